@@ -1,0 +1,202 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** The queue: what is kept (partitioned by day), what is contended (narrow), and who works on it. */
+export class Queue1780000000001 implements MigrationInterface {
+  name = 'Queue1780000000001';
+
+  async up(db: QueryRunner): Promise<void> {
+    await db.query(`CREATE SEQUENCE request_seq`);
+    await db.query(`CREATE SEQUENCE request_event_id`);
+
+    // The smallest UUIDv7 of an instant: ids carry their millisecond, so a day of ids is a range of ids.
+    await db.query(`
+      CREATE FUNCTION uuid_at(at timestamptz) RETURNS uuid
+      LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+        SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+      $$`);
+    await db.query(`
+      CREATE FUNCTION uuid_time(id uuid) RETURNS timestamptz
+      LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+        SELECT to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0)
+      $$`);
+
+    await db.query(`
+      CREATE TABLE request (
+        id uuid NOT NULL,
+        model_id text NOT NULL,
+        api_key_id uuid NOT NULL,
+        state text NOT NULL DEFAULT 'IN_QUEUE',
+        outcome text,
+        priority smallint NOT NULL DEFAULT 0,
+        seq bigint NOT NULL,
+        attempt integer NOT NULL DEFAULT 0,
+        failed_attempts smallint NOT NULL DEFAULT 0,
+        lost_attempts smallint NOT NULL DEFAULT 0,
+        input json,
+        output json,
+        error json,
+        inference_ms integer,
+        created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        expires_at timestamptz,
+        started_at timestamptz,
+        completed_at timestamptz,
+        CONSTRAINT request_pkey PRIMARY KEY (id),
+        CONSTRAINT request_state_is_known CHECK (state IN ('IN_QUEUE', 'IN_PROGRESS', 'COMPLETED')),
+        CONSTRAINT request_outcome_is_known
+          CHECK (outcome IN ('succeeded', 'failed', 'cancelled', 'expired')),
+        CONSTRAINT request_completed_has_outcome_and_time
+          CHECK ((state = 'COMPLETED') = (outcome IS NOT NULL)
+             AND (state = 'COMPLETED') = (completed_at IS NOT NULL)),
+        CONSTRAINT request_in_progress_has_started
+          CHECK (state <> 'IN_PROGRESS' OR (started_at IS NOT NULL AND attempt > 0)),
+        CONSTRAINT request_error_only_without_success
+          CHECK ((error IS NOT NULL) = (outcome IS NOT NULL AND outcome <> 'succeeded')),
+        CONSTRAINT request_output_only_with_success
+          CHECK (output IS NULL OR outcome = 'succeeded'),
+        CONSTRAINT request_counts_are_sane
+          CHECK (attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0
+             AND failed_attempts + lost_attempts <= attempt)
+      ) PARTITION BY RANGE (id)`);
+
+    await db.query(`
+      CREATE TABLE attempt (
+        request_id uuid NOT NULL,
+        attempt integer NOT NULL,
+        node_id uuid NOT NULL,
+        started_at timestamptz NOT NULL,
+        ended_at timestamptz NOT NULL DEFAULT now(),
+        outcome text NOT NULL,
+        error_code text,
+        error_message text,
+        CONSTRAINT attempt_pkey PRIMARY KEY (request_id, attempt),
+        CONSTRAINT attempt_outcome_is_known
+          CHECK (outcome IN ('succeeded', 'failed', 'timed_out', 'cancelled', 'returned', 'lost'))
+      ) PARTITION BY RANGE (request_id)`);
+
+    await db.query(`
+      CREATE TABLE request_event (
+        request_id uuid NOT NULL,
+        id bigint NOT NULL DEFAULT nextval('request_event_id'),
+        at timestamptz NOT NULL DEFAULT clock_timestamp(),
+        kind text NOT NULL,
+        attempt integer NOT NULL DEFAULT 0,
+        level text,
+        source text,
+        message text,
+        CONSTRAINT request_event_pkey PRIMARY KEY (request_id, id),
+        CONSTRAINT request_event_kind_is_known
+          CHECK (kind IN ('started', 'log', 'requeued', 'cancel_requested', 'completed')),
+        CONSTRAINT request_event_level_is_known CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR')),
+        CONSTRAINT request_event_source_is_known
+          CHECK (source IN ('queue', 'runner', 'stdout', 'stderr')),
+        CONSTRAINT request_event_message_has_level_and_source
+          CHECK ((message IS NULL) = (level IS NULL) AND (message IS NULL) = (source IS NULL))
+      ) PARTITION BY RANGE (request_id)`);
+
+    // Built apart and then attached: ATTACH lets reads and writes of the parent go on, CREATE … OF does not.
+    await db.query(`
+      CREATE FUNCTION ensure_partitions(first_day date, days integer) RETURNS integer
+      LANGUAGE plpgsql AS $$
+      DECLARE
+        parent text;
+        part text;
+        day date;
+        low uuid;
+        high uuid;
+        made integer := 0;
+      BEGIN
+        FOR day IN SELECT first_day + n FROM generate_series(0, days - 1) AS n LOOP
+          low := uuid_at(day::timestamp AT TIME ZONE 'UTC');
+          high := uuid_at((day + 1)::timestamp AT TIME ZONE 'UTC');
+          FOREACH parent IN ARRAY ARRAY['request', 'attempt', 'request_event'] LOOP
+            part := parent || '_' || to_char(day, 'YYYYMMDD');
+            IF to_regclass(part) IS NULL THEN
+              EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, parent);
+              IF parent = 'request' THEN
+                EXECUTE format('ALTER TABLE %I SET (fillfactor = 70)', part);
+              END IF;
+              EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+                             parent, part, low, high);
+              made := made + 1;
+            END IF;
+          END LOOP;
+        END LOOP;
+        RETURN made;
+      END
+      $$`);
+
+    await db.query(`
+      CREATE TABLE queue_entry (
+        model_id text NOT NULL,
+        priority smallint NOT NULL,
+        seq bigint NOT NULL,
+        request_id uuid NOT NULL,
+        expires_at timestamptz,
+        CONSTRAINT queue_entry_pkey PRIMARY KEY (model_id, priority, seq)
+      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+              autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
+              autovacuum_analyze_scale_factor = 0.2)`);
+
+    // A request between two attempts: it keeps its place, but cannot be claimed before ready_at.
+    await db.query(`
+      CREATE TABLE delayed_entry (
+        model_id text NOT NULL,
+        priority smallint NOT NULL,
+        seq bigint NOT NULL,
+        request_id uuid NOT NULL,
+        expires_at timestamptz,
+        ready_at timestamptz NOT NULL,
+        CONSTRAINT delayed_entry_pkey PRIMARY KEY (model_id, priority, seq)
+      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`);
+    await db.query(`CREATE INDEX delayed_entry_by_ready_at ON delayed_entry (ready_at)`);
+
+    await db.query(`
+      CREATE TABLE lease (
+        request_id uuid NOT NULL,
+        token uuid NOT NULL,
+        model_id text NOT NULL,
+        node_id uuid NOT NULL,
+        attempt integer NOT NULL,
+        started_at timestamptz NOT NULL DEFAULT now(),
+        deadline_at timestamptz NOT NULL,
+        cancel_requested_at timestamptz,
+        CONSTRAINT lease_pkey PRIMARY KEY (request_id),
+        CONSTRAINT lease_deadline_follows_start CHECK (deadline_at > started_at)
+      ) WITH (fillfactor = 70,
+              autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`);
+
+    await db.query(`
+      CREATE TABLE node (
+        id uuid NOT NULL,
+        name text NOT NULL,
+        role text NOT NULL,
+        started_at timestamptz NOT NULL DEFAULT now(),
+        heartbeat_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT node_pkey PRIMARY KEY (id),
+        CONSTRAINT node_role_is_known CHECK (role IN ('all', 'api', 'scheduler'))
+      ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100)`);
+
+    await db.query(`
+      CREATE TABLE model (
+        id text NOT NULL,
+        description text NOT NULL DEFAULT '',
+        runner text NOT NULL,
+        concurrency integer NOT NULL,
+        timeout_ms integer NOT NULL,
+        expires_ms bigint,
+        attempts integer NOT NULL,
+        updated_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT model_pkey PRIMARY KEY (id),
+        CONSTRAINT model_settings_are_positive
+          CHECK (concurrency > 0 AND timeout_ms > 0 AND expires_ms > 0 AND attempts > 0)
+      )`);
+
+    await db.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9)`);
+  }
+
+  async down(db: QueryRunner): Promise<void> {
+    await db.query(`DROP TABLE model, node, lease, delayed_entry, queue_entry, request_event, attempt, request`);
+    await db.query(`DROP FUNCTION ensure_partitions(date, integer), uuid_time(uuid), uuid_at(timestamptz)`);
+    await db.query(`DROP SEQUENCE request_event_id, request_seq`);
+  }
+}

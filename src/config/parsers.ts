@@ -1,0 +1,76 @@
+import type { RateLimits } from './rate-limits.js';
+
+/* Each parser throws an Error whose message says what would have been accepted. */
+
+export function parseInteger(value: string, least: number, most: number): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < least || number > most) {
+    throw new Error(`expected a whole number from ${least} to ${most}`);
+  }
+  return number;
+}
+
+export function parseChoice<const T extends string>(value: string, choices: readonly T[]): T {
+  const choice = choices.find((candidate) => candidate === value.toLowerCase());
+  if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
+  return choice;
+}
+
+export function parseUrl(value: string, protocols: readonly string[]): string {
+  if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+    throw new Error(`expected a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  }
+  return value;
+}
+
+const byteUnits: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+/** Bytes: `10485760`, `512k`, `10m`. */
+export function parseBytes(value: string): number {
+  const match = /^(\d{1,12})\s*([kmg]?)(i?b)?$/i.exec(value);
+  const bytes = match === null ? 0 : Number(match[1]) * (byteUnits[match[2]!.toLowerCase()] ?? 1);
+  if (bytes < 1 || bytes > 256 * 1024 ** 2) {
+    throw new Error('expected a size from 1 to 256m, such as 10485760, 512k or 10m');
+  }
+  return bytes;
+}
+
+const durationUnits: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds from `250ms`, `30s`, `10m`, `1h` or `30d`; a bare number is seconds. */
+export function parseDuration(value: string): number {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)?$/.exec(value);
+  if (match === null) throw new Error('expected a duration such as 250ms, 30s, 10m, 1h or 30d');
+  return Math.round(Number(match[1]) * durationUnits[match[2] ?? 's']!);
+}
+
+const windowUnits: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `10/s,100/m`: every window holds at once. `off`: no limit. */
+export function parseRateLimits(value: string): RateLimits {
+  if (value.trim().toLowerCase() === 'off') return [];
+  return value.split(',').map((part) => {
+    const match = /^(\d{1,9})\/([smh])$/.exec(part.trim());
+    if (match === null || Number(match[1]) < 1) {
+      throw new Error('expected limits such as 10/s,100/m (per s, m or h), or off');
+    }
+    const unit = match[2]!;
+    return {
+      name: { s: 'second', m: 'minute', h: 'hour' }[unit]!,
+      limit: Number(match[1]),
+      windowMs: windowUnits[unit]!,
+    };
+  });
+}
+
+/** Express's `trust proxy`: `true`, `false`, a number of hops, or addresses and networks. */
+export function parseAddressList(value: string): boolean | number | string[] {
+  if (/^(true|on)$/i.test(value)) return true;
+  if (/^(false|off)$/i.test(value)) return false;
+  if (/^\d{1,2}$/.test(value)) return Number(value);
+  const addresses = value.split(',').map((part) => part.trim());
+  if (!addresses.every((address) => /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i.test(address))) {
+    throw new Error('expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8');
+  }
+  return addresses;
+}

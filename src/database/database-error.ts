@@ -1,0 +1,28 @@
+import { DomainError } from '../errors/domain-error.js';
+
+const unreachable = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH', 'ENOENT']);
+
+/**
+ * SQLSTATE classes that say "not now" rather than "never": connection, resources (disk full among them),
+ * operator intervention (restart), read-only after a failover. Source: PostgreSQL's appendix A.
+ */
+const passing = /^(08|53|57P|25006|55P03|40001|40P01)/;
+
+/** Turns a lost, full or restarting database into `unavailable`; anything else is a bug and stays what it is. */
+export function databaseError(error: unknown): unknown {
+  if (!isDatabaseUnavailable(error)) return error;
+  return new DomainError('unavailable', 'The database cannot be reached. Try again in a moment.', {
+    retryAfterSeconds: 2,
+    cause: error,
+  });
+}
+
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof DomainError) return error.code === 'unavailable';
+  if (!(error instanceof Error)) return false;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code !== undefined && (unreachable.has(code) || passing.test(code))) return true;
+  return /connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|pool after calling end/i.test(
+    error.message,
+  );
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import pg from 'pg';
+import type { DataSource } from 'typeorm';
+import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { Config } from '../config/config.js';
+import { databaseError } from './database-error.js';
+
+// bigint columns are sequence values and counts: all below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/** One hot statement: it is prepared once per connection under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Runs the queue's own statements on TypeORM's pool, past TypeORM, which cannot prepare by name. */
+@Injectable()
+export class Database {
+  private readonly prepared: boolean;
+
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    config: Config,
+  ) {
+    this.prepared = config.databasePreparedStatements;
+  }
+
+  private get pool(): pg.Pool {
+    return (this.dataSource.driver as PostgresDriver).master as pg.Pool;
+  }
+
+  async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+    try {
+      const { rows } = await this.pool.query<Row>(
+        this.prepared ? { ...statement, values } : { text: statement.text, values },
+      );
+      return rows;
+    } catch (error) {
+      throw databaseError(error);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { DataSource } from 'typeorm';
+import pg from 'pg';
+import { createDataSource } from './data-source.js';
+
+const oldestVersion = 150_000;
+const migrationLock = 0x6d696772;
+
+/**
+ * Brings the schema up to date. Any number of processes may start at once: one migrates, the others wait.
+ * `url` must be a direct connection: a session lock does not survive a transaction pooler.
+ */
+export async function migrate(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+  } catch (cause) {
+    await client.end().catch(() => undefined);
+    throw new Error(`The database at ${describe(url)} cannot be reached: ${reason(cause)}`, { cause });
+  }
+  let dataSource: DataSource | undefined;
+  try {
+    const { rows } = await client.query<{ version: number; text: string }>(
+      `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text`,
+    );
+    if (rows[0]!.version < oldestVersion) {
+      throw new Error(`The database at ${describe(url)} is PostgreSQL ${rows[0]!.text}; 15 or newer is needed.`);
+    }
+    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
+    await dataSource.runMigrations();
+  } finally {
+    await dataSource?.destroy();
+    await client.end();
+  }
+}
+
+/** Host, port and database; never the password. */
+function describe(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+function reason(cause: unknown): string {
+  const { message, code } = cause as NodeJS.ErrnoException;
+  return message === '' ? (code ?? 'no answer') : message;
+}

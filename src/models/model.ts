@@ -1,0 +1,24 @@
+import type { FieldError } from '../errors/domain-error.js';
+
+export type RunnerSpec =
+  | { kind: 'http'; url: string; headers: Readonly<Record<string, string>> }
+  | { kind: 'demo'; demo: 'echo' | 'fractal' | 'flaky' };
+
+/** One endpoint of `models.yaml`, checked and ready to use. */
+export interface Model {
+  readonly id: string;
+  readonly description: string;
+  readonly runner: RunnerSpec;
+  /** Runs at once, over all nodes. */
+  readonly concurrency: number;
+  /** One run may take this long. */
+  readonly timeoutMs: number;
+  /** A request may wait this long from its submission on; null: for ever. */
+  readonly expiresMs: number | null;
+  /** Runs that may fail before the request does. */
+  readonly attempts: number;
+  /** JSON Schema (draft 2020-12) of the input, as the file has it; null: any object. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | null;
+  /** What is wrong with the input; empty: it fits. */
+  validate(input: unknown): FieldError[];
+}

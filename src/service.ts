@@ -1,0 +1,49 @@
+import 'reflect-metadata';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import { NestFactory } from '@nestjs/core';
+import { AppModule } from './app.module.js';
+import type { Config } from './config/config.js';
+import { EmbeddedPostgres } from './database/embedded-postgres.js';
+import { migrate } from './database/migrate.js';
+import { configureHttp } from './http/configure-http.js';
+
+export interface RunningService {
+  app: NestExpressApplication;
+  /** `http://HOST:PORT`, where it listens. */
+  url: string;
+  databaseUrl: string;
+  /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Database, migrations, application, port: in that order, and undone in reverse if one fails. */
+export async function startService(config: Config): Promise<RunningService> {
+  const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
+  let app: NestExpressApplication | undefined;
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> =>
+    (stopping ??= (async () => {
+      await app?.close();
+      await embedded?.stop();
+    })());
+  try {
+    const databaseUrl = config.databaseUrl ?? (await embedded!.start());
+    await migrate(config.databaseDirectUrl ?? databaseUrl);
+    app = await NestFactory.create<NestExpressApplication>(AppModule.register(config, databaseUrl), {
+      bodyParser: false,
+      bufferLogs: true,
+      abortOnError: false,
+    });
+    configureHttp(app, config);
+    await app.listen(config.port, config.host);
+    return { app, url: listeningUrl(app), databaseUrl, stop };
+  } catch (error) {
+    await stop().catch(() => undefined);
+    throw error;
+  }
+}
+
+function listeningUrl(app: NestExpressApplication): string {
+  const { address, port, family } = app.getHttpServer().address() as { address: string; port: number; family: string };
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
