@@ -131,6 +131,7 @@ export class Queue1780000000001 implements MigrationInterface {
         priority smallint NOT NULL,
         seq bigint NOT NULL,
         request_id uuid NOT NULL,
+        attempt integer NOT NULL DEFAULT 0,
         expires_at timestamptz,
         CONSTRAINT queue_entry_pkey PRIMARY KEY (model_id, priority, seq)
       ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
@@ -144,6 +145,7 @@ export class Queue1780000000001 implements MigrationInterface {
         priority smallint NOT NULL,
         seq bigint NOT NULL,
         request_id uuid NOT NULL,
+        attempt integer NOT NULL DEFAULT 0,
         expires_at timestamptz,
         ready_at timestamptz NOT NULL,
         CONSTRAINT delayed_entry_pkey PRIMARY KEY (model_id, priority, seq)
