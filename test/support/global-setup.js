@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import {
+  removeDirectories,
+  stopAbandonedServers,
+  stopServerNow,
+  temporaryPrefix,
+} from './temporary-servers.js';
+
+const run = promisify(execFile);
+
+/** Builds once, starts one PostgreSQL, and migrates one template that every test database is a copy of. */
+export default async function setup() {
+  await build();
+  stopAbandonedServers();
+  const teardown = (globalThis.testTeardown = []);
+  const serverUrl = process.env.DATABASE_URL ?? (await startPostgres(teardown));
+  const template = `nowserving_template_${randomBytes(6).toString('hex')}`;
+  await administer(serverUrl, [`CREATE DATABASE ${template}`]);
+  teardown.push(() => administer(serverUrl, [`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`]));
+  const { migrate } = await import('../../dist/src/database/migrate.js');
+  await migrate(databaseUrl(serverUrl, template));
+  // The workers inherit these two; the service itself is always told its database by the test.
+  process.env.TEST_SERVER_URL = serverUrl;
+  process.env.TEST_TEMPLATE = template;
+  delete process.env.DATABASE_URL;
+}
+
+/** The JavaScript that a spawned service runs. Types are the business of `npm run check`. */
+async function build() {
+  try {
+    await run(process.execPath, [
+      'node_modules/typescript/bin/tsc',
+      '-p',
+      'tsconfig.build.json',
+      '--noCheck',
+    ]);
+  } catch (error) {
+    const emittedWithErrors = 2;
+    if (error.code === emittedWithErrors) return;
+    throw new Error(`The build failed:\n${error.stdout}`, { cause: error });
+  }
+}
+
+/** No crash of the machine is among these tests, so this server need not wait for the disk. */
+async function startPostgres(teardown) {
+  const { EmbeddedPostgres } = await import('../../dist/src/database/embedded-postgres.js');
+  const directory = await mkdtemp(join(tmpdir(), `${temporaryPrefix}${process.pid}-`));
+  const server = new EmbeddedPostgres(directory);
+  const interrupted = () => process.exit(130);
+  const abandoned = () => stopServerNow(directory);
+  process.once('exit', abandoned);
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  teardown.push(async () => {
+    await server.stop();
+    removeDirectories([directory]);
+    process.off('exit', abandoned).off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  });
+  await administer(await server.start(), [
+    'ALTER SYSTEM SET fsync = off',
+    'ALTER SYSTEM SET synchronous_commit = off',
+    'ALTER SYSTEM SET full_page_writes = off',
+    'ALTER SYSTEM SET max_connections = 300',
+  ]);
+  await server.stop();
+  return server.start();
+}
+
+function databaseUrl(serverUrl, name) {
+  const url = new URL(serverUrl);
+  url.pathname = name;
+  return url.href;
+}
+
+async function administer(url, statements) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

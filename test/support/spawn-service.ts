@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stopServerNow } from './temporary-servers.js';
+import { until } from './until.js';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const running = new Set<SpawnedService>();
+
+afterAll(() => {
+  for (const service of running) service.destroy();
+});
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** The built service as a process of its own, with nothing of our environment but the path. */
+export class SpawnedService {
+  /** When the process has ended and all that it said has arrived. */
+  readonly exited: Promise<Exit>;
+  private readonly child: ChildProcess;
+  private said = '';
+
+  constructor(
+    private readonly environment: Record<string, string>,
+    { script = 'dist/src/main.js', args = [], cwd = root }: SpawnOptions = {},
+  ) {
+    this.child = spawn(process.execPath, [join(root, script), ...args], {
+      cwd,
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(this);
+    for (const stream of [this.child.stdout!, this.child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (this.said += text));
+    }
+    this.exited = new Promise((done, fail) => {
+      this.child.once('error', fail);
+      this.child.once('close', (code, signal) => {
+        running.delete(this);
+        done({ code, signal });
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** Standard output and standard error, in the order in which they came. */
+  get output(): string {
+    return this.said;
+  }
+
+  /** Where it listens; throws before it said so. */
+  get url(): string {
+    const found = /listening on (http:\/\/\S+)/.exec(this.said);
+    if (found === null) throw new Error(`The service does not listen yet. It said:\n${this.said}`);
+    return found[1]!;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** For a test that failed half-way: ends the process and the database that it would leave behind. */
+  destroy(): void {
+    this.child.kill('SIGKILL');
+    const directory = this.environment['DATA_DIR'];
+    if (directory !== undefined) stopServerNow(directory);
+  }
+}
+
+export interface SpawnOptions {
+  script?: string;
+  args?: string[];
+  cwd?: string;
+}
+
+/** Starts the service and waits until it listens. */
+export async function spawnService(
+  environment: Record<string, string>,
+  options?: SpawnOptions,
+): Promise<SpawnedService> {
+  const service = new SpawnedService(environment, options);
+  let exit: Exit | undefined;
+  void service.exited.then((value) => (exit = value));
+  await until(() => exit !== undefined || service.output.includes('listening on http'), {
+    message: 'a spawned service listens',
+    timeoutMs: 60_000,
+    explain: () => service.output,
+  });
+  if (exit !== undefined) {
+    throw new Error(`The service ended with ${JSON.stringify(exit)} before it listened:\n${service.output}`);
+  }
+  return service;
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import pg from 'pg';
+import { Config } from '../../src/config/config.js';
+import { startService } from '../../src/service.js';
+import { createTestDatabase } from './test-database.js';
+import { until } from './until.js';
+
+export interface TestServiceOptions {
+  config?: Partial<Config>;
+  /** The text of a models.yaml; the shipped one with the demos if left out. */
+  models?: string;
+}
+
+export interface TestService {
+  url: string;
+  databaseUrl: string;
+  /** Valid, with all scopes. */
+  key: string;
+  config: Config;
+  app: NestExpressApplication;
+  /** Sends the key. */
+  submit(model: string, input: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** A path of the service or a whole URL. Sends no key unless `init` has one. */
+  get(path: string, init?: RequestInit): Promise<Response>;
+  put(path: string, init?: RequestInit): Promise<Response>;
+  query<Row extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<Row[]>;
+  /** Fails if the service leaves a socket or a database session behind. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** The whole service in this process: a real database of its own, a real port, no rate limits. */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const database = options.config?.databaseUrl === undefined ? await createTestDatabase() : undefined;
+  const directory = await mkdtemp(join(tmpdir(), 'nowserving-service-'));
+  const key = options.config?.bootstrapApiKey ?? `test_${randomBytes(24).toString('hex')}`;
+  const config = Object.assign(new Config(), {
+    port: 0,
+    logLevel: 'silent',
+    databaseUrl: database?.url,
+    bootstrapApiKey: key,
+    rateLimitSubmit: [],
+    rateLimitOther: [],
+    dataDir: join(directory, 'data'),
+    ...options.config,
+  });
+  if (options.models !== undefined) {
+    config.modelsFile = join(directory, 'models.yaml');
+    await writeFile(config.modelsFile, options.models);
+  }
+  const removeTraces = async (): Promise<void> => {
+    await rm(directory, { recursive: true, force: true });
+    await database?.drop();
+  };
+
+  const running = await startService(config).catch(async (error: unknown) => {
+    await removeTraces();
+    throw error;
+  });
+  const pool = new pg.Pool({ connectionString: running.databaseUrl, max: 4, application_name: 'test' });
+  pool.on('error', () => undefined);
+  const server = running.app.getHttpServer() as Server;
+  const call = (method: string) => (path: string, init?: RequestInit) =>
+    fetch(new URL(path, running.url), { method, ...init });
+  let stopping: Promise<void> | undefined;
+
+  return {
+    url: running.url,
+    databaseUrl: running.databaseUrl,
+    key,
+    config,
+    app: running.app,
+    submit: (model, input, headers) =>
+      fetch(new URL(`/v1/queue/${model}`, running.url), {
+        method: 'POST',
+        headers: { authorization: `Key ${key}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(input),
+      }),
+    get: call('GET'),
+    put: call('PUT'),
+    query: async <Row extends object>(sql: string, values?: unknown[]) =>
+      (await pool.query<Row>(sql, values)).rows,
+    stop: () =>
+      (stopping ??= (async () => {
+        try {
+          await running.stop();
+          await expectNoLeaks(server);
+        } finally {
+          await pool.end();
+          await removeTraces();
+        }
+      })()),
+  };
+}
+
+async function expectNoLeaks(server: Server): Promise<void> {
+  const open = (): Promise<number> =>
+    new Promise((done, fail) =>
+      server.getConnections((error, count) => (error === null ? done(count) : fail(error))),
+    );
+  await until(async () => !server.listening && (await open()) === 0, {
+    message: 'a stopped service has closed its port and its sockets',
+    explain: async () => ({ listening: server.listening, sockets: await open() }),
+  });
+}
