@@ -17,6 +17,10 @@ export interface Model {
   readonly expiresMs: number | null;
   /** Runs that may fail before the request does. */
   readonly attempts: number;
+  /** A completed request is kept this long; null: the service's default. */
+  readonly retentionMs: number | null;
+  /** Its input and output are kept this long; null: as long as the request. */
+  readonly retentionPayloadMs: number | null;
   /** JSON Schema (draft 2020-12) of the input, as the file has it; null: any object. */
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** What is wrong with the input; empty: it fits. */

@@ -1,0 +1,31 @@
+/** The known word that a wrong one was probably meant to be; undefined: none is near enough. */
+export function closest(word: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  if (word.length > 64) return undefined;
+  for (const candidate of known) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance && distance < candidate.length) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** `, did you mean "timeout"?`, or nothing. */
+export function hint(word: string, known: Iterable<string>): string {
+  const meant = closest(word, known);
+  return meant === undefined ? '' : `, did you mean "${meant}"?`;
+}
+
+/** Levenshtein's: insertions, deletions and substitutions. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const substituted = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substituted, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,108 @@
+import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { FieldError } from '../errors/domain-error.js';
+import { isSmall } from './small-input.js';
+import { fieldErrors } from './validation-messages.js';
+
+/** What is wrong with a schema, and where: at a JSON Pointer, or where a word stands. */
+export class SchemaFault extends Error {
+  constructor(
+    message: string,
+    readonly pointer: string,
+    readonly word?: string,
+  ) {
+    super(message);
+  }
+}
+
+const draft = 'https://json-schema.org/draft/2020-12/schema';
+
+/** Compiles the input schemas of one models file. Nothing is ever fetched: only references within a schema work. */
+export class InputSchemas {
+  private readonly quick = createAjv(false);
+  private readonly thorough = createAjv(true);
+
+  compile(schema: Record<string, unknown>): (input: unknown) => FieldError[] {
+    if (schema.$schema !== undefined && schema.$schema !== draft) {
+      throw new SchemaFault(`expected "$schema" to be ${draft}, or left out`, '/$schema');
+    }
+    if (schema.$async !== undefined) throw new SchemaFault('"$async" is not supported', '/$async');
+    this.check(schema);
+    try {
+      const quick = compileAlone(this.quick, schema);
+      const thorough = compileAlone(this.thorough, schema);
+      return (input) => validate(input, quick, thorough);
+    } catch (error) {
+      throw compileFault(error as Error);
+    }
+  }
+
+  private check(schema: Record<string, unknown>): void {
+    if (this.quick.validateSchema(schema) === true) return;
+    const error = this.quick.errors?.[0];
+    const [first] = fieldErrors(error === undefined ? [] : [error]);
+    throw new SchemaFault(
+      first === undefined ? 'is not a JSON Schema' : `${first.path || 'the schema'} ${first.message}`,
+      error?.instancePath ?? '',
+    );
+  }
+}
+
+function createAjv(allErrors: boolean): Ajv2020 {
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: true,
+    strictTypes: false,
+    strictTuples: false,
+    // `{"required": ["constructor"]}` must not be met by what every object inherits.
+    ownProperties: true,
+    verbose: allErrors,
+    logger: false,
+  });
+  formats.default(ajv);
+  return ajv;
+}
+
+/** Takes the schema out again, so that two models may use one `$id` and none can refer to another's. */
+function compileAlone(ajv: Ajv2020, schema: Record<string, unknown>): ValidateFunction {
+  try {
+    return ajv.compile(schema);
+  } finally {
+    ajv.removeSchema(schema);
+  }
+}
+
+function compileFault(error: Error): SchemaFault {
+  if (error instanceof MissingRefError) {
+    const [, reference = ''] = /can't resolve reference (\S+)/.exec(error.message) ?? [];
+    return new SchemaFault(
+      `"${reference}" is nowhere in the schema; only references within it, such as "#/$defs/size", work`,
+      '',
+      reference,
+    );
+  }
+  const [, pointer] = /at path "#([^"]*)"/.exec(error.message) ?? [];
+  if (pointer !== undefined) return new SchemaFault(error.message, decodeURIComponent(pointer));
+  const [, word] = /"([^"]*)"/.exec(error.message) ?? [];
+  return new SchemaFault(error.message, '', word);
+}
+
+/**
+ * The quick form stops at the first error. The thorough one names all, but its list grows with the input
+ * (a body of five million wrong elements would take a gigabyte), so only small inputs see it.
+ */
+function validate(input: unknown, quick: ValidateFunction, thorough: ValidateFunction): FieldError[] {
+  try {
+    if (quick(input)) return [];
+    const errors: readonly ErrorObject[] = quick.errors ?? [];
+    if (!isSmall(input)) return fieldErrors(errors);
+    thorough(input);
+    return fieldErrors(thorough.errors ?? errors);
+  } catch (error) {
+    if (error instanceof RangeError) return [{ path: '', message: 'is nested too deeply' }];
+    throw error;
+  } finally {
+    // The functions keep their last errors, and with them the input.
+    quick.errors = thorough.errors = null;
+  }
+}

@@ -1,0 +1,81 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from 'yaml';
+import type { Fault } from './models-file-error.js';
+
+/** A YAML text whose nodes still know their lines, and what was found wrong with it so far. */
+export class YamlSource {
+  readonly faults: Fault[] = [];
+  private readonly lines = new LineCounter();
+  private readonly document: Document.Parsed;
+
+  constructor(text: string) {
+    this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false, stringKeys: true });
+    for (const { pos, message } of [...this.document.errors, ...this.document.warnings]) {
+      this.faults.push({ line: this.lines.linePos(pos[0]).line, message });
+    }
+  }
+
+  /** False: the text is not YAML, and nothing below the root means anything. */
+  get isReadable(): boolean {
+    return this.document.errors.every(({ code }) => code === 'DUPLICATE_KEY');
+  }
+
+  get root(): Node | null {
+    return this.resolve(this.document.contents);
+  }
+
+  fault(node: Node | null | undefined, message: string): void {
+    const start = node?.range?.[0];
+    this.faults.push({ line: start === undefined ? undefined : this.lines.linePos(start).line, message });
+  }
+
+  /** The node itself, or the one that an alias (`*name`) stands for. */
+  resolve(node: unknown): Node | null {
+    const target = isAlias(node) ? node.resolve(this.document) : node;
+    return (target ?? null) as Node | null;
+  }
+
+  value(node: Node): unknown {
+    return node.toJS(this.document);
+  }
+
+  /** The deepest node on the way of a JSON Pointer, as its key stands in the file. */
+  locate(node: Node, pointer: string): Node {
+    let place = node;
+    let at: Node | null = node;
+    for (const part of pointer.split('/').slice(1)) {
+      const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      let step: unknown;
+      if (isMap(at)) {
+        const pair = at.items.find(({ key }) => isScalar(key) && key.value === name);
+        [place, step] = [(pair?.key as Node | undefined) ?? place, pair?.value];
+      } else if (isSeq(at)) {
+        step = at.items[Number(name)];
+        place = (step as Node | undefined) ?? place;
+      }
+      at = this.resolve(step);
+    }
+    return place;
+  }
+
+  /** The first key or value below a node that is exactly this word; else the node. */
+  find(node: Node, word: string): Node {
+    let found = node;
+    visit(node, (_, candidate) => {
+      if (isPair(candidate) || !isScalar(candidate) || candidate.value !== word) return undefined;
+      found = candidate;
+      return visit.BREAK;
+    });
+    return found;
+  }
+}
