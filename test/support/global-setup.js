@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
+import { buildIfStale } from '../../scripts/build.js';
 import {
   removeDirectories,
   stopAbandonedServers,
@@ -12,11 +11,9 @@ import {
   temporaryPrefix,
 } from './temporary-servers.js';
 
-const run = promisify(execFile);
-
 /** Builds once, starts one PostgreSQL, and migrates one template that every test database is a copy of. */
 export default async function setup() {
-  await build();
+  buildIfStale();
   stopAbandonedServers();
   const teardown = (globalThis.testTeardown = []);
   const serverUrl = process.env.DATABASE_URL ?? (await startPostgres(teardown));
@@ -29,22 +26,6 @@ export default async function setup() {
   process.env.TEST_SERVER_URL = serverUrl;
   process.env.TEST_TEMPLATE = template;
   delete process.env.DATABASE_URL;
-}
-
-/** The JavaScript that a spawned service runs. Types are the business of `npm run check`. */
-async function build() {
-  try {
-    await run(process.execPath, [
-      'node_modules/typescript/bin/tsc',
-      '-p',
-      'tsconfig.build.json',
-      '--noCheck',
-    ]);
-  } catch (error) {
-    const emittedWithErrors = 2;
-    if (error.code === emittedWithErrors) return;
-    throw new Error(`The build failed:\n${error.stdout}`, { cause: error });
-  }
 }
 
 /** No crash of the machine is among these tests, so this server need not wait for the disk. */

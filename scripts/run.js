@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { buildIfStale } from './build.js';
+
+/**
+ * `node scripts/run.js main --flag`: runs dist/src/main.js as if it had been called itself, built first if
+ * need be. In this same process, so that signals reach it.
+ */
+const [name] = process.argv.splice(2, 1);
+const target = new URL(`../dist/src/${name}.js`, import.meta.url);
+try {
+  buildIfStale();
+} catch (error) {
+  console.error(error.message);
+  process.exit(1);
+}
+process.argv[1] = fileURLToPath(target);
+await import(target.href);
