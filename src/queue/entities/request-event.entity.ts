@@ -1,0 +1,43 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One change of a request or one line of its log. Append-only; `id` orders the events of a request. */
+@Entity('request_event')
+@Check(
+  'request_event_kind_is_known',
+  `kind IN ('started', 'log', 'requeued', 'cancel_requested', 'completed')`,
+)
+@Check('request_event_level_is_known', `level IN ('DEBUG', 'INFO', 'WARN', 'ERROR')`)
+@Check('request_event_source_is_known', `source IN ('queue', 'runner', 'stdout', 'stderr')`)
+@Check(
+  'request_event_message_has_level_and_source',
+  `(message IS NULL) = (level IS NULL) AND (message IS NULL) = (source IS NULL)`,
+)
+export class RequestEventEntity {
+  @PrimaryColumn({ name: 'request_id', type: 'uuid', primaryKeyConstraintName: 'request_event_pkey' })
+  requestId!: string;
+
+  @PrimaryColumn({
+    type: 'bigint',
+    primaryKeyConstraintName: 'request_event_pkey',
+    default: () => `nextval('request_event_id')`,
+  })
+  id!: number;
+
+  @Column({ type: 'timestamptz', default: () => 'clock_timestamp()' })
+  at!: Date;
+
+  @Column({ type: 'text' })
+  kind!: string;
+
+  @Column({ type: 'integer', default: 0 })
+  attempt!: number;
+
+  @Column({ type: 'text', nullable: true })
+  level!: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  source!: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  message!: string | null;
+}
