@@ -56,7 +56,8 @@ function createAjv(allErrors: boolean): Ajv2020 {
     strictTuples: false,
     // `{"required": ["constructor"]}` must not be met by what every object inherits.
     ownProperties: true,
-    verbose: allErrors,
+    // Hands the schema to the messages, for their hints.
+    verbose: true,
     logger: false,
   });
   formats.default(ajv);

@@ -1,0 +1,6 @@
+import type { Run } from '../../queue/runner.js';
+
+/** Answers at once with its input. */
+export function runEcho({ input }: Run): Promise<string> {
+  return Promise.resolve(input);
+}

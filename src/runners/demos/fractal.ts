@@ -1,0 +1,36 @@
+import { Worker } from 'node:worker_threads';
+import type { Run } from '../../queue/runner.js';
+import { drawingOf, type DrawingInput } from '../fractal/drawing.js';
+import type { WorkerMessage } from '../fractal/fractal-worker.js';
+
+/** Threads load compiled JavaScript only: under Jest, which compiles in memory, it is the built one. */
+const workerUrl = import.meta.url.endsWith('.ts')
+  ? new URL('../../../dist/src/runners/fractal/fractal-worker.js', import.meta.url)
+  : new URL('../fractal/fractal-worker.js', import.meta.url);
+
+/** Draws a PNG in a worker thread, so that the API stays quick meanwhile. */
+export async function runFractal(run: Run): Promise<string> {
+  const { signal } = run;
+  signal.throwIfAborted();
+  const drawing = drawingOf(JSON.parse(run.input) as DrawingInput);
+  const { width, height, steps, seed } = drawing;
+  run.log('INFO', `Drawing ${width}×${height} pixels in up to ${steps} steps, seed ${seed}.`);
+  const worker = new Worker(workerUrl, { workerData: drawing });
+  const stop = (): void => void worker.terminate();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const png = await new Promise<Uint8Array>((resolve, reject) => {
+      worker.on('message', (message: WorkerMessage) => {
+        if (message.png === undefined) run.log('INFO', `${message.percent} % drawn.`);
+        else resolve(message.png);
+      });
+      worker.on('error', reject);
+      worker.on('exit', () => reject(new Error('the worker thread ended before the picture was done')));
+    });
+    const url = `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
+    return JSON.stringify({ image: { url, width, height }, seed });
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,80 @@
+import { palettes } from './palette.js';
+import { pick, seededRandom } from './random.js';
+
+/** Where to look and in which colours; everything follows from the seed. */
+export interface Scene {
+  /** A Julia set's constant; undefined: the Mandelbrot set itself. */
+  julia: readonly [re: number, im: number] | undefined;
+  center: readonly [re: number, im: number];
+  /** Half of the shorter side, in the complex plane. */
+  radius: number;
+  /** Radians. */
+  rotation: number;
+  palette: readonly string[];
+  /** Where in the palette the outermost ring begins, 0 to 1. */
+  paletteOffset: number;
+  /** Rounds through the palette for every doubling of the iterations. */
+  paletteRate: number;
+  /** How much the silky stripes count against the rings, 0 to 1. */
+  stripes: number;
+  /** Where the light comes from, radians. */
+  light: number;
+}
+
+/** Constants whose Julia sets fill the frame: dendrites, spirals, dragons. */
+const juliaConstants = [
+  [-0.7269, 0.1889],
+  [-0.8, 0.156],
+  [-0.4, 0.6],
+  [0.285, 0.0135],
+  [-0.835, -0.2321],
+  [-0.70176, -0.3842],
+  [-0.162, 1.04],
+  [0.3, -0.01],
+  [-0.7454054, 0.1130063],
+  [-0.79, 0.15],
+  [0.355, 0.355],
+  [-0.54, 0.54],
+  [0.37, 0.1],
+  [-0.51251, 0.521295],
+  [-0.1, 0.8383],
+  [-1.249, 0.0365],
+] as const;
+
+/** Places on the edge of the Mandelbrot set that need few iterations: center and radius. */
+const mandelbrotPlaces = [
+  [-0.7436, 0.1318, 0.0035],
+  [-0.7453, 0.1127, 0.0065],
+  [-0.7223, 0.2464, 0.0095],
+  [-0.2351, 0.8272, 0.006],
+  [0.2925, 0.0149, 0.009],
+  [-1.2507, 0.0201, 0.008],
+  [-0.1592, 1.0317, 0.012],
+  [0.3695, 0.1095, 0.008],
+  [-0.5615, 0.6412, 0.012],
+] as const;
+
+export function sceneOf(seed: number): Scene {
+  const random = seededRandom(seed);
+  const between = (low: number, high: number): number => low + (high - low) * random();
+  const look = {
+    rotation: between(0, 2 * Math.PI),
+    palette: pick(palettes, random),
+    paletteOffset: random(),
+    paletteRate: between(0.3, 0.55),
+    stripes: between(0.25, 0.6),
+    light: between(0, 2 * Math.PI),
+  };
+  if (random() < 0.7) {
+    const [re, im] = pick(juliaConstants, random);
+    const julia = [re + between(-0.002, 0.002), im + between(-0.002, 0.002)] as const;
+    return {
+      ...look,
+      julia,
+      center: [between(-0.15, 0.15), between(-0.15, 0.15)],
+      radius: between(0.55, 1.05),
+    };
+  }
+  const [re, im, radius] = pick(mandelbrotPlaces, random);
+  return { ...look, julia: undefined, center: [re, im], radius: radius * between(0.6, 1.3) };
+}

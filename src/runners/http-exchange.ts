@@ -1,0 +1,81 @@
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { connectionFailure } from './http-failure.js';
+
+/** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
+const keepAliveProbeMs = 30_000;
+
+export interface HttpCall {
+  url: string;
+  body: string;
+  headers: OutgoingHttpHeaders;
+  connectTimeoutMs: number;
+}
+
+export interface HttpAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Ends when the answer is complete; throws a `RunFailure` when the connection breaks before. */
+  chunks: AsyncIterable<Buffer>;
+  /** Drops the connection; harmless after the end. */
+  close(): void;
+}
+
+/**
+ * One POST on a connection of its own: a kept-alive one may turn out to be closed under the request, and a
+ * repeated POST might be a second run. Only connecting is timed here; how long the model may think is the
+ * run's business, so there are no time-outs for headers or body (`fetch` has them, at 300 s).
+ */
+export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const url = new URL(call.url);
+    const secure = url.protocol === 'https:';
+    const body = Buffer.from(call.body);
+    const request = (secure ? httpsRequest : httpRequest)(url, {
+      method: 'POST',
+      agent: false,
+      headers: { ...call.headers, 'content-length': body.length },
+    });
+    const abort = (): void => {
+      request.destroy();
+      reject(stopped(signal));
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    const connecting = setTimeout(() => {
+      request.destroy(Object.assign(new Error('connect'), { code: 'ETIMEDOUT' }));
+    }, call.connectTimeoutMs);
+    request.on('socket', (socket) => {
+      socket.setKeepAlive(true, keepAliveProbeMs);
+      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+    });
+    request.on('error', (error) => reject(signal.aborted ? stopped(signal) : connectionFailure(error)));
+    request.on('close', () => {
+      clearTimeout(connecting);
+      signal.removeEventListener('abort', abort);
+    });
+    request.on('response', (response) => {
+      // Whoever reads the chunks gets the error; without a listener it would end the process.
+      response.on('error', () => undefined);
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        chunks: readChunks(response, signal),
+        close: () => request.destroy(),
+      });
+    });
+    request.end(body);
+  });
+}
+
+async function* readChunks(response: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    yield* response;
+  } catch (error) {
+    throw signal.aborted ? stopped(signal) : connectionFailure(error as Error);
+  }
+}
+
+function stopped(signal: AbortSignal): Error {
+  return new Error(`the run was stopped: ${String(signal.reason)}`);
+}
