@@ -1,0 +1,38 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { LivenessDto, ReadinessDto } from './health.dto.js';
+import { Readiness } from './readiness.js';
+
+@ApiTags('Health')
+@Controller('health')
+export class HealthController {
+  constructor(private readonly readiness: Readiness) {}
+
+  @Get('live')
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'live',
+    summary: 'Does the process answer?',
+    description: 'Touches nothing else: if this fails, restart the process.',
+    security: [],
+  })
+  @ApiOkResponse({ description: 'It does.', type: LivenessDto })
+  live(): LivenessDto {
+    return { status: 'ok' };
+  }
+
+  @Get('ready')
+  @Header('Cache-Control', 'no-store')
+  @ApiOperation({
+    operationId: 'ready',
+    summary: 'Can the service take requests?',
+    description:
+      'The database is reached within two seconds, its schema is up to date, and the service is not shutting down. ' +
+      'If not, `checks` of the 503 says which.',
+    security: [],
+  })
+  @ApiOkResponse({ description: 'It can.', type: ReadinessDto })
+  ready(): Promise<ReadinessDto> {
+    return this.readiness.check();
+  }
+}

@@ -1,0 +1,34 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+
+@ApiSchema({ name: 'Liveness', description: 'The process answers.' })
+export class LivenessDto {
+  @ApiProperty({ description: 'Always the same: an answer is the news.', enum: ['ok'], example: 'ok' })
+  status!: string;
+}
+
+@ApiSchema({ name: 'ReadinessCheck', description: 'One thing that readiness depends on.' })
+export class ReadinessCheckDto {
+  @ApiProperty({ description: 'Whether it is as it should be.', enum: ['up', 'down'], example: 'up' })
+  status!: string;
+}
+
+@ApiSchema({ name: 'ReadinessChecks', description: 'Everything that readiness depends on.' })
+export class ReadinessChecksDto {
+  @ApiProperty({ description: 'The database answers within two seconds.', type: ReadinessCheckDto })
+  database!: ReadinessCheckDto;
+
+  @ApiProperty({ description: 'The schema is the one this version needs.', type: ReadinessCheckDto })
+  migrations!: ReadinessCheckDto;
+
+  @ApiProperty({ description: 'The service is not shutting down.', type: ReadinessCheckDto })
+  accepting!: ReadinessCheckDto;
+}
+
+@ApiSchema({ name: 'Readiness', description: 'The service can take requests.' })
+export class ReadinessDto {
+  @ApiProperty({ description: 'Anything else is a 503.', enum: ['ok'], example: 'ok' })
+  status!: string;
+
+  @ApiProperty({ description: 'What was looked at.', type: ReadinessChecksDto })
+  checks!: ReadinessChecksDto;
+}

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { Server, ServerResponse } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { DomainError } from '../errors/domain-error.js';
+import { problemHeaders, toProblem } from './problem.js';
+import { requestIdHeader } from './request-id.js';
+
+/** The answer that Node is about to write on this socket, if any; it has no public name. */
+interface HttpSocket extends Duplex {
+  _httpMessage?: ServerResponse | null;
+}
+
+/** Answers what is not even HTTP as problem+json too, then hangs up. */
+export function answerConnectionErrors(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
+    const answering = socket._httpMessage?.headersSent === true;
+    if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
+    else refuse(socket, toConnectionError(error.code));
+  });
+  server.on('connect', (_request, socket: Duplex) =>
+    refuse(socket, new DomainError('method_not_allowed', 'This is not a proxy: CONNECT is not served.')),
+  );
+}
+
+function toConnectionError(code: string | undefined): DomainError {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new DomainError('bad_request', 'The header fields are too large.', { status: 431 });
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new DomainError('body_too_large', 'The chunk extensions are too large.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new DomainError('bad_request', 'The request did not arrive in time.', { status: 408 });
+    default:
+      return new DomainError('bad_request', 'This is not a well-formed HTTP request.');
+  }
+}
+
+function refuse(socket: Duplex, error: DomainError): void {
+  const body = JSON.stringify(toProblem(error, ''));
+  const headers = {
+    ...problemHeaders(error),
+    [requestIdHeader]: randomUUID(),
+    'X-Content-Type-Options': 'nosniff',
+    Date: new Date().toUTCString(),
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+    ...(error.status === 405 ? { Allow: 'GET, HEAD, POST, PUT, OPTIONS' } : {}),
+  };
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...fields].join('\r\n');
+  socket.on('error', () => undefined);
+  socket.end(`${head}\r\n\r\n${body}`, () => socket.destroy());
+}

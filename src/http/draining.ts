@@ -1,0 +1,30 @@
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import { DomainError } from '../errors/domain-error.js';
+
+/** Whether the service has begun to stop. From then on it finishes what it has and takes nothing new. */
+@Injectable()
+export class Draining implements OnModuleDestroy {
+  private started = false;
+
+  get isStarted(): boolean {
+    return this.started;
+  }
+
+  begin(): void {
+    this.started = true;
+  }
+
+  onModuleDestroy(): void {
+    this.begin();
+  }
+}
+
+export function refuseWhileDraining(draining: Draining) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    if (!draining.isStarted) return next();
+    response.setHeader('Connection', 'close');
+    if (request.method !== 'POST') return next();
+    next(new DomainError('unavailable', 'The service is shutting down. Try again in a moment.'));
+  };
+}

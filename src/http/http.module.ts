@@ -1,0 +1,13 @@
+import { Global, Module } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { BodyReader } from './body-reader.interceptor.js';
+import { Draining } from './draining.js';
+import { ProblemFilter } from './problem.filter.js';
+
+/** Import it last: Nest tells the last module first that the service stops. */
+@Global()
+@Module({
+  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, BodyReader, Draining],
+  exports: [BodyReader, Draining],
+})
+export class HttpModule {}

@@ -1,0 +1,67 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
+import type { OperationNotes } from './decorators.js';
+import { headerReferences, rateLimitHeaders } from './headers.js';
+import { problemResponse } from './problem-response.js';
+import type { Operation, PathItem, ResponseEntry, Responses } from './document-types.js';
+
+const methods = ['get', 'put', 'post', 'delete', 'patch'] as const satisfies readonly (keyof PathItem)[];
+
+/** Adds to every operation what all of its kind share: error answers, quota fields, the request id. */
+export function completeOperations(document: OpenAPIObject): void {
+  for (const item of Object.values(document.paths)) {
+    for (const method of methods) {
+      const operation = item[method];
+      if (operation !== undefined) completeOperation(operation);
+    }
+  }
+}
+
+function completeOperation(operation: Operation & OperationNotes): void {
+  const { 'x-problems': own = [], 'x-rate-limit': limit, 'x-model-answers': modelAnswers } = operation;
+  delete operation['x-problems'];
+  delete operation['x-rate-limit'];
+  delete operation['x-model-answers'];
+
+  const common: ProblemCode[] = ['internal_error', 'unavailable'];
+  const codes = new Set<ProblemCode>([
+    ...own,
+    ...(limit === undefined ? [] : ['rate_limited' as const]),
+    ...common,
+  ]);
+  for (const [status, group] of groupByStatus(codes)) operation.responses[status] = problemResponse(group);
+  if (modelAnswers === true) {
+    const answer = problemResponse(['model_error'], 400);
+    operation.responses['4XX'] = {
+      ...answer,
+      description: `\`model_error\`: the model’s own 4xx, as it was.`,
+    };
+  }
+  if (limit !== undefined) {
+    const answer = problemResponse(['rate_limited'], 429);
+    operation.responses['429'] = {
+      ...answer,
+      description: 'In place of the 403 if `RATE_LIMIT_STATUS=429`.',
+    };
+  }
+
+  const quota = limit === undefined ? [] : rateLimitHeaders;
+  for (const [status, response] of Object.entries(operation.responses) as [string, ResponseEntry][]) {
+    const fields = status === '500' || status === '503' ? [] : quota;
+    response.headers = { ...response.headers, ...headerReferences([...fields, 'X-Request-Id']) };
+  }
+  operation.responses = sorted(operation.responses);
+}
+
+function groupByStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {
+  const groups = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const { status } = problemCodes[code];
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  }
+  return groups;
+}
+
+function sorted(responses: Responses): Responses {
+  return Object.fromEntries(Object.entries(responses).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,51 @@
+import type { Header, Headers } from './document-types.js';
+
+const text = (description: string, example: string): Header => ({
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+const whole = (description: string, example: number): Header => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+  example,
+});
+
+/** Every response header that answers refer to. */
+export const headerComponents: Record<string, Header> = {
+  'X-Request-Id': text(
+    'Names this exchange in the logs: the caller’s `X-Request-Id` if it was 1 to 128 of `A-Za-z0-9._-`, else a fresh one.',
+    '6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55',
+  ),
+  'X-RateLimit-Limit': whole('Requests that the tighter window admits.', 10),
+  'X-RateLimit-Remaining': whole('Requests that it still admits.', 9),
+  'X-RateLimit-Reset': whole('Seconds until it admits its full number again.', 1),
+  'RateLimit-Policy': text(
+    'All windows that hold, as the IETF draft has it: `q` requests in `w` seconds.',
+    '"second";q=10;w=1, "minute";q=100;w=60',
+  ),
+  RateLimit: text(
+    'What is left of the tighter window: `r` requests, `t` seconds to its reset.',
+    '"second";r=9;t=1',
+  ),
+  'Retry-After': whole('Seconds to wait before trying again.', 1),
+  Location: text(
+    'The status URL of the new request.',
+    'http://127.0.0.1:3000/v1/queue/requests/01982f6c-7b3a-7cc4-9a51-0d6e2f4b8c11/status',
+  ),
+  'WWW-Authenticate': text('The scheme to authenticate with.', 'Key'),
+  'Accept-Encoding': text('The encodings that a body may have.', 'gzip, deflate, br, identity'),
+};
+
+export const rateLimitHeaders = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'RateLimit-Policy',
+  'RateLimit',
+];
+
+export function headerReferences(names: readonly string[]): Headers {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
