@@ -6,12 +6,17 @@ import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
+import { Draining } from './http/draining.js';
+import { QueueLifecycle } from './queue/queue-lifecycle.js';
+import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {
   app: NestExpressApplication;
   /** `http://HOST:PORT`, where it listens. */
   url: string;
   databaseUrl: string;
+  /** The key that was made because an embedded database had none; it cannot be shown again. */
+  newKey: string | undefined;
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
   stop(): Promise<void>;
 }
@@ -23,7 +28,7 @@ export async function startService(config: Config): Promise<RunningService> {
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
-      await app?.close();
+      if (app !== undefined) await closeApp(app);
       await embedded?.stop();
     })());
   try {
@@ -33,6 +38,7 @@ export async function startService(config: Config): Promise<RunningService> {
       bodyParser: false,
       bufferLogs: true,
       abortOnError: false,
+      forceCloseConnections: true,
     });
     configureHttp(app, config);
     await app.listen(config.port, config.host);
@@ -41,6 +47,15 @@ export async function startService(config: Config): Promise<RunningService> {
     await stop().catch(() => undefined);
     throw error;
   }
+}
+
+/** No new connections, then the runs, then the streams that told of them, then everything else. */
+async function closeApp(app: NestExpressApplication): Promise<void> {
+  app.get(Draining).begin();
+  app.getHttpServer().close();
+  await app.get(QueueLifecycle).drain();
+  app.get(StatusSources).closeAll();
+  await app.close();
 }
 
 function listeningUrl(app: NestExpressApplication): string {

@@ -1,8 +1,9 @@
 import { DataSource } from 'typeorm';
 import { Queue1780000000001 } from '../../migrations/0001-queue.js';
 import { ApiKeys1780000000002 } from '../../migrations/0002-api-keys.js';
+import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
 
-export const migrations = [Queue1780000000001, ApiKeys1780000000002];
+export const migrations = [Queue1780000000001, ApiKeys1780000000002, RateLimits1780000000003];
 
 export interface DataSourceOptions {
   url: string;

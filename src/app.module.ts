@@ -1,0 +1,42 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { EventEmitterModule } from '@nestjs/event-emitter';
+import { ApiKey } from './auth/api-key.entity.js';
+import { AuthModule } from './auth/auth.module.js';
+import type { Config } from './config/config.js';
+import { ConfigModule } from './config/config.module.js';
+import { DatabaseModule } from './database/database.module.js';
+import { HealthModule } from './health/health.module.js';
+import { HttpModule } from './http/http.module.js';
+import { LoggingModule } from './http/logging.module.js';
+import { ModelsModule } from './models/models.module.js';
+import { QueueModule } from './queue/queue.module.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { RequestsModule } from './requests/requests.module.js';
+import { RunnersModule } from './runners/runners.module.js';
+import { StreamModule } from './stream/stream.module.js';
+
+/** Wiring only. */
+@Module({})
+export class AppModule {
+  /** `databaseUrl` reaches a database whose migrations are done. */
+  static register(config: Config, databaseUrl: string): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.register(config),
+        LoggingModule.register(config),
+        DatabaseModule.register(databaseUrl, config.databasePoolSize, [ApiKey]),
+        EventEmitterModule.forRoot(),
+        ModelsModule,
+        AuthModule,
+        RateLimitModule,
+        QueueModule,
+        RunnersModule,
+        RequestsModule,
+        StreamModule,
+        HealthModule,
+        HttpModule,
+      ],
+    };
+  }
+}

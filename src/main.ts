@@ -1,0 +1,32 @@
+import { ConfigError, loadConfig } from './config/config.js';
+import { greeting } from './greeting.js';
+import { startService } from './service.js';
+
+/** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const service = await startService(config);
+  process.stdout.write(greeting(service, config));
+
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    service.stop().then(
+      () => process.exit(0),
+      (error: Error) => fail(`The service did not stop cleanly: ${error.message}`),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function fail(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof ConfigError || process.env['DEBUG'] === undefined) fail((error as Error).message);
+  throw error;
+});

@@ -1,0 +1,84 @@
+export interface BatcherOptions<Item> {
+  /** Most items in one write. */
+  maxItems: number;
+  /** Most weight in one write; an item above it travels alone. */
+  maxWeight?: number;
+  weigh?: (item: Item) => number;
+  /** How many writes may be under way at once. */
+  writers?: number;
+  /** Whether a failed write of several is tried again one by one, so that one bad item fails alone. */
+  isolate?: (error: unknown) => boolean;
+}
+
+interface Waiting<Item, Result> {
+  item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Collects what arrives while a write is under way and sends it as the next one. There is no timer: an idle
+ * writer takes a single item at once, a busy one pays one commit for many.
+ */
+export class Batcher<Item, Result> {
+  private waiting: Waiting<Item, Result>[] = [];
+  private writing = 0;
+  private idle: (() => void)[] = [];
+
+  constructor(
+    /** Writes the items in one statement and returns one result an item, in their order. */
+    private readonly write: (items: Item[]) => Promise<Result[]>,
+    private readonly options: BatcherOptions<Item>,
+  ) {}
+
+  add(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ item, resolve, reject });
+      this.pump();
+    });
+  }
+
+  /** Resolves when nothing is waiting or being written. */
+  async flushed(): Promise<void> {
+    if (this.writing === 0) return;
+    await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  private pump(): void {
+    while (this.waiting.length > 0 && this.writing < (this.options.writers ?? 1)) {
+      const batch = this.take();
+      this.writing++;
+      void this.send(batch).finally(() => {
+        this.writing--;
+        this.pump();
+        if (this.writing === 0) for (const resolve of this.idle.splice(0)) resolve();
+      });
+    }
+  }
+
+  private take(): Waiting<Item, Result>[] {
+    const { maxItems, maxWeight = Infinity, weigh } = this.options;
+    let count = Math.min(this.waiting.length, maxItems);
+    if (weigh !== undefined) {
+      let weight = 0;
+      for (let i = 0; i < count; i++) {
+        weight += weigh(this.waiting[i]!.item);
+        if (weight > maxWeight && i > 0) count = i;
+      }
+    }
+    return this.waiting.splice(0, count);
+  }
+
+  private async send(batch: Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.write(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, i) => resolve(results[i]!));
+    } catch (error) {
+      if (batch.length > 1 && this.options.isolate?.(error) === true) {
+        for (const one of batch) await this.send([one]);
+      } else {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import { Lines } from '../lines.js';
+import { expire } from '../queries/expire.js';
+import { QueueEvents } from '../queue-events.js';
+import { requestErrors } from '../request-errors.js';
+import { Duty } from './duty.js';
+
+/** Completes requests that waited longer than their model lets them. */
+@Injectable()
+export class Expirer extends Duty {
+  protected readonly intervalMs = 1_000;
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly lines: Lines,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async runOnce(): Promise<void> {
+    for (const model of this.models.all()) {
+      if (model.expiresMs === null || this.lines.depth(model.id) === 0) continue;
+      for (;;) {
+        const expired = await expire(this.database, model.id, requestErrors.expired(this.clock.now()));
+        if (expired.length === 0) break;
+        this.events.publish({ left: expired, changed: expired.map(({ id }) => id) });
+      }
+    }
+  }
+}

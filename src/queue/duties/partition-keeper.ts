@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { Database, type Statement } from '../../database/database.js';
+import { Duty } from './duty.js';
+
+const ensurePartitions: Statement = {
+  name: 'ensure_partitions',
+  text: `SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made`,
+};
+
+/** Makes the days' partitions a week ahead, so that a submit never finds none. */
+@Injectable()
+export class PartitionKeeper extends Duty {
+  protected readonly intervalMs = 3_600_000;
+
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async runOnce(): Promise<void> {
+    await this.database.query(ensurePartitions);
+  }
+}

@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { nextReadyInMs, promote } from '../queries/promote.js';
+import { QueueEvents } from '../queue-events.js';
+import { Duty } from './duty.js';
+
+/** Lets requests whose backoff is over back into their line. */
+@Injectable()
+export class Promoter extends Duty {
+  protected readonly intervalMs = 5_000;
+  private untilNextMs: number | null = null;
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly events: QueueEvents,
+  ) {
+    super();
+  }
+
+  override start(): void {
+    this.unsubscribe ??= this.events.subscribe(({ entered }) => {
+      if (entered?.some(({ attempt }) => attempt > 0) === true) this.hasten(50);
+    });
+    super.start();
+    this.hasten(0);
+  }
+
+  override async stop(): Promise<void> {
+    this.unsubscribe?.();
+    this.unsubscribe = undefined;
+    await super.stop();
+  }
+
+  async runOnce(): Promise<void> {
+    const promoted = await promote(this.database);
+    if (promoted.length > 0) this.events.publish({ work: [...new Set(promoted.map(({ modelId }) => modelId))] });
+    this.untilNextMs = await nextReadyInMs(this.database);
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.untilNextMs === null ? this.intervalMs : Math.min(this.intervalMs, Math.max(10, this.untilNextMs));
+  }
+}

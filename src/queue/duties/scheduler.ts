@@ -1,0 +1,154 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import type { Model } from '../../models/model.js';
+import { NodeIdentity } from '../node-identity.js';
+import { claim } from '../queries/claim.js';
+import { findModelsWithWork } from '../queries/waiting.js';
+import { QueueEvents } from '../queue-events.js';
+import { Runs } from '../runs.js';
+import { Duty } from './duty.js';
+
+/** Most requests in one claim. */
+const claimLimit = 128;
+/** A claim from the very front at least this often: seqs commit out of order, so a floor may be too high. */
+const floorMs = 1_000;
+
+/** What the scheduler knows of one model: slots in use, and where the last claim ended. */
+interface Lane {
+  model: Model;
+  running: number;
+  claiming: boolean;
+  /** Something arrived while a claim was under way. */
+  again: boolean;
+  floor: { priority: number; seq: number } | null;
+  floorSince: number;
+}
+
+/**
+ * Starts waiting requests the moment there is room. Capacity is kept in memory, so a model at its limit costs
+ * no query; a poll, slower and slower while nothing happens, is the floor under lost wake-ups.
+ */
+@Injectable()
+export class Scheduler extends Duty {
+  protected readonly intervalMs = 1_000;
+  private readonly lanes = new Map<string, Lane>();
+  private readonly log = new Logger(Scheduler.name);
+  private unsubscribe: (() => void) | undefined;
+  private accepting = false;
+  private idleRounds = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly node: NodeIdentity,
+    private readonly events: QueueEvents,
+    private readonly runs: Runs,
+  ) {
+    super();
+  }
+
+  override start(): void {
+    if (this.accepting) return;
+    this.accepting = true;
+    for (const model of this.models.all()) {
+      this.lanes.set(model.id, { model, running: 0, claiming: false, again: false, floor: null, floorSince: 0 });
+    }
+    this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
+      for (const id of work ?? []) this.wake(id);
+      for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
+    });
+    super.start();
+    this.hasten(0);
+  }
+
+  /** Claims nothing more; the runs go on. */
+  override async stop(): Promise<void> {
+    this.accepting = false;
+    this.unsubscribe?.();
+    await super.stop();
+  }
+
+  async runOnce(): Promise<void> {
+    const free = [...this.lanes.values()].filter((lane) => !lane.claiming && lane.running < lane.model.concurrency);
+    if (free.length === 0) return;
+    const found = await findModelsWithWork(this.database, free.map((lane) => lane.model.id));
+    this.idleRounds = found.length === 0 ? this.idleRounds + 1 : 0;
+    for (const id of found) this.wake(id);
+  }
+
+  protected override nextIntervalMs(): number {
+    return Math.min(30_000, this.intervalMs * 2 ** Math.min(this.idleRounds, 5));
+  }
+
+  private wake(modelId: string): void {
+    const lane = this.lanes.get(modelId);
+    if (lane === undefined) return;
+    if (lane.claiming) lane.again = true;
+    else void this.fill(lane);
+  }
+
+  /** Claims for one model until its slots are full or its line is empty. */
+  private async fill(lane: Lane): Promise<void> {
+    lane.claiming = true;
+    try {
+      do {
+        lane.again = false;
+        while (this.accepting && (await this.claimInto(lane))) continue;
+      } while (lane.again && this.accepting && lane.running < lane.model.concurrency);
+    } catch (error) {
+      this.log.debug(`claim for ${lane.model.id} failed: ${(error as Error).message}`);
+    } finally {
+      lane.claiming = false;
+    }
+  }
+
+  /** True when there may be more to claim and room for it. */
+  private async claimInto(lane: Lane): Promise<boolean> {
+    const { model } = lane;
+    const limit = Math.min(claimLimit, model.concurrency - lane.running);
+    if (limit <= 0) return false;
+    const now = performance.now();
+    if (now - lane.floorSince > floorMs) {
+      lane.floor = null;
+      lane.floorSince = now;
+    }
+    const floor = lane.floor;
+    const claimed = await claim(this.database, {
+      modelId: model.id,
+      nodeId: this.node.id,
+      limit,
+      timeoutMs: model.timeoutMs,
+      floor,
+    });
+    const last = claimed[claimed.length - 1];
+    if (last !== undefined) lane.floor = { priority: last.priority, seq: last.seq };
+    this.events.publish({
+      left: claimed.map(({ priority, seq, attempt }) => ({ modelId: model.id, priority, seq, attempt: attempt - 1 })),
+      changed: claimed.map(({ id }) => id),
+    });
+    for (const one of claimed) {
+      lane.running++;
+      void this.runs.carry(one, model).then(
+        () => this.release(lane),
+        (error: Error) => {
+          this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
+          this.release(lane);
+        },
+      );
+    }
+    if (claimed.length === limit) return lane.running < model.concurrency;
+    // A short claim behind a floor may have missed what lies before it.
+    if (floor !== null && claimed.length === 0) {
+      lane.floor = null;
+      lane.floorSince = now;
+      return true;
+    }
+    return false;
+  }
+
+  private release(lane: Lane): void {
+    lane.running--;
+    if (this.accepting) this.wake(lane.model.id);
+  }
+}

@@ -1,0 +1,78 @@
+import { Injectable } from '@nestjs/common';
+import { OrderedSet } from './ordered-set.js';
+import type { Place } from './place.js';
+
+/** A request that enters or leaves a line; `attempt` counts its runs so far when it entered. */
+export interface LineChange extends Place {
+  attempt: number;
+}
+
+/** Longer than any message between nodes may be late. */
+const tombstoneMs = 15_000;
+
+/**
+ * Who waits for what, in memory, for exact positions at any depth. Fed by the node's own changes and by what
+ * other nodes tell. Changes may arrive in any order and more than once: an entry is known by its place and its
+ * attempt, and one that has left cannot come back by a message that was late.
+ */
+@Injectable()
+export class Lines {
+  private readonly models = new Map<string, Map<number, OrderedSet>>();
+  /** seq → the highest attempt that has left, and when that may be forgotten. Oldest first. */
+  private readonly left = new Map<number, { attempt: number; forgetAt: number }>();
+
+  enter({ modelId, priority, seq, attempt }: LineChange): void {
+    const tombstone = this.left.get(seq);
+    if (tombstone !== undefined && attempt <= tombstone.attempt) return;
+    let priorities = this.models.get(modelId);
+    if (priorities === undefined) this.models.set(modelId, (priorities = new Map()));
+    let line = priorities.get(priority);
+    if (line === undefined) priorities.set(priority, (line = new OrderedSet()));
+    line.add(seq);
+  }
+
+  leave({ modelId, priority, seq, attempt }: LineChange): void {
+    const tombstone = this.left.get(seq);
+    if (tombstone === undefined || attempt > tombstone.attempt) {
+      this.left.delete(seq);
+      this.left.set(seq, { attempt, forgetAt: Date.now() + tombstoneMs });
+    }
+    const priorities = this.models.get(modelId);
+    const line = priorities?.get(priority);
+    if (line?.remove(seq) === true && line.size === 0) {
+      priorities!.delete(priority);
+      if (priorities!.size === 0) this.models.delete(modelId);
+    }
+    this.forget();
+  }
+
+  /** How many requests of the model will be started before the one at this place. */
+  position({ modelId, priority, seq }: Place): number {
+    let ahead = 0;
+    for (const [other, line] of this.models.get(modelId) ?? []) {
+      if (other < priority) ahead += line.size;
+      else if (other === priority) ahead += line.rank(seq);
+    }
+    return ahead;
+  }
+
+  /** How many wait for the model. */
+  depth(modelId: string): number {
+    let depth = 0;
+    for (const line of this.models.get(modelId)?.values() ?? []) depth += line.size;
+    return depth;
+  }
+
+  /** Forgets every entry, but not what has left: a refill may still bring those. */
+  clear(): void {
+    this.models.clear();
+  }
+
+  private forget(): void {
+    const now = Date.now();
+    for (const [seq, { forgetAt }] of this.left) {
+      if (forgetAt > now) return;
+      this.left.delete(seq);
+    }
+  }
+}

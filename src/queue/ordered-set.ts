@@ -1,0 +1,85 @@
+const blockSize = 512;
+
+/**
+ * A set of ascending numbers that answers "how many are below?" without counting them: sorted blocks of a few
+ * hundred, whose sizes are summed. Appending at the end and removing at the front, which is what a queue
+ * does, cost the same at a million as at a hundred.
+ */
+export class OrderedSet {
+  private blocks: number[][] = [];
+  private count = 0;
+
+  get size(): number {
+    return this.count;
+  }
+
+  /** False when it was there already. */
+  add(value: number): boolean {
+    const last = this.blocks[this.blocks.length - 1];
+    if (last === undefined || value > last[last.length - 1]!) {
+      if (last === undefined || last.length >= blockSize) this.blocks.push([value]);
+      else last.push(value);
+      this.count++;
+      return true;
+    }
+    const index = this.blockOf(value);
+    const block = this.blocks[index]!;
+    const at = lowerBound(block, value);
+    if (block[at] === value) return false;
+    block.splice(at, 0, value);
+    if (block.length > 2 * blockSize) this.blocks.splice(index + 1, 0, block.splice(blockSize));
+    this.count++;
+    return true;
+  }
+
+  /** False when it was not there. */
+  remove(value: number): boolean {
+    if (this.count === 0) return false;
+    const index = this.blockOf(value);
+    const block = this.blocks[index];
+    const at = block === undefined ? -1 : lowerBound(block, value);
+    if (block === undefined || block[at] !== value) return false;
+    if (block.length === 1) this.blocks.splice(index, 1);
+    else block.splice(at, 1);
+    this.count--;
+    return true;
+  }
+
+  has(value: number): boolean {
+    const block = this.blocks[this.blockOf(value)];
+    return block !== undefined && block[lowerBound(block, value)] === value;
+  }
+
+  /** How many of its numbers are smaller than `value`. */
+  rank(value: number): number {
+    const index = this.blockOf(value);
+    let below = 0;
+    for (let i = 0; i < index && i < this.blocks.length; i++) below += this.blocks[i]!.length;
+    const block = this.blocks[index];
+    return block === undefined ? below : below + lowerBound(block, value);
+  }
+
+  /** Index of the first block whose last number is not below `value`. */
+  private blockOf(value: number): number {
+    let low = 0;
+    let high = this.blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const block = this.blocks[middle]!;
+      if (block[block.length - 1]! < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function lowerBound(block: number[], value: number): number {
+  let low = 0;
+  let high = block.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (block[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,90 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Outcome } from '../request-state.js';
+import type { RequestError } from './finish.js';
+
+export interface Cancelled {
+  /** `cancelled` while it waited; `told` the run to stop; `completed` before; `moved` while we looked. */
+  result: 'cancelled' | 'told' | 'completed' | 'moved';
+  outcome: Outcome | null;
+  modelId: string;
+  priority: number;
+  seq: number;
+  /** Runs so far. */
+  attempt: number;
+}
+
+/*
+ * Purpose: cancels a request that waits, or leaves word for the run that has it.
+ * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim
+ *   won after our snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the
+ *   caller looks again with a fresh snapshot.
+ * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
+ */
+const cancelStatement: Statement = {
+  name: 'cancel',
+  text: `WITH target AS MATERIALIZED (
+  SELECT id, model_id, priority, seq, attempt, state, outcome
+  FROM request
+  WHERE id = $1::uuid
+), left_line AS (
+  DELETE FROM queue_entry
+  USING target
+  WHERE queue_entry.model_id = target.model_id
+    AND queue_entry.priority = target.priority
+    AND queue_entry.seq = target.seq
+  RETURNING queue_entry.request_id
+), left_delay AS (
+  DELETE FROM delayed_entry
+  USING target
+  WHERE delayed_entry.model_id = target.model_id
+    AND delayed_entry.priority = target.priority
+    AND delayed_entry.seq = target.seq
+  RETURNING delayed_entry.request_id
+), cancelled AS (
+  UPDATE request
+  SET state = 'COMPLETED', outcome = 'cancelled', completed_at = clock_timestamp(), error = $2::json
+  WHERE id IN (SELECT request_id FROM left_line UNION ALL SELECT request_id FROM left_delay)
+    AND state = 'IN_QUEUE'
+  RETURNING id, attempt
+), told AS (
+  UPDATE lease
+  SET cancel_requested_at = clock_timestamp()
+  WHERE request_id = $1::uuid
+    AND cancel_requested_at IS NULL
+  RETURNING request_id, attempt
+), told_before AS (
+  SELECT request_id
+  FROM lease
+  WHERE request_id = $1::uuid
+    AND cancel_requested_at IS NOT NULL
+), event AS (
+  INSERT INTO request_event (request_id, kind, attempt)
+  SELECT id, 'completed', attempt
+  FROM cancelled
+  UNION ALL
+  SELECT request_id, 'cancel_requested', attempt
+  FROM told
+)
+SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt,
+       CASE
+         WHEN cancelled.id IS NOT NULL THEN 'cancelled'
+         WHEN told.request_id IS NOT NULL OR told_before.request_id IS NOT NULL THEN 'told'
+         WHEN target.state = 'COMPLETED' THEN 'completed'
+         ELSE 'moved'
+       END AS result,
+       target.outcome
+FROM target
+LEFT JOIN cancelled ON true
+LEFT JOIN told ON true
+LEFT JOIN told_before ON true`,
+};
+
+/** undefined: there is no such request. */
+export async function cancel(
+  database: Database,
+  requestId: string,
+  error: RequestError,
+): Promise<Cancelled | undefined> {
+  const [row] = await database.query<Cancelled>(cancelStatement, [requestId, JSON.stringify(error)]);
+  return row;
+}

@@ -1,0 +1,87 @@
+import type { Database, Statement } from '../../database/database.js';
+
+export interface ClaimOptions {
+  modelId: string;
+  nodeId: string;
+  limit: number;
+  timeoutMs: number;
+  /** Entries before this place are stepped over; null looks from the very front. */
+  floor: { priority: number; seq: number } | null;
+}
+
+export interface Claimed {
+  id: string;
+  priority: number;
+  seq: number;
+  token: string;
+  attempt: number;
+  failedAttempts: number;
+  lostAttempts: number;
+  input: string;
+}
+
+/*
+ * Purpose: takes the first waiting requests of a model and gives each a lease, in one statement.
+ * Race: many schedulers claim at once, and cancels delete entries: SKIP LOCKED passes over rows that
+ *   another transaction holds, DELETE makes sure that an entry is handed out once, and the request moves only
+ *   from IN_QUEUE. MATERIALIZED keeps the planner from running the LIMIT more than once.
+ * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; then
+ *   request_pkey by id. The floor steps over dead index entries that an old snapshot keeps from vacuum.
+ *   Expired entries are left to the expirer.
+ */
+const claimStatement: Statement = {
+  name: 'claim',
+  text: `WITH due AS MATERIALIZED (
+  SELECT model_id, priority, seq, request_id
+  FROM queue_entry
+  WHERE model_id = $1::text
+    AND (priority, seq) >= ($5::smallint, $6::bigint)
+    AND (expires_at IS NULL OR expires_at > now())
+  ORDER BY priority, seq
+  LIMIT $2::integer
+  FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM queue_entry
+  USING due
+  WHERE queue_entry.model_id = $1::text
+    AND queue_entry.priority = due.priority
+    AND queue_entry.seq = due.seq
+  RETURNING queue_entry.request_id
+), started AS (
+  UPDATE request
+  SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
+  FROM taken
+  WHERE request.id = taken.request_id
+    AND request.state = 'IN_QUEUE'
+  RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
+            request.lost_attempts, request.input, request.started_at
+), leased AS (
+  INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
+  SELECT id, gen_random_uuid(), $1::text, $3::uuid, attempt, started_at,
+         started_at + $4::float8 * interval '1 millisecond'
+  FROM started
+  RETURNING request_id, token
+), told AS (
+  INSERT INTO request_event (request_id, kind, attempt)
+  SELECT id, 'started', attempt
+  FROM started
+)
+SELECT started.id, started.priority, started.seq, leased.token, started.attempt,
+       started.failed_attempts AS "failedAttempts", started.lost_attempts AS "lostAttempts",
+       started.input::text AS input
+FROM started
+JOIN leased ON leased.request_id = started.id`,
+};
+
+export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
+  const { modelId, nodeId, limit, timeoutMs, floor } = options;
+  const claimed = await database.query<Claimed>(claimStatement, [
+    modelId,
+    limit,
+    nodeId,
+    timeoutMs,
+    floor?.priority ?? -32_768,
+    floor?.seq ?? 0,
+  ]);
+  return claimed.sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+}

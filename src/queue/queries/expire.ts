@@ -1,0 +1,56 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Place } from '../place.js';
+import type { RequestError } from './finish.js';
+
+export interface Expired extends Place {
+  id: string;
+  attempt: number;
+}
+
+/*
+ * Purpose: completes requests of a model that waited too long, from the front of the line.
+ * Race: against claims and cancels: SKIP LOCKED leaves them what they hold, DELETE decides.
+ * Index: queue_entry_pkey in its order. Only the first 1,000 of a priority are looked at, because who came
+ *   first expires first; entries behind a longer deadline are found when they get there.
+ */
+const expireWaiting: Statement = {
+  name: 'expire_waiting',
+  text: `WITH front AS MATERIALIZED (
+  SELECT model_id, priority, seq, request_id, expires_at
+  FROM queue_entry
+  WHERE model_id = $1::text
+  ORDER BY model_id, priority, seq
+  LIMIT 1000
+  FOR UPDATE SKIP LOCKED
+), gone AS (
+  DELETE FROM queue_entry
+  USING front
+  WHERE queue_entry.model_id = front.model_id
+    AND queue_entry.priority = front.priority
+    AND queue_entry.seq = front.seq
+    AND front.expires_at <= now()
+  RETURNING queue_entry.request_id
+), delayed AS (
+  DELETE FROM delayed_entry
+  WHERE model_id = $1::text
+    AND expires_at <= now()
+  RETURNING request_id
+), expired AS (
+  UPDATE request
+  SET state = 'COMPLETED', outcome = 'expired', completed_at = clock_timestamp(), error = $2::json
+  FROM (SELECT request_id FROM gone UNION ALL SELECT request_id FROM delayed) AS ended
+  WHERE request.id = ended.request_id
+    AND request.state = 'IN_QUEUE'
+  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt
+), told AS (
+  INSERT INTO request_event (request_id, kind, attempt)
+  SELECT id, 'completed', attempt
+  FROM expired
+)
+SELECT id, model_id AS "modelId", priority, seq, attempt
+FROM expired`,
+};
+
+export async function expire(database: Database, modelId: string, error: RequestError): Promise<Expired[]> {
+  return database.query<Expired>(expireWaiting, [modelId, JSON.stringify(error)]);
+}

@@ -1,0 +1,94 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Outcome } from '../request-state.js';
+
+/** How one run ended, as the `attempt` table tells it. */
+export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
+
+/** What a request that did not succeed says of itself; stored in `request.error`. */
+export interface RequestError {
+  code: string;
+  /** The HTTP status of the response endpoint. */
+  status: number;
+  message: string;
+  /** ISO 8601 UTC with milliseconds. */
+  timestamp: string;
+  /** What the model said, as a JSON value. */
+  details?: unknown;
+}
+
+export interface Finish {
+  requestId: string;
+  token: string;
+  outcome: Exclude<Outcome, 'expired'>;
+  attemptOutcome: AttemptOutcome;
+  /** JSON text of a success. */
+  output: string | null;
+  error: RequestError | null;
+  /** Shown among the logs; null when the log is full or there is nothing to say. */
+  message: string | null;
+}
+
+/*
+ * Purpose: ends runs for good: lease away, request COMPLETED, attempt and event written.
+ * Race: the one guard for everything terminal. A run whose lease was taken away finds no row with its token
+ *   and changes nothing; a request that is not IN_PROGRESS is never overwritten. Of two finishes the
+ *   second waits for the first's DELETE and then finds nothing.
+ * Index: lease_pkey, request_pkey.
+ */
+const finishStatement: Statement = {
+  name: 'finish',
+  text: `WITH done AS (
+  SELECT *
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
+    AS done (request_id, token, outcome, attempt_outcome, output, error, error_code, error_message, message)
+), released AS (
+  DELETE FROM lease
+  USING done
+  WHERE lease.request_id = done.request_id
+    AND lease.token = done.token
+  RETURNING lease.request_id, lease.attempt, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
+), finished AS (
+  UPDATE request
+  SET state = 'COMPLETED', outcome = done.outcome, output = done.output::json, error = done.error::json,
+      failed_attempts = failed_attempts + (done.attempt_outcome IN ('failed', 'timed_out'))::integer,
+      completed_at = released.ended_at,
+      inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
+  FROM released
+  JOIN done USING (request_id)
+  WHERE request.id = released.request_id
+    AND request.state = 'IN_PROGRESS'
+  RETURNING request.id
+), recorded AS (
+  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
+  SELECT request_id, attempt, node_id, started_at, ended_at, attempt_outcome, error_code, error_message
+  FROM released
+  JOIN done USING (request_id)
+), told AS (
+  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+  SELECT request_id, 'completed', attempt,
+         CASE WHEN message IS NOT NULL THEN 'ERROR' END,
+         CASE WHEN message IS NOT NULL THEN 'queue' END,
+         message
+  FROM released
+  JOIN done USING (request_id)
+)
+SELECT id
+FROM finished`,
+};
+
+/** For each item whether its run still held the lease, and so ended the request. */
+export async function finish(database: Database, items: Finish[]): Promise<boolean[]> {
+  const rows = await database.query<{ id: string }>(finishStatement, [
+    items.map(({ requestId }) => requestId),
+    items.map(({ token }) => token),
+    items.map(({ outcome }) => outcome),
+    items.map(({ attemptOutcome }) => attemptOutcome),
+    items.map(({ output }) => output),
+    items.map(({ error }) => (error === null ? null : JSON.stringify(error))),
+    items.map(({ error }) => error?.code ?? null),
+    items.map(({ error }) => error?.message ?? null),
+    items.map(({ message }) => message),
+  ]);
+  const finished = new Set(rows.map(({ id }) => id));
+  return items.map(({ requestId }) => finished.has(requestId));
+}

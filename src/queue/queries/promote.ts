@@ -1,0 +1,46 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Place } from '../place.js';
+
+/*
+ * Purpose: lets requests whose backoff is over back into the line, at their old place.
+ * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
+ * Index: delayed_entry_by_ready_at, then delayed_entry_pkey and queue_entry_pkey.
+ */
+const promoteStatement: Statement = {
+  name: 'promote',
+  text: `WITH ready AS MATERIALIZED (
+  SELECT model_id, priority, seq
+  FROM delayed_entry
+  WHERE ready_at <= now()
+  ORDER BY ready_at
+  LIMIT 1000
+  FOR UPDATE SKIP LOCKED
+), taken AS (
+  DELETE FROM delayed_entry
+  USING ready
+  WHERE delayed_entry.model_id = ready.model_id
+    AND delayed_entry.priority = ready.priority
+    AND delayed_entry.seq = ready.seq
+  RETURNING delayed_entry.*
+)
+INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
+SELECT model_id, priority, seq, request_id, attempt, expires_at
+FROM taken
+RETURNING model_id AS "modelId", priority, seq`,
+};
+
+export async function promote(database: Database): Promise<Place[]> {
+  return database.query<Place>(promoteStatement);
+}
+
+const nextReady: Statement = {
+  name: 'next_ready',
+  text: `SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs"
+FROM delayed_entry`,
+};
+
+/** Milliseconds until the next backoff is over; null: nothing is delayed. */
+export async function nextReadyInMs(database: Database): Promise<number | null> {
+  const [row] = await database.query<{ inMs: number | null }>(nextReady);
+  return row?.inMs ?? null;
+}

@@ -1,0 +1,36 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { LogLevel, LogSource } from '../runner.js';
+
+export interface LogEntry {
+  id: number;
+  message: string;
+  level: LogLevel;
+  source: LogSource;
+  at: Date;
+}
+
+/*
+ * Purpose: the log entries of a request between two events, oldest first.
+ * Race: bounded above by an event id that the caller has seen, so a stream neither skips nor repeats.
+ * Index: request_event_pkey.
+ */
+const readLogStatement: Statement = {
+  name: 'read_log',
+  text: `SELECT id, message, level, source, at
+FROM request_event
+WHERE request_id = $1::uuid
+  AND id > $2::bigint
+  AND id <= $3::bigint
+  AND message IS NOT NULL
+ORDER BY id`,
+};
+
+/** Entries whose event id is in (after, upTo]. */
+export async function readLog(
+  database: Database,
+  requestId: string,
+  after: number,
+  upTo: number,
+): Promise<LogEntry[]> {
+  return database.query<LogEntry>(readLogStatement, [requestId, after, upTo]);
+}

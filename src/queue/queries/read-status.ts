@@ -1,0 +1,55 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Outcome, RequestState } from '../request-state.js';
+import type { RequestError } from './finish.js';
+
+/** A request without its payloads. */
+export interface StatusRow {
+  id: string;
+  modelId: string;
+  keyId: string;
+  state: RequestState;
+  outcome: Outcome | null;
+  priority: number;
+  seq: number;
+  attempt: number;
+  error: RequestError | null;
+  /** Milliseconds from the submission to the last start, or to the end if it never ran. */
+  queueMs: number | null;
+  /** Milliseconds of the last run that ended. */
+  inferenceMs: number | null;
+  /** Id of its newest event; 0: none yet. */
+  lastEventId: number;
+}
+
+const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt, error,
+       (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",
+       inference_ms AS "inferenceMs",
+       coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
+         AS "lastEventId"`;
+
+/*
+ * Purpose: what status, stream and access checks need to know, for one caller or for many at once.
+ * Race: row and newest event id come from one snapshot, so a stream never announces a state without its events.
+ * Index: request_pkey and request_event_pkey; the nested loop prunes to the day's partition for each id.
+ */
+const readOne: Statement = {
+  name: 'read_status_one',
+  text: `SELECT ${columns}
+FROM request
+WHERE id = $1::uuid`,
+};
+
+const readMany: Statement = {
+  name: 'read_status_many',
+  text: `SELECT ${columns}
+FROM unnest($1::uuid[]) AS wanted (id)
+JOIN request ON request.id = wanted.id`,
+};
+
+/** One result an id, undefined where there is no such request. */
+export async function readStatus(database: Database, ids: string[]): Promise<(StatusRow | undefined)[]> {
+  if (ids.length === 1) return [(await database.query<StatusRow>(readOne, ids))[0]];
+  const rows = await database.query<StatusRow>(readMany, [[...new Set(ids)]]);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}

@@ -1,0 +1,89 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { AttemptOutcome } from './finish.js';
+
+export interface Requeue {
+  requestId: string;
+  token: string;
+  attemptOutcome: Extract<AttemptOutcome, 'failed' | 'returned'>;
+  /** The earliest time of the next attempt, from now; 0: at once. */
+  delayMs: number;
+  errorCode: string | null;
+  errorMessage: string | null;
+  /** Shown among the logs; null when the log is full or there is nothing to say. */
+  message: string | null;
+}
+
+export interface Requeued {
+  id: string;
+  modelId: string;
+  priority: number;
+  seq: number;
+  /** Runs so far. */
+  attempt: number;
+}
+
+/*
+ * Purpose: gives a request back to the line, at its old place (priority, seq): after a failed attempt or when
+ *   a node hands back what it cannot finish.
+ * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the line twice.
+ *   A cancel that was asked for meanwhile keeps the row from moving: then nothing is returned, and the
+ *   caller finishes the run as cancelled.
+ * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
+ */
+const requeueStatement: Statement = {
+  name: 'requeue',
+  text: `WITH released AS (
+  DELETE FROM lease
+  WHERE request_id = $1::uuid
+    AND token = $2::uuid
+    AND cancel_requested_at IS NULL
+  RETURNING request_id, model_id, attempt, node_id, started_at, clock_timestamp() AS ended_at
+), returned AS (
+  UPDATE request
+  SET state = 'IN_QUEUE',
+      failed_attempts = failed_attempts + ($3::text = 'failed')::integer,
+      inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
+  FROM released
+  WHERE request.id = released.request_id
+    AND request.state = 'IN_PROGRESS'
+  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
+), waiting AS (
+  INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
+  SELECT model_id, priority, seq, id, attempt, expires_at
+  FROM returned
+  WHERE $4::float8 <= 0
+), delayed AS (
+  INSERT INTO delayed_entry (model_id, priority, seq, request_id, attempt, expires_at, ready_at)
+  SELECT model_id, priority, seq, id, attempt, expires_at,
+         clock_timestamp() + $4::float8 * interval '1 millisecond'
+  FROM returned
+  WHERE $4::float8 > 0
+), recorded AS (
+  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
+  SELECT request_id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
+  FROM released
+), told AS (
+  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+  SELECT request_id, 'requeued', attempt,
+         CASE WHEN $7::text IS NOT NULL THEN 'WARN' END,
+         CASE WHEN $7::text IS NOT NULL THEN 'queue' END,
+         $7::text
+  FROM released
+)
+SELECT id, model_id AS "modelId", priority, seq, attempt
+FROM returned`,
+};
+
+/** The place the request went back to; undefined when the run held no lease or was told to stop. */
+export async function requeue(database: Database, item: Requeue): Promise<Requeued | undefined> {
+  const [row] = await database.query<Requeued>(requeueStatement, [
+    item.requestId,
+    item.token,
+    item.attemptOutcome,
+    item.delayMs,
+    item.errorCode,
+    item.errorMessage,
+    item.message,
+  ]);
+  return row;
+}

@@ -1,0 +1,70 @@
+import type { Database, Statement } from '../../database/database.js';
+
+export interface Submission {
+  id: string;
+  modelId: string;
+  keyId: string;
+  priority: number;
+  /** JSON text. */
+  input: string;
+  expiresMs: number | null;
+}
+
+export interface Submitted {
+  id: string;
+  seq: number;
+}
+
+/*
+ * Purpose: puts requests on disk and in the line, in one statement and one commit.
+ * Race: none to lose. The row and its queue entry appear together; seq is drawn once per row, and two
+ *   submits that overlap may commit in either order, which is why a claim's floor is only a hint.
+ * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
+ */
+const returning = `RETURNING id, model_id, priority, seq, expires_at`;
+const enter = `entered AS (
+  INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
+  SELECT model_id, priority, seq, id, expires_at
+  FROM written
+)
+SELECT id, seq
+FROM written`;
+
+const submitOne: Statement = {
+  name: 'submit_one',
+  text: `WITH written AS (
+  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)
+  VALUES ($1::uuid, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json,
+          now() + $6::float8 * interval '1 millisecond')
+  ${returning}
+), ${enter}`,
+};
+
+const submitMany: Statement = {
+  name: 'submit_many',
+  text: `WITH written AS (
+  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)
+  SELECT id, model_id, key_id, priority, nextval('request_seq'), input::json,
+         now() + expires_ms * interval '1 millisecond'
+  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::text[], $6::float8[])
+    AS incoming (id, model_id, key_id, priority, input, expires_ms)
+  ${returning}
+), ${enter}`,
+};
+
+export async function submit(database: Database, items: Submission[]): Promise<Submitted[]> {
+  if (items.length === 1) {
+    const { id, modelId, keyId, priority, input, expiresMs } = items[0]!;
+    return database.query<Submitted>(submitOne, [id, modelId, keyId, priority, input, expiresMs]);
+  }
+  const rows = await database.query<Submitted>(submitMany, [
+    items.map(({ id }) => id),
+    items.map(({ modelId }) => modelId),
+    items.map(({ keyId }) => keyId),
+    items.map(({ priority }) => priority),
+    items.map(({ input }) => input),
+    items.map(({ expiresMs }) => expiresMs),
+  ]);
+  const seqs = new Map(rows.map((row) => [row.id, row]));
+  return items.map(({ id }) => seqs.get(id)!);
+}

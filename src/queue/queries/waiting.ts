@@ -1,0 +1,46 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Place } from '../place.js';
+
+export interface Waiting extends Place {
+  attempt: number;
+}
+
+/*
+ * Purpose: walks everything that waits, in order, a page at a time, to fill the lines in memory.
+ * Race: pages are separate snapshots; what changes meanwhile reaches the lines as changes.
+ * Index: queue_entry_pkey and delayed_entry_pkey by key set.
+ */
+const page = (table: string): Statement => ({
+  name: `waiting_${table}`,
+  text: `SELECT model_id AS "modelId", priority, seq, attempt
+FROM ${table}
+WHERE (model_id, priority, seq) > ($1::text, $2::smallint, $3::bigint)
+ORDER BY model_id, priority, seq
+LIMIT 20000`,
+});
+const pages = [page('queue_entry'), page('delayed_entry')];
+
+export async function* waiting(database: Database): AsyncGenerator<Waiting[]> {
+  for (const statement of pages) {
+    let last: Place = { modelId: '', priority: -32_768, seq: 0 };
+    for (;;) {
+      const rows = await database.query<Waiting>(statement, [last.modelId, last.priority, last.seq]);
+      if (rows.length === 0) break;
+      yield rows;
+      last = rows[rows.length - 1]!;
+    }
+  }
+}
+
+const modelsWithWork: Statement = {
+  name: 'models_with_work',
+  text: `SELECT wanted.id
+FROM unnest($1::text[]) AS wanted (id)
+WHERE EXISTS (SELECT FROM queue_entry WHERE queue_entry.model_id = wanted.id)`,
+};
+
+/** Which of the models have something waiting. */
+export async function findModelsWithWork(database: Database, modelIds: string[]): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(modelsWithWork, [modelIds]);
+  return rows.map(({ id }) => id);
+}

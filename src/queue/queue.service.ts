@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { Clock } from '../database/clock.js';
+import { Lines } from './lines.js';
+import { cancel } from './queries/cancel.js';
+import type { RequestError } from './queries/finish.js';
+import { readLog, type LogEntry } from './queries/read-log.js';
+import { readOutput } from './queries/read-output.js';
+import type { StatusRow } from './queries/read-status.js';
+import { QueueEvents } from './queue-events.js';
+import { RequestIds } from './request-id.js';
+import { requestErrors } from './request-errors.js';
+import { SharedStatements } from './shared-statements.js';
+
+export interface NewRequest {
+  modelId: string;
+  keyId: string;
+  /** JSON text. */
+  input: string;
+  /** How long it may wait; null: for ever. */
+  expiresMs: number | null;
+}
+
+export type CancelAnswer = 'cancelled' | 'told' | 'already_cancelled' | 'already_completed' | 'unknown';
+
+/** What callers do with the queue: submit, look, cancel. */
+@Injectable()
+export class QueueService {
+  constructor(
+    private readonly database: Database,
+    private readonly statements: SharedStatements,
+    private readonly lines: Lines,
+    private readonly events: QueueEvents,
+    private readonly ids: RequestIds,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Resolves with the id once the request is committed. */
+  async submit({ modelId, keyId, input, expiresMs }: NewRequest): Promise<string> {
+    const id = this.ids.next();
+    const { seq } = await this.statements.submit({ id, modelId, keyId, priority: 0, input, expiresMs });
+    this.events.publish({ entered: [{ modelId, priority: 0, seq, attempt: 0 }], work: [modelId] });
+    return id;
+  }
+
+  /** undefined: there is no such request. */
+  status(requestId: string): Promise<StatusRow | undefined> {
+    return this.statements.readStatus(requestId);
+  }
+
+  /** How many requests of its model will be started before it; exact, and 0 at the front. */
+  position(row: StatusRow): number {
+    return this.lines.position(row);
+  }
+
+  /** Log entries after one event and up to another. */
+  log(requestId: string, after: number, upTo: number): Promise<LogEntry[]> {
+    return readLog(this.database, requestId, after, upTo);
+  }
+
+  /** JSON text. */
+  output(requestId: string): Promise<string | null> {
+    return readOutput(this.database, requestId);
+  }
+
+  async cancel(requestId: string): Promise<CancelAnswer> {
+    const error: RequestError = requestErrors.cancelled(this.clock.now());
+    for (;;) {
+      const found = await cancel(this.database, requestId, error);
+      switch (found?.result) {
+        case undefined:
+          return 'unknown';
+        case 'cancelled':
+          this.events.publish({ left: [found], changed: [requestId] });
+          return 'cancelled';
+        case 'told':
+          this.events.publish({ cancelled: [requestId] });
+          return 'told';
+        case 'completed':
+          return found.outcome === 'cancelled' ? 'already_cancelled' : 'already_completed';
+        case 'moved': // it was claimed, handed back or finished while we looked: look again
+      }
+    }
+  }
+}

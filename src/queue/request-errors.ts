@@ -1,0 +1,26 @@
+import type { ProblemCode } from '../errors/problem-codes.js';
+import { problemCodes } from '../errors/problem-codes.js';
+import type { RequestError } from './queries/finish.js';
+
+function requestError(code: ProblemCode, message: string, atMs: number, more: Partial<RequestError> = {}): RequestError {
+  return {
+    code,
+    status: problemCodes[code].status,
+    message,
+    timestamp: new Date(atMs).toISOString(),
+    ...more,
+  };
+}
+
+/** The errors that requests end with; `atMs` is the database's time. */
+export const requestErrors = {
+  cancelled: (atMs: number) => requestError('cancelled', 'The request was cancelled.', atMs),
+  expired: (atMs: number) =>
+    requestError('expired', 'The request waited longer than its model lets requests wait.', atMs),
+  timedOut: (atMs: number, timeoutMs: number) =>
+    requestError('timed_out', `The run took longer than the ${timeoutMs / 1000} s that its model allows.`, atMs),
+  nodeLost: (atMs: number) =>
+    requestError('node_lost', 'The nodes that ran the request stopped working each time; it is not tried again.', atMs),
+  failed: (code: ProblemCode, message: string, atMs: number, more: Partial<RequestError>) =>
+    requestError(code, message, atMs, more),
+};

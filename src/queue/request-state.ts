@@ -1,0 +1,19 @@
+export type RequestState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
+export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'expired';
+
+export interface Transition {
+  readonly from: RequestState;
+  readonly verb: 'claim' | 'cancel' | 'expire' | 'finish' | 'requeue';
+  readonly to: RequestState;
+  /** How the request may have ended when the verb completes it. */
+  readonly outcomes: readonly Outcome[];
+}
+
+/** Every change of state there is; docs/states.md draws it and a test holds the two together. */
+export const transitions: readonly Transition[] = [
+  { from: 'IN_QUEUE', verb: 'claim', to: 'IN_PROGRESS', outcomes: [] },
+  { from: 'IN_QUEUE', verb: 'cancel', to: 'COMPLETED', outcomes: ['cancelled'] },
+  { from: 'IN_QUEUE', verb: 'expire', to: 'COMPLETED', outcomes: ['expired'] },
+  { from: 'IN_PROGRESS', verb: 'finish', to: 'COMPLETED', outcomes: ['succeeded', 'failed', 'cancelled'] },
+  { from: 'IN_PROGRESS', verb: 'requeue', to: 'IN_QUEUE', outcomes: [] },
+];

@@ -1,0 +1,185 @@
+import { Injectable } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Config } from '../config/config.js';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import { isDatabaseUnavailable } from '../database/database-error.js';
+import type { Model } from '../models/model.js';
+import { backoffMs } from './backoff.js';
+import type { Claimed } from './queries/claim.js';
+import type { Finish } from './queries/finish.js';
+import { logUsage } from './queries/log-usage.js';
+import { requeue, type Requeue } from './queries/requeue.js';
+import { QueueEvents } from './queue-events.js';
+import { requestErrors } from './request-errors.js';
+import { RunExecution, type RunEnd } from './run-execution.js';
+import { RunLog } from './run-log.js';
+import { RunFailure, type AbortReason } from './runner.js';
+import { RunnerRegistry } from './runner-registry.js';
+import { SharedStatements } from './shared-statements.js';
+
+const retryWriteMs = 500;
+
+/** The runs of this node: carries each from its claim to its committed end. */
+@Injectable()
+export class Runs {
+  private readonly going = new Map<string, { execution: RunExecution; lost: boolean }>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly statements: SharedStatements,
+    private readonly events: QueueEvents,
+    private readonly runners: RunnerRegistry,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  get size(): number {
+    return this.going.size;
+  }
+
+  /** Request ids of the runs going on. */
+  ids(): string[] {
+    return [...this.going.keys()];
+  }
+
+  /** Tells a run of this node to stop; nothing happens if it has none. */
+  abort(requestId: string, reason: AbortReason): void {
+    const run = this.going.get(requestId);
+    if (run === undefined) return;
+    if (reason === 'lost') run.lost = true;
+    run.execution.abort(reason);
+  }
+
+  abortAll(reason: AbortReason): void {
+    for (const id of this.ids()) this.abort(id, reason);
+  }
+
+  /** Resolves when the run has ended and its end is committed, or its lease is lost. Never rejects. */
+  async carry(claimed: Claimed, model: Model): Promise<void> {
+    const written: Promise<void>[] = [];
+    const log = await this.openLog(claimed);
+    const execution = new RunExecution(claimed, model, log, (level, message, source) => {
+      const line = { requestId: claimed.id, token: claimed.token, level, message, source, atMs: this.clock.now() };
+      const writing = this.persist(claimed.id, () => this.statements.appendLog(line)).then(() =>
+        this.events.publish({ changed: [claimed.id] }),
+      );
+      written.push(writing);
+    });
+    this.going.set(claimed.id, { execution, lost: false });
+    try {
+      const end = await execution.execute(this.runners.for(model));
+      await Promise.all(written);
+      await this.conclude(execution, end);
+    } finally {
+      this.going.delete(claimed.id);
+    }
+  }
+
+  private async openLog({ id, attempt }: Claimed): Promise<RunLog> {
+    if (attempt === 1) return new RunLog();
+    const used = await this.persist(id, () => logUsage(this.database, id));
+    return new RunLog(used?.entries, used?.characters);
+  }
+
+  private async conclude(execution: RunExecution, end: RunEnd): Promise<void> {
+    const { claimed, model } = execution;
+    if (end.kind === 'aborted' && end.reason === 'lost') return;
+    if (end.kind === 'aborted' && end.reason === 'shutdown') {
+      const handedBack = await this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined);
+      if (handedBack) return;
+      end = { kind: 'aborted', reason: 'cancelled' };
+    }
+    if (end.kind === 'output' && end.output.length > this.config.maxOutputBytes) {
+      const message = `The model's output is larger than ${this.config.maxOutputBytes} bytes.`;
+      end = { kind: 'failure', error: new RunFailure(message, { code: 'model_error', retryable: false }) };
+    }
+    if (end.kind === 'failure') {
+      const failure = asRunFailure(end.error);
+      const failures = claimed.failedAttempts + 1;
+      if (failure.options.retryable && failures < model.attempts) {
+        const delayMs = backoffMs(failures, failure.options.retryAfterMs);
+        if (await this.requeue(claimed, { attemptOutcome: 'failed', delayMs }, failure, execution.log)) return;
+      }
+    }
+    await this.finish(execution, end);
+  }
+
+  /** False when the run holds no lease any more or was told to stop. */
+  private async requeue(
+    claimed: Claimed,
+    how: Pick<Requeue, 'attemptOutcome' | 'delayMs'>,
+    failure: RunFailure | undefined,
+    log?: RunLog,
+  ): Promise<boolean> {
+    const message =
+      failure === undefined
+        ? undefined
+        : log?.admit(
+            'WARN',
+            `Attempt ${claimed.attempt} failed: ${failure.message} The next one follows in ${Math.ceil(how.delayMs / 1000)} s.`,
+            'queue',
+          )?.message;
+    const place = await this.persist(claimed.id, () =>
+      requeue(this.database, {
+        requestId: claimed.id,
+        token: claimed.token,
+        ...how,
+        errorCode: failure?.options.code ?? null,
+        errorMessage: failure?.message ?? null,
+        message: message ?? null,
+      }),
+    );
+    if (place === undefined) return false;
+    this.events.publish({
+      entered: [place],
+      changed: [place.id],
+      work: how.delayMs <= 0 ? [place.modelId] : [],
+    });
+    return true;
+  }
+
+  private async finish({ claimed, model, log }: RunExecution, end: RunEnd): Promise<void> {
+    const now = this.clock.now();
+    const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
+    let item: Finish;
+    if (end.kind === 'output') {
+      item = { ...common, outcome: 'succeeded', attemptOutcome: 'succeeded', output: end.output, error: null };
+    } else if (end.kind === 'aborted' && end.reason === 'timed_out') {
+      const error = requestErrors.timedOut(now, model.timeoutMs);
+      item = { ...common, outcome: 'failed', attemptOutcome: 'timed_out', error };
+    } else if (end.kind === 'aborted') {
+      item = { ...common, outcome: 'cancelled', attemptOutcome: 'cancelled', error: requestErrors.cancelled(now) };
+    } else {
+      const { message, options } = asRunFailure(end.error);
+      const error = requestErrors.failed(options.code, message, now, {
+        ...(options.status === undefined ? {} : { status: options.status }),
+        ...(options.details === undefined ? {} : { details: options.details }),
+      });
+      item = { ...common, outcome: 'failed', attemptOutcome: 'failed', error };
+    }
+    if (item.error !== null && item.outcome !== 'cancelled') {
+      item.message = log.admit('ERROR', item.error.message, 'queue')?.message ?? null;
+    }
+    const ended = await this.persist(claimed.id, () => this.statements.finish(item));
+    if (ended === true) this.events.publish({ changed: [claimed.id] });
+  }
+
+  /** Tries a write of a run until the database takes it or the run has lost its lease. */
+  private async persist<T>(requestId: string, write: () => Promise<T>): Promise<T | undefined> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isDatabaseUnavailable(error)) throw error;
+        if (this.going.get(requestId)?.lost === true) return undefined;
+        await delay(retryWriteMs);
+      }
+    }
+  }
+}
+
+function asRunFailure(error: unknown): RunFailure {
+  if (error instanceof RunFailure) return error;
+  return new RunFailure('The runner broke.', { code: 'model_error', retryable: true });
+}

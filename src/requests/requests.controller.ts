@@ -1,0 +1,93 @@
+import { Controller, Get, Header, HttpCode, Param, Post, Put, Query, Req, Res, UseInterceptors } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.js';
+import { Config } from '../config/config.js';
+import { BodyReader } from '../http/body-reader.interceptor.js';
+import { Limited } from '../rate-limit/limited.js';
+import type { CancelResponseDto } from './dto/cancel-response.dto.js';
+import type { QueuedRequestDto } from './dto/queued-request.dto.js';
+import { parseLogsQuery } from './logs-query.js';
+import { modelIdOfPath } from './model-path.js';
+import { baseUrl, requestUrls } from './request-urls.js';
+import { RequestsService } from './requests.service.js';
+import { toLogEntryView, toMetrics, toStatusView, type StatusView } from './status-view.js';
+
+@Controller('v1/queue')
+export class RequestsController {
+  constructor(
+    private readonly requests: RequestsService,
+    private readonly config: Config,
+  ) {}
+
+  @Get('requests/:requestId/status')
+  @Limited('other', 'read')
+  @Header('Cache-Control', 'no-store')
+  async status(
+    @Param('requestId') requestId: string,
+    @Query('logs') logs: unknown,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+  ): Promise<StatusView> {
+    const wanted = parseLogsQuery(logs);
+    const row = await this.requests.find(caller, requestId);
+    return toStatusView({
+      row,
+      base: baseUrl(request, this.config),
+      position: () => this.requests.position(row),
+      logs: wanted ? await this.requests.log(row) : undefined,
+    });
+  }
+
+  @Get('requests/:requestId')
+  @Limited('other', 'read')
+  @Header('Cache-Control', 'no-store')
+  async response(
+    @Param('requestId') requestId: string,
+    @Query('logs') logs: unknown,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    const wanted = parseLogsQuery(logs);
+    const row = await this.requests.find(caller, requestId);
+    const output = await this.requests.output(row);
+    response.type('application/json');
+    if (!wanted) {
+      response.send(output);
+      return;
+    }
+    const entries = (await this.requests.log(row)).map(toLogEntryView);
+    // The output goes through as the text it is: parsing and writing it again could change its numbers.
+    response.send(
+      `{"request_id":${JSON.stringify(row.id)},"status":"COMPLETED","response":${output},` +
+        `"logs":${JSON.stringify(entries)},"metrics":${JSON.stringify(toMetrics(row))}}`,
+    );
+  }
+
+  @Put('requests/:requestId/cancel')
+  @Limited('other', 'cancel')
+  async cancel(
+    @Param('requestId') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<CancelResponseDto> {
+    const status = await this.requests.cancel(caller, requestId);
+    response.status(status === 'CANCELLED' ? 200 : 202);
+    return { status };
+  }
+
+  @Post('*path')
+  @HttpCode(202)
+  @Limited('submit', 'submit')
+  @UseInterceptors(BodyReader)
+  async submit(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<QueuedRequestDto> {
+    const requestId = await this.requests.submit(caller, modelIdOfPath(request.originalUrl), request.body as Buffer);
+    const urls = requestUrls(baseUrl(request, this.config), requestId);
+    response.setHeader('Location', urls.status_url);
+    return { request_id: requestId, ...urls };
+  }
+}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { assertMayUse } from '../auth/assert-may-use.js';
+import type { Caller } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { ProblemCode } from '../errors/problem-codes.js';
+import { ModelsService } from '../models/models.service.js';
+import type { LogEntry } from '../queue/queries/read-log.js';
+import type { StatusRow } from '../queue/queries/read-status.js';
+import { QueueService } from '../queue/queue.service.js';
+import { isRequestId } from '../queue/request-id.js';
+import { parseInputBody } from './input-body.js';
+
+/** The rules of the four calls; knows callers and models, but no HTTP. */
+@Injectable()
+export class RequestsService {
+  constructor(
+    private readonly models: ModelsService,
+    private readonly queue: QueueService,
+  ) {}
+
+  /** Resolves with the request's id once it is committed. */
+  async submit(caller: Caller, modelId: string | undefined, body: Buffer): Promise<string> {
+    if (modelId !== undefined) assertMayUse(caller, modelId);
+    const model = modelId === undefined ? undefined : this.models.get(modelId);
+    if (model === undefined) {
+      throw new DomainError('unknown_model', 'There is no such model here. Models are listed in models.yaml.');
+    }
+    const { text, value } = parseInputBody(body);
+    const errors = model.validate(value);
+    if (errors.length > 0) {
+      throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
+    }
+    return this.queue.submit({ modelId: model.id, keyId: caller.keyId, input: text, expiresMs: model.expiresMs });
+  }
+
+  /** A request that is not the caller's is as unknown as one that never was. */
+  async find(caller: Caller | undefined, requestId: string): Promise<StatusRow> {
+    const row = isRequestId(requestId) ? await this.queue.status(requestId) : undefined;
+    if (row === undefined || (caller !== undefined && caller.keyId !== row.keyId)) throw unknownRequest();
+    return row;
+  }
+
+  position(row: StatusRow): number {
+    return this.queue.position(row);
+  }
+
+  log(row: StatusRow): Promise<LogEntry[]> {
+    return row.state === 'IN_QUEUE' ? Promise.resolve([]) : this.queue.log(row.id, 0, row.lastEventId);
+  }
+
+  /** The model's output as JSON text; throws what the request ended with when that is no success. */
+  async output(row: StatusRow): Promise<string> {
+    if (row.state !== 'COMPLETED') {
+      throw new DomainError('not_completed', 'The request has not completed yet. Ask its status_url, then come back.', {
+        retryAfterSeconds: 1,
+      });
+    }
+    if (row.error !== null) {
+      const { code, message, status, timestamp, details } = row.error;
+      throw new DomainError(code as ProblemCode, message, {
+        status,
+        timestamp,
+        ...(details === undefined ? {} : { details }),
+      });
+    }
+    const output = await this.queue.output(row.id);
+    if (output === null) throw new DomainError('gone', 'The response was removed by retention.');
+    return output;
+  }
+
+  async cancel(caller: Caller | undefined, requestId: string): Promise<'CANCELLED' | 'CANCELLATION_REQUESTED'> {
+    const row = await this.find(caller, requestId);
+    switch (await this.queue.cancel(row.id)) {
+      case 'cancelled':
+      case 'already_cancelled':
+        return 'CANCELLED';
+      case 'told':
+        return 'CANCELLATION_REQUESTED';
+      case 'already_completed':
+        throw new DomainError('already_completed', 'The request has completed; there is nothing left to cancel.', {
+          extensions: { status: 'ALREADY_COMPLETED' },
+        });
+      case 'unknown':
+        throw unknownRequest();
+    }
+  }
+}
+
+function unknownRequest(): DomainError {
+  return new DomainError('unknown_request', 'There is no such request, or it belongs to another key.');
+}

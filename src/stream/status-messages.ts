@@ -1,0 +1,70 @@
+import type { MessageEvent } from '@nestjs/common';
+import { Observable } from 'rxjs';
+import type { LogEntry } from '../queue/queries/read-log.js';
+import type { StatusRow } from '../queue/queries/read-status.js';
+import type { Snapshot } from './status-sources.js';
+
+export interface StatusMessagesOptions {
+  snapshots: Observable<Snapshot>;
+  /** The event id after which the stream goes on; 0 from the beginning. */
+  after: number;
+  /** undefined: the caller did not ask for logs. */
+  readLog: ((after: number, upTo: number) => Promise<LogEntry[]>) | undefined;
+  /** The status object as JSON. */
+  render: (snapshot: Snapshot, logs: LogEntry[] | undefined) => string;
+}
+
+/**
+ * Turns snapshots into messages: one a change that this stream shows, each log entry once. What comes while a
+ * log is being read is folded into the next message, so a busy request costs a stream no queue.
+ */
+export function statusMessages({ snapshots, after, readLog, render }: StatusMessagesOptions): Observable<MessageEvent> {
+  return new Observable((subscriber) => {
+    let sentUpTo = after;
+    let sentText = '';
+    let next: Snapshot | undefined;
+    let pumping = false;
+    let ended = false;
+
+    const send = (snapshot: Snapshot, logs: LogEntry[] | undefined): void => {
+      const text = render(snapshot, logs);
+      sentUpTo = Math.max(sentUpTo, snapshot.row.lastEventId);
+      if (text === sentText && (logs === undefined || logs.length === 0)) return;
+      sentText = text;
+      subscriber.next({ id: String(snapshot.row.lastEventId), data: text });
+    };
+    const hasLog = (row: StatusRow): boolean => row.state !== 'IN_QUEUE' && row.lastEventId > sentUpTo;
+
+    const pump = async (): Promise<void> => {
+      if (pumping) return;
+      pumping = true;
+      try {
+        while (next !== undefined && !subscriber.closed) {
+          const snapshot = next;
+          next = undefined;
+          if (readLog === undefined) send(snapshot, undefined);
+          else if (hasLog(snapshot.row)) send(snapshot, await readLog(sentUpTo, snapshot.row.lastEventId));
+          else send(snapshot, []);
+        }
+        if (ended) subscriber.complete();
+      } catch {
+        // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
+        subscriber.complete();
+      } finally {
+        pumping = false;
+      }
+    };
+
+    return snapshots.subscribe({
+      next: (snapshot) => {
+        next = snapshot;
+        void pump();
+      },
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => {
+        ended = true;
+        void pump();
+      },
+    });
+  });
+}

@@ -1,0 +1,68 @@
+import { Controller, Headers, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { EMPTY, type Observable } from 'rxjs';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.js';
+import { Config } from '../config/config.js';
+import { QueueService } from '../queue/queue.service.js';
+import { Limited } from '../rate-limit/limited.js';
+import { parseLogsQuery } from '../requests/logs-query.js';
+import { baseUrl } from '../requests/request-urls.js';
+import { RequestsService } from '../requests/requests.service.js';
+import { toStatusView } from '../requests/status-view.js';
+import { keepAlive } from './keep-alive.js';
+import { statusMessages } from './status-messages.js';
+import { StatusSources } from './status-sources.js';
+
+/** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
+const maxPendingDataLength = 256 * 1024;
+
+@Controller('v1/queue')
+export class StreamController {
+  constructor(
+    private readonly requests: RequestsService,
+    private readonly queue: QueueService,
+    private readonly sources: StatusSources,
+    private readonly config: Config,
+  ) {}
+
+  @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
+  @Limited('other', 'read')
+  async stream(
+    @Param('requestId') requestId: string,
+    @Query('logs') logs: unknown,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    const wanted = parseLogsQuery(logs);
+    const row = await this.requests.find(caller, requestId);
+    const after = parseEventId(lastEventId);
+    if (after !== undefined && row.state === 'COMPLETED' && after >= row.lastEventId) {
+      response.status(204).end(); // tells an EventSource not to come back
+      return EMPTY;
+    }
+    sendCacheControl(response);
+    const base = baseUrl(request, this.config);
+    return statusMessages({
+      snapshots: this.sources.watch(row),
+      after: after ?? 0,
+      readLog: wanted ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
+      render: (snapshot, entries) =>
+        JSON.stringify(toStatusView({ row: snapshot.row, base, position: () => snapshot.position, logs: entries })),
+    }).pipe(keepAlive(response));
+  }
+}
+
+/** undefined unless it is an id that a stream of ours has sent. */
+function parseEventId(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Nest writes its own, longer Cache-Control when it opens a stream; ours is the one of the API description. */
+function sendCacheControl(response: Response): void {
+  const writeHead = response.writeHead.bind(response) as (status: number, headers: object) => Response;
+  response.writeHead = ((status: number, headers: object) =>
+    writeHead(status, { ...headers, 'Cache-Control': 'no-cache, no-transform' })) as Response['writeHead'];
+}
