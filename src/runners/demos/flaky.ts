@@ -39,5 +39,5 @@ export async function runFlaky(run: Run): Promise<string> {
 }
 
 function parse(input: string): FlakyInput {
-  return JSON.parse(run.input) as FlakyInput;
+  return JSON.parse(input) as FlakyInput;
 }

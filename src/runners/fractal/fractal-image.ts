@@ -54,6 +54,6 @@ function createShader(scene: Scene, steps: number): (x: number, y: number, sums:
       scene.paletteOffset + Math.log2(orbit.count + 2) * scene.paletteRate + orbit.stripe * scene.stripes;
     const facing = orbit.slopeX * lightX + orbit.slopeY * lightY;
     const light = Math.max((facing + lightHeight) / (1 + lightHeight), 0);
-    palette.addTo(sums, phase, 0.35 + 0.75 * light, 0.12 * light ** 24);
+    palette.addTo(sums, phase, 0.35 + 0.75 * light, 0.03 * light ** 24);
   };
 }
