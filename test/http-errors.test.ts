@@ -47,12 +47,15 @@ test('a known route under another method says which methods it takes', async () 
   expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD']);
 });
 
-test.each(['/probe/secret', '/probe/thrown-string'])('what nobody foresaw at %s tells nothing', async (path) => {
-  const response = await call(path);
-  const problem = await problemOf(response);
-  expect(problem).toMatchObject({ status: 500, code: 'internal_error' });
-  expect(JSON.stringify(problem)).not.toMatch(/hunter2|SELECT|at .*\.ts/);
-});
+test.each(['/probe/secret', '/probe/thrown-string'])(
+  'what nobody foresaw at %s tells nothing',
+  async (path) => {
+    const response = await call(path);
+    const problem = await problemOf(response);
+    expect(problem).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(JSON.stringify(problem)).not.toMatch(/hunter2|SELECT|at .*\.ts/);
+  },
+);
 
 test('a lost database is a 503 that asks to come back', async () => {
   const response = await call('/probe/database');
@@ -94,14 +97,20 @@ test('a failure in the middle of an answer cuts it off and leaves the service we
   expect((await call('/nowhere')).status).toBe(404);
 });
 
-test.each(['/probe/put/%', '/probe/put/%zz', '/probe/put/%c0%af', '/%', '/docs/%', '/docs/%00', '//', '/probe//put'])(
-  'the malformed path %s is the caller’s mistake',
-  async (path) => {
-    const raw = await probe.raw(`PUT ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    expect(raw).toMatch(/^HTTP\/1\.1 40[04] /);
-    expect(raw).toContain('application/problem+json');
-  },
-);
+test.each([
+  '/probe/put/%',
+  '/probe/put/%zz',
+  '/probe/put/%c0%af',
+  '/%',
+  '/docs/%',
+  '/docs/%00',
+  '//',
+  '/probe//put',
+])('the malformed path %s is the caller’s mistake', async (path) => {
+  const raw = await probe.raw(`PUT ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  expect(raw).toMatch(/^HTTP\/1\.1 40[04] /);
+  expect(raw).toContain('application/problem+json');
+});
 
 test('the type of every problem leads to its own place on a page that is served', async () => {
   const page = await (await call('/docs/errors')).text();

@@ -1,6 +1,17 @@
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { Controller, Get, HttpCode, Module, Post, Put, Req, Res, UseGuards, UseInterceptors } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  HttpCode,
+  Module,
+  Post,
+  Put,
+  Req,
+  Res,
+  UseGuards,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { CanActivate, DynamicModule, ExecutionContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
