@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ApiKey } from './api-key.js';
+import { CallerFinder } from './caller-finder.js';
+import { CallerResolver } from './caller-resolver.js';
+import { KeysService } from './keys.service.js';
+import { LastUse } from './last-use.js';
+
+/** The entities that the data source must know for this module. */
+export const authEntities = [ApiKey];
+
+@Module({
+  imports: [TypeOrmModule.forFeature(authEntities)],
+  providers: [KeysService, CallerFinder, CallerResolver, LastUse],
+  exports: [KeysService, CallerResolver],
+})
+export class AuthModule {}

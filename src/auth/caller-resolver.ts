@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { parseAuthorization } from './authorization.js';
+import type { Caller } from './caller.js';
+import { KeysService } from './keys.service.js';
+
+/** What the `Authorization` of a call turned out to be. */
+export type Resolution =
+  { kind: 'anonymous' } | { kind: 'invalid'; reason: string } | { kind: 'caller'; caller: Caller };
+
+const anonymous: Resolution = { kind: 'anonymous' };
+const invalid: Resolution = { kind: 'invalid', reason: 'This API key is unknown, revoked or expired.' };
+
+/** Finds out who makes an HTTP call, once a call, without judging it: that is for the guards. */
+@Injectable()
+export class CallerResolver {
+  private readonly resolved = new WeakMap<Request, Promise<Resolution>>();
+
+  constructor(private readonly keys: KeysService) {}
+
+  resolve(request: Request): Promise<Resolution> {
+    const known = this.resolved.get(request);
+    if (known !== undefined) return known;
+    const resolution = this.look(request.headers.authorization);
+    this.resolved.set(request, resolution);
+    return resolution;
+  }
+
+  private async look(header: string | undefined): Promise<Resolution> {
+    const presented = parseAuthorization(header);
+    if (presented.kind === 'nothing') return anonymous;
+    if (presented.kind === 'malformed') return { kind: 'invalid', reason: presented.reason };
+    const caller = await this.keys.find(presented.secret);
+    return caller === undefined ? invalid : { kind: 'caller', caller };
+  }
+}

@@ -1,0 +1,33 @@
+import type { RateLimits } from '../config/rate-limits.js';
+import { DomainError } from '../errors/domain-error.js';
+
+export const scopes = ['submit', 'read', 'cancel'] as const;
+
+/** What a key allows: sending requests; status, stream and response; cancelling. */
+export type Scope = (typeof scopes)[number];
+
+/** Who calls: the holder of a valid key. It carries nothing that is secret. */
+export interface Caller {
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  /** Model ids and `prefix/*` patterns; null: all models. */
+  readonly models: readonly string[] | null;
+  /** The key's own limits; null: the service's. */
+  readonly rateLimitSubmit: RateLimits | null;
+  readonly rateLimitOther: RateLimits | null;
+}
+
+/** Throws `forbidden` unless the caller's key is for this model, whether or not such a model exists. */
+export function assertMayUse(caller: Caller, modelId: string): void {
+  if (caller.models === null || caller.models.some((pattern) => covers(pattern, modelId))) return;
+  throw new DomainError('forbidden', `This API key may not use the model ${modelId}.`);
+}
+
+function covers(pattern: string, modelId: string): boolean {
+  return pattern.endsWith('/*') ? modelId.startsWith(pattern.slice(0, -1)) : pattern === modelId;
+}
+
+/** A model id of up to 8 segments, or the first segments of one followed by `/*`. */
+export function isModelPattern(text: string): boolean {
+  return text.length <= 256 && /^[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}(\/\*)?$/.test(text);
+}

@@ -1,0 +1,41 @@
+import { hash, randomBytes } from 'node:crypto';
+
+/** A key as its holder has it. Printing, logging or serialising it by accident shows nothing. */
+export class KeySecret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** 256 random bits. The fixed beginning lets secret scanners find a key that leaked. */
+  static generate(): KeySecret {
+    return new KeySecret(`ns_${randomBytes(32).toString('base64url')}`);
+  }
+
+  reveal(): string {
+    return this.#text;
+  }
+
+  hash(): Buffer {
+    return Buffer.from(hashOf(this.#text), 'hex');
+  }
+
+  /** Enough to recognise the key by; of a key that somebody chose at most a quarter. */
+  prefix(): string {
+    const generated = /^ns_[\w-]{43}$/.test(this.#text);
+    return this.#text.slice(0, generated ? 10 : Math.min(10, Math.floor(this.#text.length / 4)));
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+}
+
+/**
+ * SHA-256 in hex. A fast hash is enough for 256 random bits, and looking a key up by it compares
+ * nothing of the secret byte by byte.
+ */
+export function hashOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
