@@ -1,7 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
-import { ApiKey } from './auth/api-key.entity.js';
-import { AuthModule } from './auth/auth.module.js';
+import { AuthModule, authEntities } from './auth/auth.module.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -25,7 +24,7 @@ export class AppModule {
       imports: [
         ConfigModule.register(config),
         LoggingModule.register(config),
-        DatabaseModule.register(databaseUrl, config.databasePoolSize, [ApiKey]),
+        DatabaseModule.register(databaseUrl, config.databasePoolSize, authEntities),
         EventEmitterModule.forRoot(),
         ModelsModule,
         AuthModule,

@@ -7,7 +7,13 @@ export function greeting(service: RunningService, config: Config): string {
   const lines = [`listening on ${url}`];
   if (config.role !== 'scheduler') lines.push(`API description and console: ${url}/docs`);
   if (service.newKey !== undefined) {
-    lines.push('', `Your API key, shown only this once: ${service.newKey}`, '', 'Try it:', ...firstSteps(url, service.newKey));
+    lines.push(
+      '',
+      `Your API key, shown only this once: ${service.newKey}`,
+      '',
+      'Try it:',
+      ...firstSteps(url, service.newKey),
+    );
   }
   return `${lines.join('\n')}\n`;
 }

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
+import { KeysService } from './auth/keys.service.js';
 import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
@@ -41,8 +42,10 @@ export async function startService(config: Config): Promise<RunningService> {
       forceCloseConnections: true,
     });
     configureHttp(app, config);
+    await app.init();
+    const { printOnce: newKey } = await app.get(KeysService).bootstrap();
     await app.listen(config.port, config.host);
-    return { app, url: listeningUrl(app), databaseUrl, stop };
+    return { app, url: listeningUrl(app), databaseUrl, newKey, stop };
   } catch (error) {
     await stop().catch(() => undefined);
     throw error;
@@ -59,6 +62,10 @@ async function closeApp(app: NestExpressApplication): Promise<void> {
 }
 
 function listeningUrl(app: NestExpressApplication): string {
-  const { address, port, family } = app.getHttpServer().address() as { address: string; port: number; family: string };
+  const { address, port, family } = app.getHttpServer().address() as {
+    address: string;
+    port: number;
+    family: string;
+  };
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -1,5 +1,13 @@
 import { hostname } from 'node:os';
-import { parseAddressList, parseBytes, parseChoice, parseDuration, parseInteger, parseRateLimits, parseUrl } from './parsers.js';
+import {
+  parseAddressList,
+  parseBytes,
+  parseChoice,
+  parseDuration,
+  parseInteger,
+  parseRateLimits,
+  parseUrl,
+} from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
 
 export type Role = 'all' | 'api' | 'scheduler';

@@ -69,7 +69,9 @@ export function parseAddressList(value: string): boolean | number | string[] {
   if (/^(false|off)$/i.test(value)) return false;
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((part) => part.trim());
-  if (!addresses.every((address) => /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i.test(address))) {
+  if (
+    !addresses.every((address) => /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i.test(address))
+  ) {
     throw new Error('expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8');
   }
   return addresses;

@@ -1,6 +1,17 @@
 import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -44,9 +55,23 @@ export class EmbeddedPostgres {
     const logFd = openSync(log, 'a', 0o600);
     const child = spawn(
       binaries.postgres,
-      ['-D', this.clusterDir, '-p', String(port), '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+      [
+        '-D',
+        this.clusterDir,
+        '-p',
+        String(port),
+        '-c',
+        'listen_addresses=127.0.0.1',
+        '-c',
+        'unix_socket_directories=',
+      ],
       // A session of its own: Ctrl-C in the terminal must not stop the database before the service has drained.
-      { ...owner, detached: true, stdio: ['ignore', logFd, logFd], env: { PATH: process.env['PATH'], LC_ALL: 'C' } },
+      {
+        ...owner,
+        detached: true,
+        stdio: ['ignore', logFd, logFd],
+        env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+      },
     );
     closeSync(logFd);
     child.unref();
@@ -99,7 +124,18 @@ export class EmbeddedPostgres {
     try {
       await run(
         initdb,
-        ['-D', this.clusterDir, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordCopy}`, '-E', 'UTF8', '--locale=C'],
+        [
+          '-D',
+          this.clusterDir,
+          '-U',
+          'postgres',
+          '-A',
+          'scram-sha-256',
+          `--pwfile=${passwordCopy}`,
+          '-E',
+          'UTF8',
+          '--locale=C',
+        ],
         { ...owner, env: { PATH: process.env['PATH'], LC_ALL: 'C' } },
       );
     } catch (cause) {
@@ -123,7 +159,9 @@ export class EmbeddedPostgres {
     } catch {
       return; // stale file: postgres itself removes it
     }
-    const { rows } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1) AS free', [ownerLock]);
+    const { rows } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock($1) AS free', [
+      ownerLock,
+    ]);
     await client.end();
     if (!rows[0]!.free) {
       throw new Error(
@@ -140,7 +178,11 @@ export class EmbeddedPostgres {
         const said = readFileSync(log, 'utf8').trim().split('\n').slice(-2).join(' ');
         throw new Error(`PostgreSQL did not start in ${this.dataDir}: ${said}`);
       }
-      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, keepAlive: true });
+      const client = new pg.Client({
+        connectionString: url,
+        connectionTimeoutMillis: 5_000,
+        keepAlive: true,
+      });
       client.on('error', () => undefined);
       try {
         await client.connect();

@@ -24,7 +24,9 @@ export async function migrate(url: string): Promise<void> {
       `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text`,
     );
     if (rows[0]!.version < oldestVersion) {
-      throw new Error(`The database at ${describe(url)} is PostgreSQL ${rows[0]!.text}; 15 or newer is needed.`);
+      throw new Error(
+        `The database at ${describe(url)} is PostgreSQL ${rows[0]!.text}; 15 or newer is needed.`,
+      );
     }
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
     dataSource = await createDataSource({ url, poolSize: 2 }).initialize();

@@ -2,7 +2,12 @@ import type { ProblemCode } from '../errors/problem-codes.js';
 import { problemCodes } from '../errors/problem-codes.js';
 import type { RequestError } from './queries/finish.js';
 
-function requestError(code: ProblemCode, message: string, atMs: number, more: Partial<RequestError> = {}): RequestError {
+function requestError(
+  code: ProblemCode,
+  message: string,
+  atMs: number,
+  more: Partial<RequestError> = {},
+): RequestError {
   return {
     code,
     status: problemCodes[code].status,
@@ -18,9 +23,17 @@ export const requestErrors = {
   expired: (atMs: number) =>
     requestError('expired', 'The request waited longer than its model lets requests wait.', atMs),
   timedOut: (atMs: number, timeoutMs: number) =>
-    requestError('timed_out', `The run took longer than the ${timeoutMs / 1000} s that its model allows.`, atMs),
+    requestError(
+      'timed_out',
+      `The run took longer than the ${timeoutMs / 1000} s that its model allows.`,
+      atMs,
+    ),
   nodeLost: (atMs: number) =>
-    requestError('node_lost', 'The nodes that ran the request stopped working each time; it is not tried again.', atMs),
+    requestError(
+      'node_lost',
+      'The nodes that ran the request stopped working each time; it is not tried again.',
+      atMs,
+    ),
   failed: (code: ProblemCode, message: string, atMs: number, more: Partial<RequestError>) =>
     requestError(code, message, atMs, more),
 };

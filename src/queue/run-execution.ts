@@ -36,7 +36,10 @@ export class RunExecution {
     let giveUp: NodeJS.Timeout | undefined;
     const ignored = new Promise<RunEnd>((resolve) => {
       signal.addEventListener('abort', () => {
-        giveUp = setTimeout(() => resolve({ kind: 'aborted', reason: signal.reason as AbortReason }), abortGraceMs);
+        giveUp = setTimeout(
+          () => resolve({ kind: 'aborted', reason: signal.reason as AbortReason }),
+          abortGraceMs,
+        );
       });
     });
     const ended = this.run(runner, signal);

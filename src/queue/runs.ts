@@ -60,7 +60,14 @@ export class Runs {
     const written: Promise<void>[] = [];
     const log = await this.openLog(claimed);
     const execution = new RunExecution(claimed, model, log, (level, message, source) => {
-      const line = { requestId: claimed.id, token: claimed.token, level, message, source, atMs: this.clock.now() };
+      const line = {
+        requestId: claimed.id,
+        token: claimed.token,
+        level,
+        message,
+        source,
+        atMs: this.clock.now(),
+      };
       const writing = this.persist(claimed.id, () => this.statements.appendLog(line)).then(() =>
         this.events.publish({ changed: [claimed.id] }),
       );
@@ -99,7 +106,8 @@ export class Runs {
       const failures = claimed.failedAttempts + 1;
       if (failure.options.retryable && failures < model.attempts) {
         const delayMs = backoffMs(failures, failure.options.retryAfterMs);
-        if (await this.requeue(claimed, { attemptOutcome: 'failed', delayMs }, failure, execution.log)) return;
+        if (await this.requeue(claimed, { attemptOutcome: 'failed', delayMs }, failure, execution.log))
+          return;
       }
     }
     await this.finish(execution, end);
@@ -144,12 +152,23 @@ export class Runs {
     const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
     let item: Finish;
     if (end.kind === 'output') {
-      item = { ...common, outcome: 'succeeded', attemptOutcome: 'succeeded', output: end.output, error: null };
+      item = {
+        ...common,
+        outcome: 'succeeded',
+        attemptOutcome: 'succeeded',
+        output: end.output,
+        error: null,
+      };
     } else if (end.kind === 'aborted' && end.reason === 'timed_out') {
       const error = requestErrors.timedOut(now, model.timeoutMs);
       item = { ...common, outcome: 'failed', attemptOutcome: 'timed_out', error };
     } else if (end.kind === 'aborted') {
-      item = { ...common, outcome: 'cancelled', attemptOutcome: 'cancelled', error: requestErrors.cancelled(now) };
+      item = {
+        ...common,
+        outcome: 'cancelled',
+        attemptOutcome: 'cancelled',
+        error: requestErrors.cancelled(now),
+      };
     } else {
       const { message, options } = asRunFailure(end.error);
       const error = requestErrors.failed(options.code, message, now, {

@@ -30,7 +30,10 @@ function decode(body: Buffer): string {
 
 function parse(text: string): unknown {
   if (text.trim() === '') {
-    throw new DomainError('invalid_json', 'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.');
+    throw new DomainError(
+      'invalid_json',
+      'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.',
+    );
   }
   try {
     return JSON.parse(text);
@@ -53,13 +56,15 @@ function assertStorable(root: object): void {
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     const { value, path, depth } = node;
     if (typeof value === 'string') assertText(value, path);
-    else if (typeof value === 'number' && !Number.isFinite(value)) throw refuse(path, 'is a number too large to hold');
+    else if (typeof value === 'number' && !Number.isFinite(value))
+      throw refuse(path, 'is a number too large to hold');
     else if (typeof value === 'object' && value !== null) {
       if (depth > maxDepth) throw tooDeep();
       for (const [key, child] of Object.entries(value)) {
         const childPath = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
         if (!Array.isArray(value)) assertText(key, childPath);
-        if (typeof child !== 'boolean' && child !== null) stack.push({ value: child, path: childPath, depth: depth + 1 });
+        if (typeof child !== 'boolean' && child !== null)
+          stack.push({ value: child, path: childPath, depth: depth + 1 });
       }
     }
   }

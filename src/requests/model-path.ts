@@ -3,7 +3,10 @@
  * percent-encoded slash is never a separator. undefined: the path is not even percent-encoded right.
  */
 export function modelIdOfPath(originalUrl: string): string | undefined {
-  const path = originalUrl.split(/[?#]/, 1)[0]!.replace(/^\/v1\/queue\//, '').replace(/\/$/, '');
+  const path = originalUrl
+    .split(/[?#]/, 1)[0]!
+    .replace(/^\/v1\/queue\//, '')
+    .replace(/\/$/, '');
   try {
     const segments = path.split('/').map(decodeURIComponent);
     return segments.some((segment) => segment.includes('/')) ? undefined : segments.join('/');

@@ -1,10 +1,22 @@
-import { Controller, Get, Header, HttpCode, Param, Post, Put, Query, Req, Res, UseInterceptors } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Header,
+  HttpCode,
+  Param,
+  Post,
+  Put,
+  Query,
+  Req,
+  Res,
+  UseInterceptors,
+} from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
-import { CurrentCaller } from '../auth/current-caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
 import { BodyReader } from '../http/body-reader.interceptor.js';
-import { Limited } from '../rate-limit/limited.js';
+import { Limited } from '../rate-limit/limited.decorator.js';
 import type { CancelResponseDto } from './dto/cancel-response.dto.js';
 import type { QueuedRequestDto } from './dto/queued-request.dto.js';
 import { parseLogsQuery } from './logs-query.js';
@@ -21,7 +33,7 @@ export class RequestsController {
   ) {}
 
   @Get('requests/:requestId/status')
-  @Limited('other', 'read')
+  @Limited('read')
   @Header('Cache-Control', 'no-store')
   async status(
     @Param('requestId') requestId: string,
@@ -40,7 +52,7 @@ export class RequestsController {
   }
 
   @Get('requests/:requestId')
-  @Limited('other', 'read')
+  @Limited('read')
   @Header('Cache-Control', 'no-store')
   async response(
     @Param('requestId') requestId: string,
@@ -65,7 +77,7 @@ export class RequestsController {
   }
 
   @Put('requests/:requestId/cancel')
-  @Limited('other', 'cancel')
+  @Limited('cancel')
   async cancel(
     @Param('requestId') requestId: string,
     @CurrentCaller() caller: Caller | undefined,
@@ -78,14 +90,18 @@ export class RequestsController {
 
   @Post('*path')
   @HttpCode(202)
-  @Limited('submit', 'submit')
+  @Limited('submit')
   @UseInterceptors(BodyReader)
   async submit(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<QueuedRequestDto> {
-    const requestId = await this.requests.submit(caller, modelIdOfPath(request.originalUrl), request.body as Buffer);
+    const requestId = await this.requests.submit(
+      caller,
+      modelIdOfPath(request.originalUrl),
+      request.body as Buffer,
+    );
     const urls = requestUrls(baseUrl(request, this.config), requestId);
     response.setHeader('Location', urls.status_url);
     return { request_id: requestId, ...urls };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { assertMayUse } from '../auth/assert-may-use.js';
-import type { Caller } from '../auth/caller.js';
+
+import { assertMayUse, type Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { ModelsService } from '../models/models.service.js';
@@ -23,14 +23,22 @@ export class RequestsService {
     if (modelId !== undefined) assertMayUse(caller, modelId);
     const model = modelId === undefined ? undefined : this.models.get(modelId);
     if (model === undefined) {
-      throw new DomainError('unknown_model', 'There is no such model here. Models are listed in models.yaml.');
+      throw new DomainError(
+        'unknown_model',
+        'There is no such model here. Models are listed in models.yaml.',
+      );
     }
     const { text, value } = parseInputBody(body);
     const errors = model.validate(value);
     if (errors.length > 0) {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
     }
-    return this.queue.submit({ modelId: model.id, keyId: caller.keyId, input: text, expiresMs: model.expiresMs });
+    return this.queue.submit({
+      modelId: model.id,
+      keyId: caller.keyId,
+      input: text,
+      expiresMs: model.expiresMs,
+    });
   }
 
   /** A request that is not the caller's is as unknown as one that never was. */
@@ -51,9 +59,13 @@ export class RequestsService {
   /** The model's output as JSON text; throws what the request ended with when that is no success. */
   async output(row: StatusRow): Promise<string> {
     if (row.state !== 'COMPLETED') {
-      throw new DomainError('not_completed', 'The request has not completed yet. Ask its status_url, then come back.', {
-        retryAfterSeconds: 1,
-      });
+      throw new DomainError(
+        'not_completed',
+        'The request has not completed yet. Ask its status_url, then come back.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
     }
     if (row.error !== null) {
       const { code, message, status, timestamp, details } = row.error;
@@ -68,7 +80,10 @@ export class RequestsService {
     return output;
   }
 
-  async cancel(caller: Caller | undefined, requestId: string): Promise<'CANCELLED' | 'CANCELLATION_REQUESTED'> {
+  async cancel(
+    caller: Caller | undefined,
+    requestId: string,
+  ): Promise<'CANCELLED' | 'CANCELLATION_REQUESTED'> {
     const row = await this.find(caller, requestId);
     switch (await this.queue.cancel(row.id)) {
       case 'cancelled':
@@ -77,9 +92,13 @@ export class RequestsService {
       case 'told':
         return 'CANCELLATION_REQUESTED';
       case 'already_completed':
-        throw new DomainError('already_completed', 'The request has completed; there is nothing left to cancel.', {
-          extensions: { status: 'ALREADY_COMPLETED' },
-        });
+        throw new DomainError(
+          'already_completed',
+          'The request has completed; there is nothing left to cancel.',
+          {
+            extensions: { status: 'ALREADY_COMPLETED' },
+          },
+        );
       case 'unknown':
         throw unknownRequest();
     }

@@ -18,7 +18,12 @@ export interface StatusMessagesOptions {
  * Turns snapshots into messages: one a change that this stream shows, each log entry once. What comes while a
  * log is being read is folded into the next message, so a busy request costs a stream no queue.
  */
-export function statusMessages({ snapshots, after, readLog, render }: StatusMessagesOptions): Observable<MessageEvent> {
+export function statusMessages({
+  snapshots,
+  after,
+  readLog,
+  render,
+}: StatusMessagesOptions): Observable<MessageEvent> {
   return new Observable((subscriber) => {
     let sentUpTo = after;
     let sentText = '';

@@ -2,10 +2,10 @@ import { Controller, Headers, type MessageEvent, Param, Query, Req, Res, Sse } f
 import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
-import { CurrentCaller } from '../auth/current-caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
 import { QueueService } from '../queue/queue.service.js';
-import { Limited } from '../rate-limit/limited.js';
+import { Limited } from '../rate-limit/limited.decorator.js';
 import { parseLogsQuery } from '../requests/logs-query.js';
 import { baseUrl } from '../requests/request-urls.js';
 import { RequestsService } from '../requests/requests.service.js';
@@ -27,7 +27,7 @@ export class StreamController {
   ) {}
 
   @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
-  @Limited('other', 'read')
+  @Limited('read')
   async stream(
     @Param('requestId') requestId: string,
     @Query('logs') logs: unknown,
@@ -50,7 +50,9 @@ export class StreamController {
       after: after ?? 0,
       readLog: wanted ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
       render: (snapshot, entries) =>
-        JSON.stringify(toStatusView({ row: snapshot.row, base, position: () => snapshot.position, logs: entries })),
+        JSON.stringify(
+          toStatusView({ row: snapshot.row, base, position: () => snapshot.position, logs: entries }),
+        ),
     }).pipe(keepAlive(response));
   }
 }

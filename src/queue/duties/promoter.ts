@@ -34,11 +34,14 @@ export class Promoter extends Duty {
 
   async runOnce(): Promise<void> {
     const promoted = await promote(this.database);
-    if (promoted.length > 0) this.events.publish({ work: [...new Set(promoted.map(({ modelId }) => modelId))] });
+    if (promoted.length > 0)
+      this.events.publish({ work: [...new Set(promoted.map(({ modelId }) => modelId))] });
     this.untilNextMs = await nextReadyInMs(this.database);
   }
 
   protected override nextIntervalMs(): number {
-    return this.untilNextMs === null ? this.intervalMs : Math.min(this.intervalMs, Math.max(10, this.untilNextMs));
+    return this.untilNextMs === null
+      ? this.intervalMs
+      : Math.min(this.intervalMs, Math.max(10, this.untilNextMs));
   }
 }

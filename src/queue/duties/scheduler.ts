@@ -52,7 +52,14 @@ export class Scheduler extends Duty {
     if (this.accepting) return;
     this.accepting = true;
     for (const model of this.models.all()) {
-      this.lanes.set(model.id, { model, running: 0, claiming: false, again: false, floor: null, floorSince: 0 });
+      this.lanes.set(model.id, {
+        model,
+        running: 0,
+        claiming: false,
+        again: false,
+        floor: null,
+        floorSince: 0,
+      });
     }
     this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
       for (const id of work ?? []) this.wake(id);
@@ -70,9 +77,14 @@ export class Scheduler extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    const free = [...this.lanes.values()].filter((lane) => !lane.claiming && lane.running < lane.model.concurrency);
+    const free = [...this.lanes.values()].filter(
+      (lane) => !lane.claiming && lane.running < lane.model.concurrency,
+    );
     if (free.length === 0) return;
-    const found = await findModelsWithWork(this.database, free.map((lane) => lane.model.id));
+    const found = await findModelsWithWork(
+      this.database,
+      free.map((lane) => lane.model.id),
+    );
     this.idleRounds = found.length === 0 ? this.idleRounds + 1 : 0;
     for (const id of found) this.wake(id);
   }
@@ -124,7 +136,12 @@ export class Scheduler extends Duty {
     const last = claimed[claimed.length - 1];
     if (last !== undefined) lane.floor = { priority: last.priority, seq: last.seq };
     this.events.publish({
-      left: claimed.map(({ priority, seq, attempt }) => ({ modelId: model.id, priority, seq, attempt: attempt - 1 })),
+      left: claimed.map(({ priority, seq, attempt }) => ({
+        modelId: model.id,
+        priority,
+        seq,
+        attempt: attempt - 1,
+      })),
       changed: claimed.map(({ id }) => id),
     });
     for (const one of claimed) {
