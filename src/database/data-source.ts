@@ -1,9 +1,17 @@
+import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { Queue1780000000001 } from '../../migrations/0001-queue.js';
 import { ApiKeys1780000000002 } from '../../migrations/0002-api-keys.js';
 import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
 
 export const migrations = [Queue1780000000001, ApiKeys1780000000002, RateLimits1780000000003];
+
+/**
+ * Every statement here looks rows up by key. A plan made while a table was empty would scan it for as long as
+ * the connection lives, so the other ways are closed from the start.
+ */
+const plannerSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+  SET jit = off; SET plan_cache_mode = force_generic_plan`;
 
 export interface DataSourceOptions {
   url: string;
@@ -21,6 +29,11 @@ export function createDataSource({ url, poolSize, entities = [] }: DataSourceOpt
     synchronize: false,
     logging: false,
     applicationName: 'nowserving',
-    extra: { max: poolSize, connectionTimeoutMillis: 5_000, keepAlive: true },
+    extra: {
+      max: poolSize,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      onConnect: (client: pg.ClientBase) => client.query(plannerSettings),
+    },
   });
 }

@@ -15,13 +15,6 @@ export interface Statement {
   readonly text: string;
 }
 
-/**
- * Every statement here looks rows up by key. A plan made while a table was empty would scan it for as long as
- * the connection lives, so the other ways are closed from the start.
- */
-const plannerSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
-  SET jit = off; SET plan_cache_mode = force_generic_plan`;
-
 /** Runs the queue's own statements on TypeORM's pool, past TypeORM, which cannot prepare by name. */
 @Injectable()
 export class Database {
@@ -32,7 +25,6 @@ export class Database {
     config: Config,
   ) {
     this.prepared = config.databasePreparedStatements;
-    this.pool.on('connect', (client) => void client.query(plannerSettings).catch(() => undefined));
   }
 
   private get pool(): pg.Pool {

@@ -34,8 +34,8 @@ export function toProblem(error: DomainError, instance: string): Problem {
     ...(errors === undefined ? {} : { errors }),
     ...(details === undefined ? {} : { details }),
   };
-  // Twice: an extension comes last but never replaces a member of the same name.
-  return { ...problem, ...extensions, ...problem };
+  // Last, because already_completed answers with a word for its status.
+  return { ...problem, ...extensions };
 }
 
 /** The header fields that go with an error, whichever layer answers it. */
