@@ -1,16 +1,13 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { ApiKey } from './api-key.js';
+import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import { CallerResolver } from './caller-resolver.js';
 import { KeysService } from './keys.service.js';
 import { LastUse } from './last-use.js';
 
-/** The entities that the data source must know for this module. */
-export const authEntities = [ApiKey];
-
 @Module({
-  imports: [TypeOrmModule.forFeature(authEntities)],
+  imports: [TypeOrmModule.forFeature([ApiKey])],
   providers: [KeysService, CallerFinder, CallerResolver, LastUse],
   exports: [KeysService, CallerResolver],
 })

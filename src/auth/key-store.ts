@@ -1,6 +1,6 @@
 import { IsNull, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import type { ApiKey } from './api-key.js';
+import type { ApiKey } from './api-key.entity.js';
 import { type Scope, scopes } from './caller.js';
 import type { KeySecret } from './key-secret.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Config } from '../config/config.js';
-import { ApiKey } from './api-key.js';
+import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import type { Caller } from './caller.js';
 import { KeySecret, hashOf } from './key-secret.js';

@@ -1,0 +1,69 @@
+import type { ApiKey } from '../api-key.entity.js';
+
+/** One key as `--json` shows it: everything but what could help to guess the secret. */
+export function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
+  const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther } = key;
+  return {
+    id,
+    name,
+    prefix,
+    state: keyState(key, now),
+    scopes,
+    models,
+    rate_limit_submit: rateLimitSubmit,
+    rate_limit_other: rateLimitOther,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}
+
+/** For people: one line a key. */
+export function toTable(keys: readonly ApiKey[], now: Date): string {
+  const rows = [
+    ['PREFIX', 'NAME', 'STATE', 'SCOPES', 'MODELS', 'LIMITS', 'LAST USED', 'ID'],
+    ...keys.map((key) => [
+      key.prefix,
+      key.name,
+      keyState(key, now) === 'valid' && key.expiresAt !== null
+        ? `until ${toMinute(key.expiresAt)}`
+        : keyState(key, now),
+      key.scopes.join(','),
+      key.models === null ? 'all' : key.models.join(','),
+      toLimits(key),
+      key.lastUsedAt === null ? 'never' : toMinute(key.lastUsedAt),
+      key.id,
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => [...row[column]!].length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => pad(cell, widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+export function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
+  if (key.revokedAt !== null) return 'revoked';
+  return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'valid';
+}
+
+function toLimits({ rateLimitSubmit, rateLimitOther }: ApiKey): string {
+  const own = [];
+  if (rateLimitSubmit !== null) own.push(`submit ${rateLimitSubmit}`);
+  if (rateLimitOther !== null) own.push(`other ${rateLimitOther}`);
+  return own.length === 0 ? 'default' : own.join(' ');
+}
+
+/** `2026-01-31 09:05Z` */
+function toMinute(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')}Z`;
+}
+
+function pad(cell: string, width: number): string {
+  return cell + ' '.repeat(width - [...cell].length);
+}

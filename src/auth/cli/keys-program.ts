@@ -1,0 +1,112 @@
+import { Command } from 'commander';
+import type { ApiKey } from '../api-key.entity.js';
+import type { Scope } from '../caller.js';
+import { KeySecret } from '../key-secret.js';
+import { KeyStore, type NewKey } from '../key-store.js';
+import { toKeyView, toTable } from './key-table.js';
+import { expiryValue, modelValue, nameValue, rateLimitValue, scopeValue } from './option-values.js';
+import { CommandError, selectKey } from './select-key.js';
+
+interface CreateOptions {
+  name?: string;
+  scope?: Scope[];
+  model?: string[];
+  rateLimitSubmit?: string;
+  rateLimitOther?: string;
+  expires?: NonNullable<NewKey['expires']>;
+}
+
+/** Opens the database, hands it over, and closes it whatever happens. */
+export type WithKeys = (work: (keys: KeyStore) => Promise<string>) => Promise<void>;
+
+/** The command line of `npm run keys`. Each command gives `withKeys` what to do and returns what to print. */
+export function keysProgram(withKeys: WithKeys): Command {
+  const program = new Command('npm run keys --')
+    .description('Makes, shows and revokes the API keys of this service.')
+    .helpCommand(false)
+    .showHelpAfterError('(--help shows what is possible)')
+    .addHelpText(
+      'after',
+      `
+The keys are in the database of DATABASE_URL, or else in the embedded one in DATA_DIR (.data),
+whether or not the service is running.
+
+Examples:
+  npm run keys -- create --name "web shop"
+  npm run keys -- create --name ci --scope submit --scope read --model 'acme/*' --expires 90d
+  npm run keys -- list
+  npm run keys -- revoke ci`,
+    );
+
+  program
+    .command('create')
+    .description('Makes a key and prints it. It cannot be shown again.')
+    .usage('--name <name> [options]')
+    .option('-n, --name <name>', 'who or what will use it; needed', nameValue)
+    .option('-s, --scope <scope>', 'submit, read or cancel; may be repeated (default: all three)', scopeValue)
+    .option(
+      '-m, --model <id>',
+      'a model, or acme/* for all under acme; may be repeated (default: all)',
+      modelValue,
+    )
+    .option(
+      '--rate-limit-submit <limits>',
+      'such as 50/s,1000/m, or off (default: the service’s)',
+      rateLimitValue,
+    )
+    .option('--rate-limit-other <limits>', 'the same for status, stream, response and cancel', rateLimitValue)
+    .option('-e, --expires <when>', 'after a time such as 12h or 90d, or on an ISO date', expiryValue)
+    .action(({ name, ...options }: CreateOptions, command: Command) => {
+      if (name === undefined) command.error('error: the key needs a name: --name <name>');
+      return withKeys((keys) => create(keys, { name, ...options }));
+    });
+
+  program
+    .command('list')
+    .description('Shows all keys, the revoked ones too; never the keys themselves.')
+    .option('--json', 'as JSON')
+    .action(({ json }: { json?: true }) =>
+      withKeys(async (keys) => {
+        const [list, now] = [await keys.list(), new Date()];
+        if (json === true)
+          return JSON.stringify(
+            list.map((key) => toKeyView(key, now)),
+            null,
+            2,
+          );
+        return list.length === 0
+          ? 'There are no keys yet. To make one: npm run keys -- create --name <name>'
+          : toTable(list, now);
+      }),
+    );
+
+  program
+    .command('revoke')
+    .description('Makes a key invalid for good, within 5 seconds.')
+    .argument('<key>', 'its id, prefix or name, as list shows them')
+    .action((text: string) => withKeys((keys) => revoke(keys, text)));
+
+  return program;
+}
+
+async function create(
+  keys: KeyStore,
+  { scope, model, ...options }: CreateOptions & { name: string },
+): Promise<string> {
+  const secret = KeySecret.generate();
+  await keys.add(secret, { ...options, scopes: scope, models: model });
+  return [
+    secret.reveal(),
+    '',
+    `This is the key "${options.name}". Keep it now: it is not stored and cannot be shown again.`,
+    `Send it with every call:   Authorization: Key ${secret.prefix()}…`,
+    `Should it leak:            npm run keys -- revoke ${secret.prefix()}`,
+  ].join('\n');
+}
+
+async function revoke(keys: KeyStore, text: string): Promise<string> {
+  const key: ApiKey = selectKey(await keys.list(), text, new Date());
+  const label = `${key.prefix}… "${key.name}"`;
+  if (!(await keys.revoke(key.id))) throw new CommandError(`The key ${label} was revoked before.`);
+  return `Revoked the key ${label}. Running services refuse it within 5 seconds.`;
+}

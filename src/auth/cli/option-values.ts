@@ -1,0 +1,53 @@
+import { InvalidArgumentError } from 'commander';
+import { parseDuration, parseRateLimits } from '../../config/parsers.js';
+import { isModelPattern, type Scope, scopes } from '../caller.js';
+import type { NewKey } from '../key-store.js';
+
+/* What is wrong with an option's value is said by the parser that reads it. */
+
+export function scopeValue(text: string, before: readonly Scope[] | undefined): Scope[] {
+  const scope = scopes.find((known) => known === text.toLowerCase());
+  if (scope === undefined) throw new InvalidArgumentError(`Expected one of ${scopes.join(', ')}.`);
+  return [...(before ?? []), scope];
+}
+
+export function modelValue(text: string, before: readonly string[] | undefined): string[] {
+  if (!isModelPattern(text)) {
+    throw new InvalidArgumentError(
+      'Expected a model id such as acme/image/upscale, or a pattern such as acme/*. Leave it out for all models.',
+    );
+  }
+  return [...(before ?? []), text];
+}
+
+export function nameValue(text: string): string {
+  const name = text.trim();
+  if (!/^[^\p{C}]{1,100}$/u.test(name))
+    throw new InvalidArgumentError('Expected 1 to 100 printable characters.');
+  return name;
+}
+
+export function rateLimitValue(text: string): string {
+  explain(() => parseRateLimits(text));
+  return text.trim().toLowerCase();
+}
+
+export function expiryValue(text: string): NonNullable<NewKey['expires']> {
+  if (!/^\d{4}-\d\d-\d\d/.test(text)) {
+    const inMs = explain(() => parseDuration(text));
+    if (inMs < 1) throw new InvalidArgumentError('Expected a time in the future.');
+    return { inMs };
+  }
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('Expected an ISO date such as 2030-12-31.');
+  if (at.getTime() <= Date.now()) throw new InvalidArgumentError('Expected a time in the future.');
+  return { at };
+}
+
+function explain<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
