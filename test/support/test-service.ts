@@ -63,7 +63,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   });
   const pool = new pg.Pool({ connectionString: running.databaseUrl, max: 4, application_name: 'test' });
   pool.on('error', () => undefined);
-  const server = running.app.getHttpServer() as Server;
+  const server = running.app.getHttpServer();
   const call = (method: string) => (path: string, init?: RequestInit) =>
     fetch(new URL(path, running.url), { method, ...init });
   let stopping: Promise<void> | undefined;

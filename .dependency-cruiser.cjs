@@ -1,0 +1,102 @@
+/** The walls between the rooms, as ARCHITECTURE.md draws them: which room may import which. */
+const rooms = {
+  config: [],
+  errors: [],
+  database: ['config', 'errors'],
+  models: ['config', 'errors', 'database'],
+  queue: ['config', 'errors', 'database', 'models'],
+  runners: ['queue', 'models', 'config', 'errors'],
+  auth: ['config', 'errors', 'database'],
+  'rate-limit': ['auth', 'config', 'errors', 'database'],
+  requests: ['queue', 'models', 'auth', 'rate-limit', 'errors', 'config'],
+  stream: ['queue', 'requests', 'auth', 'rate-limit', 'errors', 'config'],
+  http: ['errors', 'config'],
+  health: ['database', 'config', 'errors'],
+};
+
+const walls = Object.entries(rooms).map(([room, neighbours]) => ({
+  name: `room-${room}`,
+  comment: `src/${room} may import ${neighbours.join(', ') || 'no other room'}.`,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: { path: '^src/', pathNot: `^src/(${[room, ...neighbours].join('|')})/` },
+}));
+
+const privateFolders = ['queries', 'duties', 'entities'].map((folder) => ({
+  name: `private-${folder}`,
+  comment: `A room's ${folder} are its own; app.module.ts may name the entities.`,
+  severity: 'error',
+  from: { path: '^src/([^/]+)/' },
+  to: { path: `^src/[^/]+/${folder}/`, pathNot: '^src/$1/' },
+}));
+
+module.exports = {
+  forbidden: [
+    ...walls,
+    ...privateFolders,
+    {
+      name: 'known-room',
+      comment: 'Every folder of src is a room of the table above.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/', pathNot: `^src/(${Object.keys(rooms).join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'no-junk-drawer',
+      comment: 'No common, utils, helpers or shared: name the thing and give it a room.',
+      severity: 'error',
+      from: {},
+      to: { path: '/(common|util|utils|helper|helpers|misc)(/|[.]ts$)', pathNot: 'node_modules' },
+    },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'queue-knows-no-http',
+      comment: 'The queue and the database are the same whoever asks.',
+      severity: 'error',
+      from: { path: '^src/(queue|database|errors|config)/' },
+      to: {
+        path: 'node_modules/(@nestjs/(platform-|swagger|throttler|terminus)|express|helmet)|^(node:)?https?$',
+      },
+    },
+    {
+      name: 'only-wiring-at-the-top',
+      comment: 'Rooms do not reach up to main, service or the module that wires them.',
+      severity: 'error',
+      from: { path: '^src/[^/]+/' },
+      to: { path: '^src/[^/]+\\.ts$' },
+    },
+    {
+      name: 'no-test-in-source',
+      severity: 'error',
+      from: { path: '^(src|migrations)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^test/|\\.spec\\.ts$' },
+    },
+    {
+      name: 'no-dev-dependency-at-run-time',
+      severity: 'error',
+      from: { path: '^(src|migrations)/', pathNot: '\\.spec\\.ts$' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'resolvable',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|coverage)/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};

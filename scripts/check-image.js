@@ -1,0 +1,122 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { buildIfStale } from './build.js';
+import { dockerIgnore, imageSettings, parseDockerfile } from './dockerfile.js';
+
+/**
+ * Takes the Dockerfile's own commands through clean folders, one a stage, and runs what comes out with its own
+ * CMD and ENV against a PostgreSQL. It shows all but the base image, for which a Docker engine would be needed.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const place = mkdtempSync(join(tmpdir(), 'nowserving-image-'));
+chmodSync(place, 0o755);
+const stages = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
+const ignored = dockerIgnore(readFileSync(join(root, '.dockerignore'), 'utf8'));
+
+buildIfStale();
+const { EmbeddedPostgres } = await import('../dist/src/database/embedded-postgres.js');
+const postgres =
+  process.env.DATABASE_URL === undefined ? new EmbeddedPostgres(join(place, 'database')) : undefined;
+try {
+  for (const stage of stages) buildStage(stage);
+  await runImage(stages.at(-1), process.env.DATABASE_URL ?? (await postgres.start()));
+  console.log('The image starts, is healthy, answers, runs as an ordinary user and stops on its signal.');
+} finally {
+  await postgres?.stop();
+  rmSync(place, { recursive: true, force: true, maxRetries: 5 });
+}
+
+function buildStage({ name, steps }) {
+  let folder = join(place, name);
+  mkdirSync(folder);
+  const environment = { PATH: process.env.PATH, HOME: place, npm_config_cache: npmCache() };
+  for (const { instruction, rest } of steps) {
+    if (instruction === 'WORKDIR') mkdirSync((folder = join(place, name, rest)), { recursive: true });
+    if (instruction === 'ENV') environment[rest.split('=')[0]] = rest.split('=').slice(1).join('=');
+    if (instruction === 'COPY') copy(rest, folder);
+    if (instruction === 'RUN') {
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', rest], {
+        cwd: folder,
+        env: environment,
+        encoding: 'utf8',
+      });
+      if (status !== 0) throw new Error(`RUN ${rest} failed in stage ${name}:\n${stdout}${stderr}`);
+    }
+  }
+}
+
+function copy(rest, folder) {
+  const words = rest.split(/\s+/);
+  const from = words[0].startsWith('--from=') ? words.shift().slice('--from='.length) : undefined;
+  const target = words.pop();
+  for (const source of words) {
+    const origin = from === undefined ? join(root, source) : join(place, from, source);
+    if (!existsSync(origin) || (from === undefined && ignored(source))) {
+      throw new Error(`COPY ${rest}: ${source} is not there, or .dockerignore leaves it out`);
+    }
+    cpSync(origin, target === './' ? join(folder, basename(source)) : join(folder, target), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (path) => from !== undefined || !ignored(relative(root, path)),
+    });
+  }
+}
+
+async function runImage(stage, databaseUrl) {
+  const { environment, command, healthcheck, user, stopSignal } = imageSettings(stage);
+  const folder = join(place, stage.name, stage.steps.find((step) => step.instruction === 'WORKDIR').rest);
+  const key = randomBytes(24).toString('hex');
+  // The image's port may be taken on this machine; everything else is as the image says.
+  const env = {
+    PATH: process.env.PATH,
+    ...environment,
+    PORT: String(20_000 + (process.pid % 20_000)),
+    DATABASE_URL: databaseUrl,
+    BOOTSTRAP_API_KEY: key,
+  };
+  const nobody = { uid: 65_534, gid: 65_534 };
+  const options = { cwd: folder, env, ...(process.getuid() === 0 && user !== undefined ? nobody : {}) };
+  const child = spawn(command[0], command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));
+  const exited = new Promise((done) => child.once('exit', (code, signal) => done({ code, signal })));
+  try {
+    await untilHealthy(() => spawnSync(healthcheck[0], healthcheck.slice(1), options).status === 0);
+    await submitOne(env.PORT, key);
+    child.kill(stopSignal);
+    const { code, signal } = await exited;
+    if (code !== 0) throw new Error(`On ${stopSignal} it ended with ${code ?? signal}`);
+    const sick = spawnSync(healthcheck[0], healthcheck.slice(1), options).status;
+    if (sick !== 1) throw new Error('The HEALTHCHECK calls a stopped service healthy');
+  } catch (error) {
+    throw new Error(`${error.message}\nThe service said:\n${said}`, { cause: error });
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+async function untilHealthy(isHealthy) {
+  for (let tries = 0; tries < 60; tries++) {
+    if (isHealthy()) return;
+    await delay(500);
+  }
+  throw new Error('The HEALTHCHECK never passed');
+}
+
+async function submitOne(port, key) {
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/queue/demo/text/echo`, {
+    method: 'POST',
+    headers: { authorization: `Key ${key}` },
+    body: '{"text":"hello"}',
+  });
+  if (answer.status !== 202) throw new Error(`A submission got ${answer.status}: ${await answer.text()}`);
+}
+
+function npmCache() {
+  return spawnSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).stdout.trim();
+}
