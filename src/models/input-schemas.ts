@@ -52,6 +52,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
   const ajv = new Ajv2020({
     allErrors,
     strict: true,
+    strictRequired: false,
     strictTypes: false,
     strictTuples: false,
     // `{"required": ["constructor"]}` must not be met by what every object inherits.
@@ -84,8 +85,8 @@ function compileFault(error: Error): SchemaFault {
   }
   const [, pointer] = /at path "#([^"]*)"/.exec(error.message) ?? [];
   if (pointer !== undefined) return new SchemaFault(error.message, decodeURIComponent(pointer));
-  const [, word] = /"([^"]*)"/.exec(error.message) ?? [];
-  return new SchemaFault(error.message, '', word);
+  const [, quoted, pattern] = /"([^"]*)"|regular expression: \/(.*)\/[a-z]*:/.exec(error.message) ?? [];
+  return new SchemaFault(error.message, '', quoted ?? pattern);
 }
 
 /**

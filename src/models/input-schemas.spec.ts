@@ -1,0 +1,123 @@
+import { InputSchemas, type SchemaFault } from './input-schemas.js';
+
+function check(schema: Record<string, unknown>, json: string) {
+  return new InputSchemas().compile(schema)(JSON.parse(json));
+}
+
+function faultOf(schema: Record<string, unknown>): SchemaFault {
+  try {
+    new InputSchemas().compile(schema);
+  } catch (error) {
+    return error as SchemaFault;
+  }
+  throw new Error('the schema was taken');
+}
+
+const picture = {
+  type: 'object',
+  required: ['prompt'],
+  additionalProperties: false,
+  properties: {
+    prompt: { type: 'string', minLength: 1 },
+    width: { type: 'integer', minimum: 16, maximum: 64 },
+    style: { enum: ['oil', 'ink'] },
+    'a/b~c': { type: ['string', 'null'] },
+    at: { format: 'date-time' },
+    tags: { type: 'array', maxItems: 1, items: { type: 'string' } },
+  },
+};
+
+describe('an input schema', () => {
+  it('has nothing to say about an input that fits', () => {
+    expect(check(picture, '{"prompt":"a","width":16,"style":"oil","a/b~c":null}')).toEqual([]);
+  });
+
+  it.each([
+    ['{}', '/prompt', '"prompt" is required'],
+    ['{"prompt":""}', '/prompt', 'must have at least 1 character'],
+    ['{"prompt":7}', '/prompt', 'must be a string'],
+    ['{"prompt":"a","width":1.5}', '/width', 'must be an integer'],
+    ['{"prompt":"a","width":8}', '/width', 'must be at least 16'],
+    ['{"prompt":"a","width":65}', '/width', 'must be at most 64'],
+    ['{"prompt":"a","widht":20}', '/widht', '"widht" is not a property of this input, did you mean "width"?'],
+    ['{"prompt":"a","zzz":20}', '/zzz', '"zzz" is not a property of this input'],
+    ['{"prompt":"a","style":"chalk"}', '/style', 'must be one of "oil", "ink"'],
+    ['{"prompt":"a","a/b~c":1}', '/a~1b~0c', 'must be a string or null'],
+    ['{"prompt":"a","at":"noon"}', '/at', 'must be a valid date-time'],
+    ['{"prompt":"a","tags":["a",1]}', '/tags/1', 'must be a string'],
+    ['{"prompt":"a","tags":["a","b"]}', '/tags', 'must have at most 1 element'],
+    ['[]', '', 'must be an object'],
+  ])('tells of %s at %s: %s', (json, path, message) => {
+    expect(check(picture, json)).toContainEqual({ path, message });
+  });
+
+  it('names all that is wrong with a small input at once', () => {
+    const paths = check(picture, '{"width":1,"style":2}').map(({ path }) => path);
+    expect(paths.sort()).toEqual(['/prompt', '/style', '/width']);
+  });
+
+  it('names no more than 20 errors, and the first alone where the input is large', () => {
+    const schema = { type: 'object', properties: { list: { type: 'array', items: { type: 'string' } } } };
+    expect(check(schema, `{"list":[${Array(100).fill('1').join()}]}`)).toHaveLength(20);
+    expect(check(schema, `{"list":[${Array(100_000).fill('1').join()}]}`)).toHaveLength(1);
+  });
+
+  it('keeps names that an input makes up short', () => {
+    const errors = check(picture, JSON.stringify({ prompt: 'a', ['x'.repeat(100_000)]: 1 }));
+    expect(JSON.stringify(errors).length).toBeLessThan(400);
+  });
+
+  it('is not fooled by what every object inherits', () => {
+    expect(check({ type: 'object', required: ['constructor', 'toString'] }, '{}')).toHaveLength(2);
+    expect(check(picture, '{"prompt":"a","__proto__":{"width":20}}')).toEqual([
+      { path: '/__proto__', message: '"__proto__" is not a property of this input' },
+    ]);
+    expect(check(picture, '{"__proto__":{"prompt":"a"}}')).toContainEqual({
+      path: '/prompt',
+      message: '"prompt" is required',
+    });
+    expect(({} as { prompt?: unknown }).prompt).toBeUndefined();
+  });
+
+  it('leaves the input as it is', () => {
+    const input = { prompt: 'a', width: 20 };
+    new InputSchemas().compile({ ...picture, properties: { ...picture.properties, steps: { default: 3 } } })(
+      input,
+    );
+    expect(input).toEqual({ prompt: 'a', width: 20 });
+  });
+
+  it('refuses an input nested more deeply than it can be followed', () => {
+    const schema = { type: 'object', properties: { next: { $ref: '#' } } };
+    expect(check(schema, `${'{"next":'.repeat(200_000)}{}${'}'.repeat(200_000)}`)).toEqual([
+      { path: '', message: 'is nested too deeply' },
+    ]);
+  });
+
+  it('may use the $id that another one uses, and cannot refer to it', () => {
+    const schemas = new InputSchemas();
+    const shared = { $id: 'https://models.example/size', type: 'object' };
+    schemas.compile({ ...shared, required: ['a'] });
+    expect(schemas.compile({ ...shared, required: ['b'] })({})[0]?.path).toBe('/b');
+    expect(() => schemas.compile({ $ref: 'https://models.example/size' })).toThrow(
+      'is nowhere in the schema',
+    );
+  });
+
+  it('is never fetched', () => {
+    const fault = faultOf({ properties: { size: { $ref: 'http://127.0.0.1:1/size.json' } } });
+    expect(fault.message).toContain('"http://127.0.0.1:1/size.json" is nowhere in the schema');
+    expect(fault.word).toBe('http://127.0.0.1:1/size.json');
+  });
+
+  it.each([
+    ['a type that is none', { properties: { a: { type: 'strng' } } }, '/properties/a/type', undefined],
+    ['an unknown keyword', { properties: { a: { minimun: 1 } } }, '', 'minimun'],
+    ['a pattern that is none', { properties: { a: { pattern: '(' } } }, '', '('],
+    ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, '/$schema', undefined],
+    ['an asynchronous schema', { $async: true }, '/$async', undefined],
+    ['an unknown format', { properties: { a: { format: 'colour' } } }, '/properties/a', undefined],
+  ])('with %s is refused with its place', (_, schema, pointer, word) => {
+    expect(faultOf(schema)).toMatchObject({ pointer, word });
+  });
+});
