@@ -5,7 +5,7 @@ let probe: ProbeApp;
 beforeAll(async () => (probe = await startProbeApp({ maxBodyBytes: 1_000 })));
 afterAll(() => probe.app.close());
 
-const post = (body: BodyInit | null, headers: Record<string, string> = {}): Promise<Response> =>
+const post = (body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${probe.url}/probe/body`, {
     method: 'POST',
     headers: { authorization: 'Key k', ...headers },

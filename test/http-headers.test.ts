@@ -86,6 +86,8 @@ test('/docs shows Swagger UI from this machine alone, under its own policy', asy
   const page = await response.text();
   expect(page).not.toMatch(/(src|href)=["']https?:/);
   for (const [, path] of page.matchAll(/(?:src|href)="(\.\/[^"]+)"/g)) {
-    expect([path, (await call(new URL(path!, 'http://a/').pathname)).status]).toEqual([path, 200]);
+    const asset = await call(new URL(path!, 'http://a/').pathname);
+    expect([path, asset.status]).toEqual([path, 200]);
+    await asset.arrayBuffer();
   }
 });

@@ -22,6 +22,7 @@ import type { QueuedRequestDto } from './dto/queued-request.dto.js';
 import { parseLogsQuery } from './logs-query.js';
 import { modelIdOfPath } from './model-path.js';
 import { baseUrl, requestUrls } from './request-urls.js';
+import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './requests.api.js';
 import { RequestsService } from './requests.service.js';
 import { toLogEntryView, toMetrics, toStatusView, type StatusView } from './status-view.js';
 
@@ -33,6 +34,7 @@ export class RequestsController {
   ) {}
 
   @Get('requests/:requestId/status')
+  @ApiStatus()
   @Limited('read')
   @Header('Cache-Control', 'no-store')
   async status(
@@ -52,6 +54,7 @@ export class RequestsController {
   }
 
   @Get('requests/:requestId')
+  @ApiFetchResponse()
   @Limited('read')
   @Header('Cache-Control', 'no-store')
   async response(
@@ -77,6 +80,7 @@ export class RequestsController {
   }
 
   @Put('requests/:requestId/cancel')
+  @ApiCancel()
   @Limited('cancel')
   async cancel(
     @Param('requestId') requestId: string,
@@ -89,6 +93,7 @@ export class RequestsController {
   }
 
   @Post('*path')
+  @ApiSubmit()
   @HttpCode(202)
   @Limited('submit')
   @UseInterceptors(BodyReader)

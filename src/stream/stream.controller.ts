@@ -13,6 +13,7 @@ import { toStatusView } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
+import { ApiStatusStream } from './stream.api.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;
@@ -27,6 +28,7 @@ export class StreamController {
   ) {}
 
   @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
+  @ApiStatusStream()
   @Limited('read')
   async stream(
     @Param('requestId') requestId: string,
