@@ -65,7 +65,7 @@ test('a lost database is a 503 that asks to come back', async () => {
   expect(JSON.stringify(problem)).not.toMatch(/ECONNREFUSED|10\.0\.0\.5/);
 });
 
-test('the status, time, details and further members that a room gives are kept, the standard ones are not replaced', async () => {
+test('the status, time, details and further members that a room gives are kept', async () => {
   expect(await problemOf(await call('/probe/model'))).toMatchObject({
     status: 418,
     code: 'model_error',

@@ -70,7 +70,7 @@ class ProbeController {
       status: 418,
       details: { said: 'no' },
       timestamp: '2026-01-01T00:00:00.000Z',
-      extensions: { status: 'NOT_THIS', attempt: 2 },
+      extensions: { attempt: 2 },
     });
   }
 

@@ -1,5 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiProblems } from '../http/openapi.js';
 import { LivenessDto, ReadinessDto } from './health.dto.js';
 import { Readiness } from './readiness.js';
 
@@ -32,6 +33,7 @@ export class HealthController {
     security: [],
   })
   @ApiOkResponse({ description: 'It can.', type: ReadinessDto })
+  @ApiProblems('unavailable')
   ready(): Promise<ReadinessDto> {
     return this.readiness.check();
   }

@@ -10,12 +10,18 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { ApiLimited, ApiModelAnswers, ApiProblems } from '../http/openapi.js';
+import { ApiLimited, ApiModelAnswers, ApiProblems, ApiSchemas } from '../http/openapi.js';
 import { CancelResponseDto } from './dto/cancel-response.dto.js';
 import { QueuedRequestDto } from './dto/queued-request.dto.js';
 import { ResponseWithLogsDto } from './dto/response-with-logs.dto.js';
-import { statusDtos } from './dto/status.dto.js';
-import { completedExample, failedExample, inProgressExample, inQueueExample, outputExample } from './examples.js';
+import { CompletedStatusDto, InProgressStatusDto, InQueueStatusDto, statusDtos } from './dto/status.dto.js';
+import {
+  completedExample,
+  failedExample,
+  inProgressExample,
+  inQueueExample,
+  outputExample,
+} from './examples.js';
 
 type RouteDecorator = ReturnType<typeof applyDecorators>;
 
@@ -24,6 +30,19 @@ const keyNeeded: Record<string, string[]>[] = [{ key: [] }, { bearer: [] }];
 export const keyWelcome = [{}, ...keyNeeded];
 
 export const statusSchema = { $ref: '#/components/schemas/Status' };
+
+const status = {
+  description: 'The status of a request; `status` tells which of the three it is.',
+  oneOf: statusDtos.map((dto) => ({ $ref: getSchemaPath(dto) })),
+  discriminator: {
+    propertyName: 'status',
+    mapping: {
+      IN_QUEUE: getSchemaPath(InQueueStatusDto),
+      IN_PROGRESS: getSchemaPath(InProgressStatusDto),
+      COMPLETED: getSchemaPath(CompletedStatusDto),
+    },
+  },
+};
 
 export const ApiRequestId = (): RouteDecorator =>
   applyDecorators(
@@ -106,6 +125,7 @@ export const ApiStatus = (): RouteDecorator =>
   applyDecorators(
     ApiTags('Requests'),
     ApiExtraModels(...statusDtos),
+    ApiSchemas({ Status: status }),
     ApiOperation({
       operationId: 'status',
       summary: 'Read the status of a request',
@@ -197,7 +217,8 @@ export const ApiCancel = (): RouteDecorator =>
     ApiOperation({
       operationId: 'cancel',
       summary: 'Cancel a request',
-      description: 'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored.',
+      description:
+        'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored.',
       security: keyWelcome,
     }),
     ApiRequestId(),

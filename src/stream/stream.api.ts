@@ -38,7 +38,8 @@ export const ApiStatusStream = (): RouteDecorator =>
         'text/event-stream': {
           schema: {
             type: 'string',
-            description: 'Events as the HTML standard has them; `x-event-data` is the schema of their `data`.',
+            description:
+              'Events as the HTML standard has them; `x-event-data` is the schema of their `data`.',
             'x-event-data': statusSchema,
           } as object,
           example: events,

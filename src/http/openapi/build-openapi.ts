@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { completeOperations } from './complete-operations.js';
+import { completeOperations, operationsOf } from './complete-operations.js';
 import { openApiDescription } from './description.js';
 import { headerComponents } from './headers.js';
-import { FieldErrorDto, ProblemDto } from './problem.dto.js';
+import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
 
@@ -35,24 +35,34 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     )
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
-    extraModels: [ProblemDto, FieldErrorDto],
+    extraModels: [ProblemDto, AlreadyCompletedProblemDto, FieldErrorDto],
     operationIdFactory: (_controller, method) => method,
     autoTagControllers: false,
   });
   document.components = { ...document.components, headers: headerComponents };
   completeOperations(document);
-  nameModelPath(document);
+  renameParameters(document);
   return document;
 }
 
-/** Express's wildcard as the one parameter that it is for the reader. */
-function nameModelPath(document: OpenAPIObject): void {
+/** What Express and Node spell in their own way, as the reader of the API knows it. */
+function renameParameters(document: OpenAPIObject): void {
+  const names: Record<string, string> = {
+    path: 'model_id',
+    requestId: 'request_id',
+    'last-event-id': 'Last-Event-ID',
+  };
   document.paths = Object.fromEntries(
     Object.entries(document.paths).map(([path, item]) => [
-      path.replace(/\{?\*path\}?|\{path\}/, '{model_id}'),
+      path.replace(/\{\*?(\w+)\}/g, (_match, name: string) => `{${names[name] ?? name}}`),
       item,
     ]),
   );
+  for (const operation of Object.values(document.paths).flatMap(operationsOf)) {
+    for (const parameter of operation.parameters ?? []) {
+      if ('name' in parameter) parameter.name = names[parameter.name] ?? parameter.name;
+    }
+  }
 }
 
 /** Beside src when run from the sources, beside dist when built. */

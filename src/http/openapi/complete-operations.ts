@@ -7,23 +7,25 @@ import type { Operation, PathItem, ResponseEntry, Responses } from './document-t
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'] as const satisfies readonly (keyof PathItem)[];
 
+export function operationsOf(item: PathItem): Operation[] {
+  return methods.map((method) => item[method]).filter((operation) => operation !== undefined);
+}
+
 /** Adds to every operation what all of its kind share: error answers, quota fields, the request id. */
 export function completeOperations(document: OpenAPIObject): void {
-  for (const item of Object.values(document.paths)) {
-    for (const method of methods) {
-      const operation = item[method];
-      if (operation !== undefined) completeOperation(operation);
-    }
+  for (const operation of Object.values(document.paths).flatMap(operationsOf)) {
+    completeOperation(operation, document);
   }
 }
 
-function completeOperation(operation: Operation & OperationNotes): void {
+function completeOperation(operation: Operation & OperationNotes, document: OpenAPIObject): void {
+  nameSchemas(operation, document);
   const { 'x-problems': own = [], 'x-rate-limit': limit, 'x-model-answers': modelAnswers } = operation;
   delete operation['x-problems'];
   delete operation['x-rate-limit'];
   delete operation['x-model-answers'];
 
-  const common: ProblemCode[] = ['internal_error', 'unavailable'];
+  const common: ProblemCode[] = own.length === 0 ? [] : ['internal_error', 'unavailable'];
   const codes = new Set<ProblemCode>([
     ...own,
     ...(limit === undefined ? [] : ['rate_limited' as const]),
@@ -51,6 +53,14 @@ function completeOperation(operation: Operation & OperationNotes): void {
     response.headers = { ...response.headers, ...headerReferences([...fields, 'X-Request-Id']) };
   }
   operation.responses = sorted(operation.responses);
+}
+
+function nameSchemas(operation: OperationNotes, document: OpenAPIObject): void {
+  const { 'x-schemas': schemas } = operation;
+  if (schemas === undefined) return;
+  delete operation['x-schemas'];
+  const { components = {} } = document;
+  components.schemas = { ...components.schemas, ...schemas };
 }
 
 function groupByStatus(codes: Iterable<ProblemCode>): Map<number, ProblemCode[]> {

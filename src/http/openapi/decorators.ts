@@ -7,6 +7,7 @@ export interface OperationNotes {
   'x-problems'?: readonly ProblemCode[];
   'x-model-answers'?: boolean;
   'x-rate-limit'?: RateLimitKind;
+  'x-schemas'?: Readonly<Record<string, object>>;
 }
 
 export type RateLimitKind = 'submit' | 'other';
@@ -15,7 +16,7 @@ type RouteDecorator = ReturnType<typeof applyDecorators>;
 
 /**
  * The errors that a route can answer with. Statuses, descriptions and examples come from the table of codes.
- * `internal_error` and `unavailable` need no mention. Once a route: a second use replaces nothing.
+ * `internal_error` and `unavailable` come by themselves with any. Once a route: a second use replaces nothing.
  */
 export function ApiProblems(...codes: ProblemCode[]): RouteDecorator {
   return applyDecorators(ApiExtension('x-problems', codes));
@@ -29,4 +30,9 @@ export function ApiModelAnswers(): RouteDecorator {
 /** The route counts against a rate limit: adds the quota fields to every answer, and `rate_limited`. */
 export function ApiLimited(kind: RateLimitKind = 'other'): RouteDecorator {
   return applyDecorators(ApiExtension('x-rate-limit', kind));
+}
+
+/** Gives schemas that are no class, such as unions, a name under `#/components/schemas`. */
+export function ApiSchemas(schemas: Readonly<Record<string, object>>): RouteDecorator {
+  return applyDecorators(ApiExtension('x-schemas', schemas));
 }

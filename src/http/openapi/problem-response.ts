@@ -32,7 +32,9 @@ export function problemResponse(codes: readonly ProblemCode[], status?: number):
     headers: headerReferences(headers),
     content: {
       [problemMediaType]: {
-        schema: { $ref: '#/components/schemas/Problem' },
+        schema: {
+          $ref: `#/components/schemas/${codes.includes('already_completed') ? 'AlreadyCompletedProblem' : 'Problem'}`,
+        },
         examples: Object.fromEntries(
           codes.map((code) => [
             code,

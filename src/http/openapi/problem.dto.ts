@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema, OmitType } from '@nestjs/swagger';
 import { problemCodes } from '../../errors/problem-codes.js';
 
 const codes = Object.keys(problemCodes);
@@ -78,4 +78,13 @@ export class ProblemDto {
     example: { reason: 'the prompt was refused' },
   })
   details?: unknown;
+}
+
+@ApiSchema({
+  name: 'AlreadyCompletedProblem',
+  description: 'As `Problem`, but `status` is a word: clients of such queues know it so.',
+})
+export class AlreadyCompletedProblemDto extends OmitType(ProblemDto, ['status']) {
+  @ApiProperty({ description: 'Always the same.', enum: ['ALREADY_COMPLETED'], example: 'ALREADY_COMPLETED' })
+  status!: string;
 }

@@ -5,7 +5,11 @@ export class LogEntryDto {
   @ApiProperty({ description: 'What was said.', example: 'Drawing line 120 of 512' })
   message!: string;
 
-  @ApiProperty({ description: 'How severe it is.', enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'], example: 'INFO' })
+  @ApiProperty({
+    description: 'How severe it is.',
+    enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'],
+    example: 'INFO',
+  })
   level!: string;
 
   @ApiProperty({

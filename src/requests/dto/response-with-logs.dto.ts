@@ -2,7 +2,10 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { LogEntryDto } from './log-entry.dto.js';
 import { FinalMetricsDto } from './status.dto.js';
 
-@ApiSchema({ name: 'ResponseWithLogs', description: 'The response of a request with what there is to say about it.' })
+@ApiSchema({
+  name: 'ResponseWithLogs',
+  description: 'The response of a request with what there is to say about it.',
+})
 export class ResponseWithLogsDto {
   @ApiProperty({
     description: 'The request.',

@@ -5,7 +5,8 @@ import { RequestErrorDto } from './request-error.dto.js';
 
 class Logs {
   @ApiPropertyOptional({
-    description: 'With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue.',
+    description:
+      'With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue.',
     type: [LogEntryDto],
   })
   logs?: LogEntryDto[];
