@@ -3,8 +3,14 @@ import { DataSource } from 'typeorm';
 import { Queue1780000000001 } from '../../migrations/0001-queue.js';
 import { ApiKeys1780000000002 } from '../../migrations/0002-api-keys.js';
 import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
+import { Nodes1780000000004 } from '../../migrations/0004-nodes.js';
 
-export const migrations = [Queue1780000000001, ApiKeys1780000000002, RateLimits1780000000003];
+export const migrations = [
+  Queue1780000000001,
+  ApiKeys1780000000002,
+  RateLimits1780000000003,
+  Nodes1780000000004,
+];
 
 /**
  * Every statement here looks rows up by key. A plan made while a table was empty would scan it for as long as
@@ -17,9 +23,11 @@ export interface DataSourceOptions {
   url: string;
   poolSize: number;
   entities?: (new () => object)[];
+  /** A hung server holds a call no longer; its connection is then thrown away. Default: no limit. */
+  queryTimeoutMs?: number;
 }
 
-export function createDataSource({ url, poolSize, entities = [] }: DataSourceOptions): DataSource {
+export function createDataSource({ url, poolSize, entities = [], queryTimeoutMs }: DataSourceOptions): DataSource {
   return new DataSource({
     type: 'postgres',
     url,
@@ -33,6 +41,7 @@ export function createDataSource({ url, poolSize, entities = [] }: DataSourceOpt
       max: poolSize,
       connectionTimeoutMillis: 5_000,
       keepAlive: true,
+      query_timeout: queryTimeoutMs,
       onConnect: (client: pg.ClientBase) => client.query(plannerSettings),
     },
   });

@@ -1,8 +1,12 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from './clock.js';
+import { databaseUrlToken } from './database-url.js';
 import { createDataSource } from './data-source.js';
 import { Database } from './database.js';
+import { NotifyChannel } from './notify-channel.js';
+
+const queryTimeoutMs = 10_000;
 
 @Global()
 @Module({})
@@ -14,11 +18,11 @@ export class DatabaseModule {
       imports: [
         TypeOrmModule.forRootAsync({
           useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
-          dataSourceFactory: async () => createDataSource({ url, poolSize, entities }).initialize(),
+          dataSourceFactory: async () => createDataSource({ url, poolSize, entities, queryTimeoutMs }).initialize(),
         }),
       ],
-      providers: [Database, Clock],
-      exports: [Database, Clock],
+      providers: [{ provide: databaseUrlToken, useValue: url }, Database, Clock, NotifyChannel],
+      exports: [Database, Clock, NotifyChannel],
     };
   }
 }

@@ -41,4 +41,33 @@ export class Database {
       throw databaseError(error);
     }
   }
+
+  /** One flat transaction on one connection; rolled back when `work` rejects. */
+  async transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient | undefined;
+    let broken = true;
+    try {
+      client = await this.pool.connect();
+      await client.query('BEGIN');
+      const result = await work(async <Row extends object>(statement: Statement, values: unknown[] = []) => {
+        const { rows } = await client!.query<Row>(
+          this.prepared ? { ...statement, values } : { text: statement.text, values },
+        );
+        return rows;
+      });
+      await client.query('COMMIT');
+      broken = false;
+      return result;
+    } catch (error) {
+      throw databaseError(error);
+    } finally {
+      // A broken connection is closed, which rolls back.
+      client?.release(broken);
+    }
+  }
 }
+
+export type TransactionQuery = <Row extends object>(
+  statement: Statement,
+  values?: unknown[],
+) => Promise<Row[]>;

@@ -1,22 +1,33 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import { Duty } from './duties/duty.js';
 import { Lines } from './lines.js';
-import { waiting } from './queries/waiting.js';
+import { countWaiting, waiting } from './queries/waiting.js';
 import { QueueEvents } from './queue-events.js';
 
-/** Keeps the lines in memory in step with the database: fills them, then follows every change. */
+/** Above this depth counting costs the database too much to do it often. */
+const countableDepth = 50_000;
+
+/** Keeps the lines in memory in step with the database: fills them, follows every change, and checks. */
 @Injectable()
-export class LineKeeper {
+export class LineKeeper extends Duty {
+  protected readonly intervalMs = 30_000;
   private unsubscribe: (() => void) | undefined;
+  private refilling: Promise<void> | undefined;
+  private doubted = new Set<string>();
+  private rounds = 0;
+  private readonly log = new Logger(LineKeeper.name);
 
   constructor(
     private readonly database: Database,
     private readonly lines: Lines,
     private readonly events: QueueEvents,
-  ) {}
+  ) {
+    super();
+  }
 
   /** Changes are followed before the first page is read, so nothing falls between. */
-  async start(): Promise<void> {
+  async open(): Promise<void> {
     this.unsubscribe ??= this.events.subscribe(({ entered, left }) => {
       for (const change of entered ?? []) this.lines.enter(change);
       for (const change of left ?? []) this.lines.leave(change);
@@ -24,14 +35,41 @@ export class LineKeeper {
     await this.refill();
   }
 
-  stop(): void {
+  close(): void {
     this.unsubscribe?.();
     this.unsubscribe = undefined;
   }
 
-  async refill(): Promise<void> {
+  /** Reads everything that waits again; the old lines answer until the new ones are complete. */
+  refill(): Promise<void> {
+    return (this.refilling ??= this.read().finally(() => (this.refilling = undefined)));
+  }
+
+  /** A line whose length is wrong twice in a row is a line that missed a change. */
+  async runOnce(): Promise<void> {
+    const depths = this.lines.depths();
+    const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);
+    if (total > countableDepth && this.rounds++ % 20 !== 0) return;
+    const counts = await countWaiting(this.database);
+    const models = new Set([...counts.keys(), ...depths.keys()]);
+    const wrong = [...models].filter((id) => (counts.get(id) ?? 0) !== this.lines.depth(id));
+    const again = wrong.filter((id) => this.doubted.has(id));
+    this.doubted = new Set(wrong);
+    if (again.length === 0) return;
+    this.log.debug(`lines of ${again.join(', ')} are read again`);
+    this.doubted.clear();
+    await this.refill();
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.doubted.size > 0 ? 1_000 : this.intervalMs;
+  }
+
+  private async read(): Promise<void> {
+    this.lines.beginRefill();
     for await (const page of waiting(this.database)) {
       for (const entry of page) this.lines.enter(entry);
     }
+    this.lines.endRefill();
   }
 }

@@ -7,6 +7,9 @@ export interface LineChange extends Place {
   attempt: number;
 }
 
+/** model → priority → seqs. */
+type ModelLines = Map<string, Map<number, OrderedSet>>;
+
 /** Longer than any message between nodes may be late. */
 const tombstoneMs = 15_000;
 
@@ -17,18 +20,17 @@ const tombstoneMs = 15_000;
  */
 @Injectable()
 export class Lines {
-  private readonly models = new Map<string, Map<number, OrderedSet>>();
+  private models: ModelLines = new Map();
+  /** The lines being filled anew beside the ones in use; both follow every change. */
+  private refilled: ModelLines | undefined;
   /** seq → the highest attempt that has left, and when that may be forgotten. Oldest first. */
   private readonly left = new Map<number, { attempt: number; forgetAt: number }>();
 
   enter({ modelId, priority, seq, attempt }: LineChange): void {
     const tombstone = this.left.get(seq);
     if (tombstone !== undefined && attempt <= tombstone.attempt) return;
-    let priorities = this.models.get(modelId);
-    if (priorities === undefined) this.models.set(modelId, (priorities = new Map()));
-    let line = priorities.get(priority);
-    if (line === undefined) priorities.set(priority, (line = new OrderedSet()));
-    line.add(seq);
+    add(this.models, modelId, priority, seq);
+    if (this.refilled !== undefined) add(this.refilled, modelId, priority, seq);
   }
 
   leave({ modelId, priority, seq, attempt }: LineChange): void {
@@ -37,12 +39,8 @@ export class Lines {
       this.left.delete(seq);
       this.left.set(seq, { attempt, forgetAt: Date.now() + tombstoneMs });
     }
-    const priorities = this.models.get(modelId);
-    const line = priorities?.get(priority);
-    if (line?.remove(seq) === true && line.size === 0) {
-      priorities!.delete(priority);
-      if (priorities!.size === 0) this.models.delete(modelId);
-    }
+    remove(this.models, modelId, priority, seq);
+    if (this.refilled !== undefined) remove(this.refilled, modelId, priority, seq);
     this.forget();
   }
 
@@ -56,6 +54,11 @@ export class Lines {
     return ahead;
   }
 
+  /** How many wait, by model. */
+  depths(): Map<string, number> {
+    return new Map([...this.models.keys()].map((modelId) => [modelId, this.depth(modelId)]));
+  }
+
   /** How many wait for the model. */
   depth(modelId: string): number {
     let depth = 0;
@@ -63,9 +66,14 @@ export class Lines {
     return depth;
   }
 
-  /** Forgets every entry, but not what has left: a refill may still bring those. */
-  clear(): void {
-    this.models.clear();
+  /** From now on entries are also collected afresh, and `endRefill` puts those in the place of the old. */
+  beginRefill(): void {
+    this.refilled = new Map();
+  }
+
+  endRefill(): void {
+    this.models = this.refilled ?? this.models;
+    this.refilled = undefined;
   }
 
   private forget(): void {
@@ -75,4 +83,20 @@ export class Lines {
       this.left.delete(seq);
     }
   }
+}
+
+function add(lines: ModelLines, modelId: string, priority: number, seq: number): void {
+  let priorities = lines.get(modelId);
+  if (priorities === undefined) lines.set(modelId, (priorities = new Map()));
+  let line = priorities.get(priority);
+  if (line === undefined) priorities.set(priority, (line = new OrderedSet()));
+  line.add(seq);
+}
+
+function remove(lines: ModelLines, modelId: string, priority: number, seq: number): void {
+  const priorities = lines.get(modelId);
+  const line = priorities?.get(priority);
+  if (line?.remove(seq) !== true || line.size > 0) return;
+  priorities!.delete(priority);
+  if (priorities!.size === 0) lines.delete(modelId);
 }

@@ -1,48 +1,78 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
-import { Clock } from '../database/clock.js';
+import { Cluster } from './cluster.js';
+import { ClusterMessages } from './cluster-messages.js';
 import type { Duty } from './duties/duty.js';
 import { Expirer } from './duties/expirer.js';
+import { Heartbeat } from './duties/heartbeat.js';
+import { OrphanKeeper } from './duties/orphan-keeper.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
+import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
+import { SlotKeeper } from './duties/slot-keeper.js';
 import { LineKeeper } from './line-keeper.js';
 import { Runs } from './runs.js';
+
+/** Until the others have noticed a new node by its heartbeat and tell it what they do. */
+const noticedAfterMs = 3_000;
 
 /** Starts the queue's duties in their order and ends them in reverse. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
   private readonly duties: Duty[];
+  private secondRefill: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly config: Config,
-    private readonly clock: Clock,
+    private readonly cluster: Cluster,
+    private readonly messages: ClusterMessages,
     private readonly lines: LineKeeper,
     private readonly runs: Runs,
+    private readonly heartbeat: Heartbeat,
+    private readonly slots: SlotKeeper,
     private readonly scheduler: Scheduler,
     private readonly partitions: PartitionKeeper,
     expirer: Expirer,
+    orphans: OrphanKeeper,
     promoter: Promoter,
+    rescuer: Rescuer,
   ) {
-    this.duties = config.role === 'api' ? [partitions] : [partitions, expirer, promoter, scheduler];
+    const everywhere = [lines, partitions, rescuer, expirer, promoter];
+    this.duties = config.role === 'api' ? everywhere : [...everywhere, orphans, slots, scheduler];
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.clock.synchronise();
+    await this.heartbeat.join();
     await this.partitions.runOnce();
-    await this.lines.start();
+    await this.messages.start(() => this.catchUp());
+    await this.lines.open();
+    this.cluster.changes.subscribe(({ someLeft }) => {
+      if (someLeft) this.catchUp(); // what a lost node did last, it may not have told
+    });
+    if (this.config.role !== 'api') await this.slots.runOnce();
+    this.heartbeat.start();
     for (const duty of this.duties) duty.start();
+    if (this.cluster.hasPeers) this.secondRefill = setTimeout(() => this.catchUp(), noticedAfterMs);
   }
 
   /** Claims nothing more, lets runs end within the grace, and hands the rest back to the queue. */
   async drain(): Promise<void> {
+    clearTimeout(this.secondRefill);
     await this.scheduler.stop();
     const deadline = performance.now() + this.config.shutdownGraceMs;
     while (this.runs.size > 0 && performance.now() < deadline) await delay(20);
     this.runs.abortAll('shutdown');
     while (this.runs.size > 0) await delay(20);
     for (const duty of this.duties) await duty.stop();
-    this.lines.stop();
+    await this.heartbeat.stop();
+    await this.heartbeat.leave().catch(() => undefined);
+    await this.messages.stop();
+    this.lines.close();
+  }
+
+  private catchUp(): void {
+    this.lines.refill().catch(() => undefined); // the next check of the lines finds what is still missing
   }
 }

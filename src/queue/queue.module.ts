@@ -1,9 +1,15 @@
 import { Module } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.js';
+import { Cluster } from './cluster.js';
+import { ClusterMessages } from './cluster-messages.js';
 import { Expirer } from './duties/expirer.js';
+import { Heartbeat } from './duties/heartbeat.js';
+import { OrphanKeeper } from './duties/orphan-keeper.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
+import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
+import { SlotKeeper } from './duties/slot-keeper.js';
 import { LineKeeper } from './line-keeper.js';
 import { Lines } from './lines.js';
 import { NodeIdentity } from './node-identity.js';
@@ -14,24 +20,32 @@ import { RequestIds } from './request-id.js';
 import { RunnerRegistry } from './runner-registry.js';
 import { Runs } from './runs.js';
 import { SharedStatements } from './shared-statements.js';
+import { Slots } from './slots.js';
 
 @Module({
   imports: [ModelsModule],
   providers: [
+    Cluster,
+    ClusterMessages,
     Expirer,
+    Heartbeat,
     LineKeeper,
     Lines,
     NodeIdentity,
+    OrphanKeeper,
     PartitionKeeper,
     Promoter,
     QueueEvents,
     QueueLifecycle,
     QueueService,
     RequestIds,
+    Rescuer,
     RunnerRegistry,
     Runs,
     Scheduler,
     SharedStatements,
+    SlotKeeper,
+    Slots,
   ],
   exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, RunnerRegistry],
 })

@@ -23,7 +23,9 @@ const retryWriteMs = 500;
 /** The runs of this node: carries each from its claim to its committed end. */
 @Injectable()
 export class Runs {
-  private readonly going = new Map<string, { execution: RunExecution; lost: boolean }>();
+  private readonly going = new Map<string, RunExecution>();
+  /** When a claim failed without our knowing whether it was committed. */
+  orphansSuspectedAt: number | undefined;
 
   constructor(
     private readonly database: Database,
@@ -38,6 +40,15 @@ export class Runs {
     return this.going.size;
   }
 
+  suspectOrphans(): void {
+    this.orphansSuspectedAt = performance.now();
+  }
+
+  /** Whether a run of this node belongs to the lease. */
+  holds(requestId: string, token: string): boolean {
+    return this.going.get(requestId)?.claimed.token === token;
+  }
+
   /** Request ids of the runs going on. */
   ids(): string[] {
     return [...this.going.keys()];
@@ -45,10 +56,7 @@ export class Runs {
 
   /** Tells a run of this node to stop; nothing happens if it has none. */
   abort(requestId: string, reason: AbortReason): void {
-    const run = this.going.get(requestId);
-    if (run === undefined) return;
-    if (reason === 'lost') run.lost = true;
-    run.execution.abort(reason);
+    this.going.get(requestId)?.abort(reason);
   }
 
   abortAll(reason: AbortReason): void {
@@ -68,12 +76,12 @@ export class Runs {
         source,
         atMs: this.clock.now(),
       };
-      const writing = this.persist(claimed.id, () => this.statements.appendLog(line)).then(() =>
+      const writing = this.persist(() => this.statements.appendLog(line)).then(() =>
         this.events.publish({ changed: [claimed.id] }),
       );
       written.push(writing);
     });
-    this.going.set(claimed.id, { execution, lost: false });
+    this.going.set(claimed.id, execution);
     try {
       const end = await execution.execute(this.runners.for(model));
       await Promise.all(written);
@@ -85,16 +93,15 @@ export class Runs {
 
   private async openLog({ id, attempt }: Claimed): Promise<RunLog> {
     if (attempt === 1) return new RunLog();
-    const used = await this.persist(id, () => logUsage(this.database, id));
-    return new RunLog(used?.entries, used?.characters);
+    const used = await this.persist(() => logUsage(this.database, id));
+    return new RunLog(used.entries, used.characters);
   }
 
   private async conclude(execution: RunExecution, end: RunEnd): Promise<void> {
     const { claimed, model } = execution;
-    if (end.kind === 'aborted' && end.reason === 'lost') return;
-    if (end.kind === 'aborted' && end.reason === 'shutdown') {
-      const handedBack = await this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined);
-      if (handedBack) return;
+    if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
+      // Lost or not, the lease may still be ours, after an outage that kept everybody out.
+      if (await this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined)) return;
       end = { kind: 'aborted', reason: 'cancelled' };
     }
     if (end.kind === 'output' && end.output.length > this.config.maxOutputBytes) {
@@ -128,7 +135,7 @@ export class Runs {
             `Attempt ${claimed.attempt} failed: ${failure.message} The next one follows in ${Math.ceil(how.delayMs / 1000)} s.`,
             'queue',
           )?.message;
-    const place = await this.persist(claimed.id, () =>
+    const place = await this.persist(() =>
       requeue(this.database, {
         requestId: claimed.id,
         token: claimed.token,
@@ -180,18 +187,18 @@ export class Runs {
     if (item.error !== null && item.outcome !== 'cancelled') {
       item.message = log.admit('ERROR', item.error.message, 'queue')?.message ?? null;
     }
-    const ended = await this.persist(claimed.id, () => this.statements.finish(item));
-    if (ended === true) this.events.publish({ changed: [claimed.id] });
+    await this.persist(() => this.statements.finish(item));
+    // Also when nothing was ended: the answer to a first try may have been lost on the way.
+    this.events.publish({ changed: [claimed.id] });
   }
 
-  /** Tries a write of a run until the database takes it or the run has lost its lease. */
-  private async persist<T>(requestId: string, write: () => Promise<T>): Promise<T | undefined> {
+  /** Tries a write of a run until the database takes it; whether the run still may write, its token decides. */
+  private async persist<T>(write: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await write();
       } catch (error) {
         if (!isDatabaseUnavailable(error)) throw error;
-        if (this.going.get(requestId)?.lost === true) return undefined;
         await delay(retryWriteMs);
       }
     }

@@ -2,11 +2,13 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { Model } from '../../models/model.js';
+import { Cluster } from '../cluster.js';
 import { NodeIdentity } from '../node-identity.js';
 import { claim } from '../queries/claim.js';
 import { findModelsWithWork } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs.js';
+import { Slots } from '../slots.js';
 import { Duty } from './duty.js';
 
 /** Most requests in one claim. */
@@ -14,10 +16,9 @@ const claimLimit = 128;
 /** A claim from the very front at least this often: seqs commit out of order, so a floor may be too high. */
 const floorMs = 1_000;
 
-/** What the scheduler knows of one model: slots in use, and where the last claim ended. */
+/** What the scheduler knows of one model's line: where the last claim ended. */
 interface Lane {
   model: Model;
-  running: number;
   claiming: boolean;
   /** Something arrived while a claim was under way. */
   again: boolean;
@@ -44,6 +45,8 @@ export class Scheduler extends Duty {
     private readonly node: NodeIdentity,
     private readonly events: QueueEvents,
     private readonly runs: Runs,
+    private readonly slots: Slots,
+    private readonly cluster: Cluster,
   ) {
     super();
   }
@@ -52,14 +55,7 @@ export class Scheduler extends Duty {
     if (this.accepting) return;
     this.accepting = true;
     for (const model of this.models.all()) {
-      this.lanes.set(model.id, {
-        model,
-        running: 0,
-        claiming: false,
-        again: false,
-        floor: null,
-        floorSince: 0,
-      });
+      this.lanes.set(model.id, { model, claiming: false, again: false, floor: null, floorSince: 0 });
     }
     this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
       for (const id of work ?? []) this.wake(id);
@@ -78,7 +74,7 @@ export class Scheduler extends Duty {
 
   async runOnce(): Promise<void> {
     const free = [...this.lanes.values()].filter(
-      (lane) => !lane.claiming && lane.running < lane.model.concurrency,
+      (lane) => !lane.claiming && this.slots.free(lane.model.id) > 0,
     );
     if (free.length === 0) return;
     const found = await findModelsWithWork(
@@ -107,7 +103,7 @@ export class Scheduler extends Duty {
       do {
         lane.again = false;
         while (this.accepting && (await this.claimInto(lane))) continue;
-      } while (lane.again && this.accepting && lane.running < lane.model.concurrency);
+      } while (lane.again && this.accepting && this.slots.free(lane.model.id) > 0);
     } catch (error) {
       this.log.debug(`claim for ${lane.model.id} failed: ${(error as Error).message}`);
     } finally {
@@ -118,21 +114,27 @@ export class Scheduler extends Duty {
   /** True when there may be more to claim and room for it. */
   private async claimInto(lane: Lane): Promise<boolean> {
     const { model } = lane;
-    const limit = Math.min(claimLimit, model.concurrency - lane.running);
-    if (limit <= 0) return false;
+    const limit = Math.min(claimLimit, this.slots.free(model.id));
+    if (limit <= 0 || !this.cluster.connected) return false;
     const now = performance.now();
     if (now - lane.floorSince > floorMs) {
       lane.floor = null;
       lane.floorSince = now;
     }
     const floor = lane.floor;
+    this.slots.take(model.id, limit);
     const claimed = await claim(this.database, {
       modelId: model.id,
       nodeId: this.node.id,
       limit,
       timeoutMs: model.timeoutMs,
       floor,
+    }).catch((error: unknown) => {
+      this.slots.release(model.id, limit);
+      this.runs.suspectOrphans();
+      throw error;
     });
+    this.slots.release(model.id, limit - claimed.length);
     const last = claimed[claimed.length - 1];
     if (last !== undefined) lane.floor = { priority: last.priority, seq: last.seq };
     this.events.publish({
@@ -145,7 +147,6 @@ export class Scheduler extends Duty {
       changed: claimed.map(({ id }) => id),
     });
     for (const one of claimed) {
-      lane.running++;
       void this.runs.carry(one, model).then(
         () => this.release(lane),
         (error: Error) => {
@@ -154,7 +155,7 @@ export class Scheduler extends Duty {
         },
       );
     }
-    if (claimed.length === limit) return lane.running < model.concurrency;
+    if (claimed.length === limit) return this.slots.free(model.id) > 0;
     // A short claim behind a floor may have missed what lies before it.
     if (floor !== null && claimed.length === 0) {
       lane.floor = null;
@@ -165,7 +166,7 @@ export class Scheduler extends Duty {
   }
 
   private release(lane: Lane): void {
-    lane.running--;
+    this.slots.release(lane.model.id);
     if (this.accepting) this.wake(lane.model.id);
   }
 }

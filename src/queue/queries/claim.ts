@@ -27,7 +27,7 @@ export interface Claimed {
  *   from IN_QUEUE. MATERIALIZED keeps the planner from running the LIMIT more than once.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; then
  *   request_pkey by id. The floor steps over dead index entries that an old snapshot keeps from vacuum.
- *   Expired entries are left to the expirer.
+ *   A node that was given up claims nothing. Expired entries are left to the expirer.
  */
 const claimStatement: Statement = {
   name: 'claim',
@@ -37,6 +37,7 @@ const claimStatement: Statement = {
   WHERE model_id = $1::text
     AND (priority, seq) >= ($5::smallint, $6::bigint)
     AND (expires_at IS NULL OR expires_at > now())
+    AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid)
   ORDER BY priority, seq
   LIMIT $2::integer
   FOR UPDATE SKIP LOCKED

@@ -44,3 +44,20 @@ export async function findModelsWithWork(database: Database, modelIds: string[])
   const rows = await database.query<{ id: string }>(modelsWithWork, [modelIds]);
   return rows.map(({ id }) => id);
 }
+
+const countStatement: Statement = {
+  name: 'count_waiting',
+  text: `SELECT id, sum(waiting)::integer AS waiting
+FROM (
+  SELECT model_id AS id, count(*) AS waiting FROM queue_entry GROUP BY model_id
+  UNION ALL
+  SELECT model_id, count(*) FROM delayed_entry GROUP BY model_id
+) AS counted
+GROUP BY id`,
+};
+
+/** How many wait for each model, counted one by one. */
+export async function countWaiting(database: Database): Promise<Map<string, number>> {
+  const rows = await database.query<{ id: string; waiting: number }>(countStatement);
+  return new Map(rows.map(({ id, waiting }) => [id, waiting]));
+}

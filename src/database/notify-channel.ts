@@ -1,0 +1,162 @@
+import { Injectable, Logger } from '@nestjs/common';
+import pg from 'pg';
+import { Config } from '../config/config.js';
+import { InjectDatabaseUrl } from './database-url.js';
+
+const channel = 'nowserving';
+/** What is sent within this time goes in one statement, which takes the server's commit lock once. */
+const coalesceMs = 5;
+const selfTestMs = 10_000;
+const selfTestPatienceMs = 5_000;
+const reconnectMs = 500;
+/** Below PostgreSQL's limit of 8,000 bytes for a payload. */
+const maxPayloadBytes = 7_900;
+
+export interface ChannelListener {
+  /** A message of another process, or of this one. */
+  message(payload: string): void;
+  /** The channel is up again; messages may have been missed. */
+  reconnected(): void;
+}
+
+/**
+ * LISTEN and NOTIFY between the processes on one database, on two connections of their own: never inside
+ * a transaction of the business, because NOTIFY takes a global lock at commit. Messages are hints and may be
+ * lost; a self-test every 10 s finds a connection that is open but dead.
+ */
+@Injectable()
+export class NotifyChannel {
+  private readonly log = new Logger(NotifyChannel.name);
+  private readonly url: string;
+  private listening: pg.Client | undefined;
+  private sending: pg.Client | undefined;
+  private listener: ChannelListener | undefined;
+  private outbox: string[] = [];
+  private flushTimer: NodeJS.Timeout | undefined;
+  private flushing = false;
+  private testTimer: NodeJS.Timeout | undefined;
+  private heardAt = 0;
+  private stopped = true;
+  private reconnecting: Promise<void> | undefined;
+
+  constructor(config: Config, @InjectDatabaseUrl() databaseUrl: string) {
+    this.url = config.databaseDirectUrl ?? databaseUrl;
+  }
+
+  async start(listener: ChannelListener): Promise<void> {
+    this.listener = listener;
+    this.stopped = false;
+    await this.connect();
+    this.testTimer = setInterval(() => void this.selfTest(), selfTestMs);
+  }
+
+  async stop(): Promise<void> {
+    if (this.stopped) return;
+    await this.flush();
+    this.stopped = true;
+    clearInterval(this.testTimer);
+    clearTimeout(this.flushTimer);
+    await this.reconnecting;
+    await this.disconnect();
+  }
+
+  /** Sends soon. A payload above 7,900 bytes is the caller's mistake. */
+  send(payload: string): void {
+    if (this.stopped) return;
+    if (Buffer.byteLength(payload) > maxPayloadBytes)
+      throw new RangeError('a notification may have 7,900 bytes');
+    this.outbox.push(payload);
+    this.flushTimer ??= setTimeout(() => void this.flush(), coalesceMs);
+  }
+
+  private async flush(): Promise<void> {
+    clearTimeout(this.flushTimer);
+    this.flushTimer = undefined;
+    if (this.flushing || this.outbox.length === 0 || this.sending === undefined) return;
+    this.flushing = true;
+    const payloads = this.outbox.splice(0);
+    try {
+      await this.sending.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
+        channel,
+        payloads,
+      ]);
+    } catch {
+      this.reconnect();
+    } finally {
+      this.flushing = false;
+      if (this.outbox.length > 0 && !this.stopped)
+        this.flushTimer ??= setTimeout(() => void this.flush(), coalesceMs);
+    }
+  }
+
+  private async connect(): Promise<void> {
+    this.listening = await this.open();
+    this.listening.on('notification', ({ payload }) => {
+      this.heardAt = performance.now();
+      if (payload !== undefined && payload !== '') this.listener?.message(payload);
+    });
+    await this.listening.query(`LISTEN ${channel}`);
+    this.sending = await this.open();
+    this.heardAt = performance.now();
+  }
+
+  private async open(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: this.url,
+      keepAlive: true,
+      connectionTimeoutMillis: selfTestPatienceMs,
+      query_timeout: selfTestPatienceMs,
+      application_name: 'nowserving channel',
+    });
+    client.on('error', () => this.reconnect());
+    client.on('end', () => this.reconnect());
+    await client.connect();
+    return client;
+  }
+
+  private async disconnect(): Promise<void> {
+    const clients = [this.listening, this.sending];
+    this.listening = this.sending = undefined;
+    for (const client of clients) {
+      client?.removeAllListeners('end');
+      // A half-open connection never answers the goodbye: it is not waited for.
+      const ended = client?.end().catch(() => undefined);
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 200).unref())]);
+    }
+  }
+
+  private reconnect(): void {
+    if (this.stopped || this.reconnecting !== undefined) return;
+    this.reconnecting = this.reconnectUntilUp().finally(() => (this.reconnecting = undefined));
+  }
+
+  private async reconnectUntilUp(): Promise<void> {
+    this.log.warn('the notification channel is down; reconnecting');
+    while (!this.stopped) {
+      await this.disconnect();
+      try {
+        await this.connect();
+        this.log.log('the notification channel is up again');
+        this.listener?.reconnected();
+        return;
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, reconnectMs * (0.5 + Math.random())));
+      }
+    }
+  }
+
+  /** Sends an empty message to itself; not hearing it means that the listener is dead. */
+  private async selfTest(): Promise<void> {
+    const asked = performance.now();
+    if (asked - this.heardAt < selfTestMs / 2 || this.sending === undefined) return;
+    try {
+      await this.sending.query('SELECT pg_notify($1, $2)', [channel, '']);
+    } catch {
+      this.reconnect();
+      return;
+    }
+    setTimeout(() => {
+      if (this.heardAt < asked) this.reconnect();
+    }, selfTestPatienceMs).unref();
+  }
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { NotifyChannel } from '../database/notify-channel.js';
+import { Cluster } from './cluster.js';
+import type { LineChange } from './lines.js';
+import { NodeIdentity } from './node-identity.js';
+import { QueueEvents, type QueueChanges } from './queue-events.js';
+
+type WireChange = [modelId: string, priority: number, seq: number, attempt: number];
+
+interface WireMessage {
+  /** The sender. */
+  node: string;
+  /** A node that has just come asks the others to tell it what they do. */
+  hello?: true;
+  entered?: WireChange[];
+  left?: WireChange[];
+  work?: string[];
+  changed?: string[];
+  cancelled?: string[];
+}
+
+/** So that a message stays below the channel's limit whatever its items are. */
+const maxMessageCharacters = 7_000;
+
+/** Tells the other processes what this one changed, and this one what the others did. */
+@Injectable()
+export class ClusterMessages {
+  private unsubscribe: (() => void) | undefined;
+
+  constructor(
+    private readonly channel: NotifyChannel,
+    private readonly cluster: Cluster,
+    private readonly node: NodeIdentity,
+    private readonly events: QueueEvents,
+  ) {}
+
+  /** `caughtUp` is called when messages may have been missed. */
+  async start(caughtUp: () => void): Promise<void> {
+    await this.channel.start({
+      message: (payload) => this.receive(payload),
+      reconnected: () => {
+        this.hello();
+        caughtUp();
+      },
+    });
+    this.unsubscribe = this.events.subscribe((changes, origin) => {
+      if (origin === 'here' && this.cluster.hasPeers) this.send(changes);
+    });
+    this.hello();
+  }
+
+  async stop(): Promise<void> {
+    this.unsubscribe?.();
+    await this.channel.stop();
+  }
+
+  private hello(): void {
+    this.channel.send(JSON.stringify({ node: this.node.id, hello: true } satisfies WireMessage));
+  }
+
+  private send(changes: QueueChanges): void {
+    for (const part of split(toWire(changes)))
+      this.channel.send(JSON.stringify({ node: this.node.id, ...part }));
+  }
+
+  private receive(payload: string): void {
+    const message = JSON.parse(payload) as WireMessage;
+    if (message.node === this.node.id) return;
+    this.cluster.heard(message.node);
+    if (message.hello === true) return;
+    this.events.publish(
+      {
+        entered: message.entered?.map(fromWire) ?? [],
+        left: message.left?.map(fromWire) ?? [],
+        work: message.work ?? [],
+        changed: message.changed ?? [],
+        cancelled: message.cancelled ?? [],
+      },
+      'elsewhere',
+    );
+  }
+}
+
+type WireItems = Omit<WireMessage, 'node' | 'hello'>;
+
+function toWire({ entered, left, work, changed, cancelled }: QueueChanges): [keyof WireItems, unknown][] {
+  const change = ({ modelId, priority, seq, attempt }: LineChange): WireChange => [
+    modelId,
+    priority,
+    seq,
+    attempt,
+  ];
+  return [
+    ...(entered ?? []).map((item): [keyof WireItems, unknown] => ['entered', change(item)]),
+    ...(left ?? []).map((item): [keyof WireItems, unknown] => ['left', change(item)]),
+    ...(work ?? []).map((item): [keyof WireItems, unknown] => ['work', item]),
+    ...(changed ?? []).map((item): [keyof WireItems, unknown] => ['changed', item]),
+    ...(cancelled ?? []).map((item): [keyof WireItems, unknown] => ['cancelled', item]),
+  ];
+}
+
+function split(items: [keyof WireItems, unknown][]): Record<string, unknown[]>[] {
+  const parts: Record<string, unknown[]>[] = [];
+  let part: Record<string, unknown[]> = {};
+  let size = 0;
+  for (const [kind, item] of items) {
+    const length = JSON.stringify(item).length + kind.length + 4;
+    if (size + length > maxMessageCharacters) {
+      parts.push(part);
+      part = {};
+      size = 0;
+    }
+    (part[kind] ??= []).push(item);
+    size += length;
+  }
+  if (size > 0) parts.push(part);
+  return parts;
+}
+
+function fromWire([modelId, priority, seq, attempt]: WireChange): LineChange {
+  return { modelId, priority, seq, attempt };
+}

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import { NodeIdentity } from '../node-identity.js';
+import { beat, leave, register, type Beat } from '../queries/heartbeat.js';
+import { Runs } from '../runs.js';
+import { Slots } from '../slots.js';
+import { Cluster } from '../cluster.js';
+import { Duty } from './duty.js';
+
+/** A node that has not beaten for so long is given up by the others. */
+export const lostAfterMs = 6_000;
+/** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
+const selfFenceMs = 5_000;
+
+/**
+ * One heartbeat a process, whatever it runs. Between two rounds a watch that needs no database looks whether the
+ * last one was too long ago: frozen, or cut off, the node stops its runs before others start them.
+ */
+@Injectable()
+export class Heartbeat extends Duty {
+  protected readonly intervalMs = 1_500;
+  private lastBeatAt = 0;
+  private fenced = false;
+  private watch: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly node: NodeIdentity,
+    private readonly cluster: Cluster,
+    private readonly runs: Runs,
+    private readonly slots: Slots,
+  ) {
+    super();
+  }
+
+  /** Registers the node; the first beat is over when this resolves. */
+  async join(): Promise<void> {
+    await register(this.database, this.node);
+    await this.runOnce();
+    this.watch ??= setInterval(() => this.fenceIfLate(), 250);
+  }
+
+  override async stop(): Promise<void> {
+    clearInterval(this.watch);
+    this.watch = undefined;
+    await super.stop();
+  }
+
+  /** Takes the node off the list; its runs must have ended. */
+  async leave(): Promise<void> {
+    await leave(this.database, this.node.id);
+  }
+
+  async runOnce(): Promise<void> {
+    this.fenceIfLate();
+    const sentAt = performance.now();
+    const state = await beat(this.database, this.node.id, lostAfterMs);
+    if (!state.known && this.lastBeatAt > 0) {
+      this.giveUpRuns();
+      await register(this.database, this.node);
+    }
+    this.lastBeatAt = sentAt;
+    this.fenced = false;
+    this.tell(state);
+  }
+
+  private tell(state: Beat): void {
+    this.clock.setNow(state.nowMs);
+    for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
+    this.cluster.update(state);
+  }
+
+  private fenceIfLate(): void {
+    if (this.fenced || this.lastBeatAt === 0 || performance.now() - this.lastBeatAt < selfFenceMs) return;
+    this.fenced = true;
+    this.giveUpRuns();
+  }
+
+  private giveUpRuns(): void {
+    this.cluster.fence();
+    this.slots.withdraw();
+    this.runs.abortAll('lost');
+  }
+}

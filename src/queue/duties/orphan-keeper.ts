@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { NodeIdentity } from '../node-identity.js';
+import { ownLeases } from '../queries/own-leases.js';
+import { requeue } from '../queries/requeue.js';
+import { QueueEvents } from '../queue-events.js';
+import { Runs } from '../runs.js';
+import { Duty } from './duty.js';
+
+/**
+ * Hands back leases of this node that no run belongs to: those of a claim that the database committed but whose
+ * answer never arrived. Idle unless a claim has failed.
+ */
+@Injectable()
+export class OrphanKeeper extends Duty {
+  protected readonly intervalMs = 5_000;
+
+  constructor(
+    private readonly database: Database,
+    private readonly node: NodeIdentity,
+    private readonly runs: Runs,
+    private readonly events: QueueEvents,
+  ) {
+    super();
+  }
+
+  async runOnce(): Promise<void> {
+    const suspectedAt = this.runs.orphansSuspectedAt;
+    if (suspectedAt === undefined) return;
+    for (const { requestId, token } of await ownLeases(this.database, this.node.id)) {
+      if (this.runs.holds(requestId, token)) continue;
+      const place = await requeue(this.database, {
+        requestId,
+        token,
+        attemptOutcome: 'returned',
+        delayMs: 0,
+        errorCode: null,
+        errorMessage: null,
+        message: null,
+      });
+      if (place !== undefined)
+        this.events.publish({ entered: [place], work: [place.modelId], changed: [place.id] });
+    }
+    // Leases younger than the query's bound are seen by a later round.
+    if (performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import { Cluster } from '../cluster.js';
+import { NodeIdentity } from '../node-identity.js';
+import { rescue } from '../queries/rescue.js';
+import { QueueEvents } from '../queue-events.js';
+import { requestErrors } from '../request-errors.js';
+import { Duty } from './duty.js';
+import { lostAfterMs } from './heartbeat.js';
+
+/** A request whose nodes were lost this often is not tried again: it may be what kills them. */
+const lostLimit = 2;
+/** After an outage all nodes are silent for a moment: each must be heard again before any is given up. */
+const beatsBeforeRescue = 3;
+
+/** Takes up the runs of nodes that were lost. */
+@Injectable()
+export class Rescuer extends Duty {
+  protected readonly intervalMs = 1_000;
+
+  constructor(
+    private readonly database: Database,
+    private readonly cluster: Cluster,
+    private readonly node: NodeIdentity,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+  ) {
+    super();
+  }
+
+  async runOnce(): Promise<void> {
+    if (!this.cluster.someoneIsLost || this.cluster.beats < beatsBeforeRescue) return;
+    await this.rescueNow();
+  }
+
+  /** Without asking whether anyone seems lost. */
+  async rescueNow(): Promise<void> {
+    const now = this.clock.now();
+    const rescued = await rescue(this.database, {
+      nodeId: this.node.id,
+      lostAfterMs,
+      lostLimit,
+      nodeLost: requestErrors.nodeLost(now),
+      cancelled: requestErrors.cancelled(now),
+    });
+    if (rescued.length === 0) return;
+    const requeued = rescued.filter((one) => one.requeued);
+    this.events.publish({
+      entered: requeued,
+      work: [...new Set(requeued.map(({ modelId }) => modelId))],
+      changed: rescued.map(({ id }) => id),
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { Injectable } from '@nestjs/common';
+import { Subscription } from 'rxjs';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import { Cluster } from '../cluster.js';
+import { NodeIdentity } from '../node-identity.js';
+import { shareSlots } from '../queries/share-slots.js';
+import { QueueEvents } from '../queue-events.js';
+import { Slots } from '../slots.js';
+import { Duty } from './duty.js';
+
+/** Divides the models' concurrency anew when nodes come and go, until every node has its fair share. */
+@Injectable()
+export class SlotKeeper extends Duty {
+  protected readonly intervalMs = 1_000;
+  private settled = false;
+  private changes: Subscription | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly cluster: Cluster,
+    private readonly node: NodeIdentity,
+    private readonly slots: Slots,
+    private readonly events: QueueEvents,
+  ) {
+    super();
+  }
+
+  override start(): void {
+    this.changes ??= this.cluster.changes.subscribe(() => {
+      this.settled = false;
+      this.hasten(0);
+    });
+    super.start();
+  }
+
+  override async stop(): Promise<void> {
+    this.changes?.unsubscribe();
+    this.changes = undefined;
+    await super.stop();
+  }
+
+  async runOnce(): Promise<void> {
+    if (this.settled || !this.cluster.connected) return;
+    this.settled = true;
+    const wishes = this.models.all().map(({ id }) => {
+      // No new run until the shares are known: what is in use now is what the grant must cover.
+      const running = this.slots.inUse(id);
+      this.slots.setLimit(id, running);
+      return { modelId: id, running };
+    });
+    try {
+      const shares = await shareSlots(this.database, this.node.id, wishes);
+      for (const { modelId, slots } of shares ?? []) this.slots.setLimit(modelId, slots);
+      this.settled = shares?.every((share) => share.settled) ?? false;
+    } catch (error) {
+      this.settled = false;
+      throw error;
+    }
+    this.events.publish({ work: wishes.map(({ modelId }) => modelId) });
+  }
+}

@@ -1,0 +1,75 @@
+import type { Database, Statement } from '../../database/database.js';
+import type { Config } from '../../config/config.js';
+
+export interface Beat {
+  /** False: this node was given up by the others, and with it all its runs. */
+  known: boolean;
+  /** Other nodes whose heartbeat is overdue, or leases whose node is gone. */
+  someoneIsLost: boolean;
+  /** Ids of all nodes, in order. */
+  nodes: string[];
+  /** Ids of the nodes that run requests, in order. */
+  schedulers: string[];
+  /** Requests of this node's runs that were asked to stop. */
+  cancelRequested: string[];
+  /** Milliseconds since 1970, by the database's clock. */
+  nowMs: number;
+}
+
+/*
+ * Purpose: one round trip a process and beat: says "alive", and asks what a node must know.
+ * Race: a node that was given up finds its row gone, and learns that its leases went with it.
+ * Index: node_pkey; node and lease are a few rows.
+ */
+const beatStatement: Statement = {
+  name: 'heartbeat',
+  text: `WITH beaten AS (
+  UPDATE node
+  SET heartbeat_at = clock_timestamp()
+  WHERE id = $1::uuid
+  RETURNING id
+)
+SELECT EXISTS (SELECT FROM beaten) AS known,
+       EXISTS (SELECT FROM node WHERE id <> $1::uuid AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond')
+         OR EXISTS (SELECT FROM lease WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id))
+         OR EXISTS (SELECT FROM lease WHERE deadline_at < clock_timestamp() - interval '30 seconds') AS "someoneIsLost",
+       ARRAY (SELECT id::text FROM node ORDER BY id) AS nodes,
+       ARRAY (SELECT id::text FROM node WHERE role <> 'api' ORDER BY id) AS schedulers,
+       ARRAY (SELECT request_id::text FROM lease WHERE node_id = $1::uuid AND cancel_requested_at IS NOT NULL)
+         AS "cancelRequested",
+       extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
+};
+
+export async function beat(database: Database, nodeId: string, lostAfterMs: number): Promise<Beat> {
+  const [row] = await database.query<Beat>(beatStatement, [nodeId, lostAfterMs]);
+  return row!;
+}
+
+const registerStatement: Statement = {
+  name: 'register_node',
+  text: `INSERT INTO node (id, name, role)
+VALUES ($1::uuid, $2::text, $3::text)
+ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`,
+};
+
+export async function register(
+  database: Database,
+  node: { id: string; name: string; role: Config['role'] },
+): Promise<void> {
+  await database.query(registerStatement, [node.id, node.name, node.role]);
+}
+
+const leaveStatement: Statement = {
+  name: 'leave_cluster',
+  text: `WITH granted AS (
+  DELETE FROM slot_grant
+  WHERE node_id = $1::uuid
+)
+DELETE FROM node
+WHERE id = $1::uuid`,
+};
+
+/** A node that stops in order takes its row and its slots with it. */
+export async function leave(database: Database, nodeId: string): Promise<void> {
+  await database.query(leaveStatement, [nodeId]);
+}

@@ -1,0 +1,95 @@
+import type { Database, Statement } from '../../database/database.js';
+
+export interface SlotWish {
+  modelId: string;
+  /** Slots of this node that runs occupy now. */
+  running: number;
+}
+
+export interface SlotShare {
+  modelId: string;
+  /** What this node may run of the model from now on; below `running` never. */
+  slots: number;
+  /** Whether there is more to take or to give once others have moved. */
+  settled: boolean;
+}
+
+/*
+ * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all
+ *   of them at every instant, and a claim needs no count.
+ * Race: the rows of `model` are locked in one order by a first statement; the second then sees every grant that
+ *   was committed before. The sum of the grants never exceeds the limit: a node gives up only slots that it
+ *   does not use, and takes only what is left over.
+ * Index: model_pkey, slot_grant_pkey.
+ */
+const lockModels: Statement = {
+  name: 'lock_models',
+  text: `SELECT id, concurrency
+FROM model
+WHERE id = ANY ($1::text[])
+ORDER BY id
+FOR UPDATE`,
+};
+
+const readGrants: Statement = {
+  name: 'read_grants',
+  text: `SELECT model_id AS "modelId",
+       coalesce(sum(slots) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS others
+FROM slot_grant
+WHERE model_id = ANY ($1::text[])
+GROUP BY model_id`,
+};
+
+const readSchedulers: Statement = {
+  name: 'read_schedulers',
+  text: `SELECT id
+FROM node
+WHERE role <> 'api'
+ORDER BY id`,
+};
+
+const writeGrants: Statement = {
+  name: 'write_grants',
+  text: `INSERT INTO slot_grant (model_id, node_id, slots)
+SELECT model_id, $2::uuid, slots
+FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
+ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`,
+};
+
+/** undefined: this node is not registered any more and may run nothing. */
+export async function shareSlots(
+  database: Database,
+  nodeId: string,
+  wishes: SlotWish[],
+): Promise<SlotShare[] | undefined> {
+  const ids = wishes.map(({ modelId }) => modelId);
+  return database.transaction(async (query) => {
+    const models = await query<{ id: string; concurrency: number }>(lockModels, [ids]);
+    const schedulers = (await query<{ id: string }>(readSchedulers)).map(({ id }) => id);
+    const rank = schedulers.indexOf(nodeId);
+    if (rank < 0) return undefined;
+    const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
+    const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
+    const running = new Map(wishes.map((wish) => [wish.modelId, wish.running]));
+    const shares = models.map(({ id, concurrency }) => {
+      const fair = fairShare(id, concurrency, rank, schedulers.length);
+      const free = Math.max(0, concurrency - (others.get(id) ?? 0));
+      const slots = Math.max(running.get(id) ?? 0, Math.min(fair, free));
+      return { modelId: id, slots, settled: slots === fair };
+    });
+    await query(writeGrants, [
+      shares.map(({ modelId }) => modelId),
+      nodeId,
+      shares.map(({ slots }) => slots),
+    ]);
+    return shares;
+  });
+}
+
+/** The remainder goes to different nodes for different models, so that single slots spread over the nodes. */
+export function fairShare(modelId: string, concurrency: number, rank: number, nodes: number): number {
+  let hash = 0;
+  for (const character of modelId) hash = (hash * 31 + character.codePointAt(0)!) >>> 0;
+  const turn = (rank + hash) % nodes;
+  return Math.floor(concurrency / nodes) + (turn < concurrency % nodes ? 1 : 0);
+}

@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+
+/** How many runs of each model this node may have going: its share of the model's concurrency. */
+@Injectable()
+export class Slots {
+  private readonly limits = new Map<string, number>();
+  private readonly used = new Map<string, number>();
+
+  /** Slots that may be filled now. */
+  free(modelId: string): number {
+    return Math.max(0, (this.limits.get(modelId) ?? 0) - this.inUse(modelId));
+  }
+
+  inUse(modelId: string): number {
+    return this.used.get(modelId) ?? 0;
+  }
+
+  take(modelId: string, count: number): void {
+    this.used.set(modelId, this.inUse(modelId) + count);
+  }
+
+  release(modelId: string, count = 1): void {
+    this.used.set(modelId, this.inUse(modelId) - count);
+  }
+
+  setLimit(modelId: string, slots: number): void {
+    this.limits.set(modelId, slots);
+  }
+
+  /** Nothing may start until a share is granted again. */
+  withdraw(): void {
+    this.limits.clear();
+  }
+}
