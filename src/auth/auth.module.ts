@@ -6,8 +6,11 @@ import { CallerResolver } from './caller-resolver.js';
 import { KeysService } from './keys.service.js';
 import { LastUse } from './last-use.js';
 
+/** The entities that the data source must know for this module. */
+export const authEntities = [ApiKey];
+
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey])],
+  imports: [TypeOrmModule.forFeature(authEntities)],
   providers: [KeysService, CallerFinder, CallerResolver, LastUse],
   exports: [KeysService, CallerResolver],
 })
