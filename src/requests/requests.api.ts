@@ -171,10 +171,7 @@ export const ApiFetchResponse = (): RouteDecorator =>
       content: {
         'application/json': {
           schema: {
-            anyOf: [
-              { $ref: getSchemaPath(ResponseWithLogsDto) },
-              { title: 'Output', description: 'Whatever JSON value the model gave.' },
-            ],
+            anyOf: [{ $ref: getSchemaPath(ResponseWithLogsDto) }, { $ref: '#/components/schemas/JsonValue' }],
           },
           examples: {
             output: { summary: 'The output of demo/image/fractal', value: outputExample },

@@ -39,7 +39,14 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     operationIdFactory: (_controller, method) => method,
     autoTagControllers: false,
   });
-  document.components = { ...document.components, headers: headerComponents };
+  document.components = {
+    ...document.components,
+    schemas: {
+      ...document.components?.schemas,
+      JsonValue: { title: 'JsonValue', description: 'Any JSON value.' },
+    },
+    headers: headerComponents,
+  };
   completeOperations(document);
   renameParameters(document);
   return document;

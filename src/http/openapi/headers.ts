@@ -32,7 +32,7 @@ export const headerComponents: Record<string, Header> = {
   'Retry-After': whole('Seconds to wait before trying again.', 1),
   Location: text(
     'The status URL of the new request.',
-    'http://127.0.0.1:3000/v1/queue/requests/01982f6c-7b3a-7cc4-9a51-0d6e2f4b8c11/status',
+    'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
   ),
   'WWW-Authenticate': text('The scheme to authenticate with.', 'Key'),
   'Accept-Encoding': text('The encodings that a body may have.', 'gzip, deflate, br, identity'),

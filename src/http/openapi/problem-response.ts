@@ -5,7 +5,7 @@ import type { ResponseEntry } from './document-types.js';
 import { type Problem, problemMediaType, toProblem } from '../problem.js';
 
 const timestamp = '2026-03-01T12:00:00.000Z';
-const requestId = '01982f6c-7b3a-7cc4-9a51-0d6e2f4b8c11';
+const requestId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 
 /** A detail, and what goes with it, for the codes whose title says too little. */
 const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErrorOptions]>> = {

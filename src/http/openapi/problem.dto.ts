@@ -41,14 +41,14 @@ export class ProblemDto {
 
   @ApiProperty({
     description: 'This problem in words.',
-    example: 'There is no request 01982f6c-7b3a-7cc4-9a51-0d6e2f4b8c11.',
+    example: 'There is no request 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.',
   })
   detail!: string;
 
   @ApiProperty({
     description: 'The path that was called; empty if the call was no readable HTTP.',
     format: 'uri-reference',
-    example: '/v1/queue/requests/01982f6c-7b3a-7cc4-9a51-0d6e2f4b8c11',
+    example: '/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
   })
   instance!: string;
 
@@ -74,7 +74,7 @@ export class ProblemDto {
 
   @ApiPropertyOptional({
     description: 'What the model itself said, as any JSON value.',
-    type: () => Object,
+    anyOf: [{ $ref: '#/components/schemas/JsonValue' }],
     example: { reason: 'the prompt was refused' },
   })
   details?: unknown;

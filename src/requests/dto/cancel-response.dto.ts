@@ -1,5 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 
+@ApiSchema({ name: 'CancelResult', description: 'What became of a cancellation.' })
 export class CancelResponseDto {
   @ApiProperty({
     description:

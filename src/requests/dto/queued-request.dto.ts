@@ -1,5 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 
+@ApiSchema({ name: 'QueuedRequest', description: 'A request in the queue, and where to ask for it.' })
 export class QueuedRequestDto {
   @ApiProperty({
     description: 'Unique identifier of the queued request, a UUIDv7; used in all request-level paths.',
