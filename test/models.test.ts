@@ -37,7 +37,7 @@ describe('the models of a service', () => {
         const [echo, ...others] = await first.query(
           `SELECT id, timeout_ms, expires_ms FROM model ORDER BY id <> 'demo/text/echo', id`,
         );
-        expect(echo).toMatchObject({ timeout_ms: 3_000, expires_ms: String(90 * 86_400_000) });
+        expect(echo).toMatchObject({ timeout_ms: 3_000, expires_ms: 90 * 86_400_000 });
         expect(others).toHaveLength(2);
       } finally {
         await second.stop();
