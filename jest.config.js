@@ -5,7 +5,10 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/bench/peers/'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^@nestjs/throttler$': '<rootDir>/test/support/throttler.mjs',
+  },
   transform: {
     '\\.ts$': [
       '@swc/jest',
