@@ -1,5 +1,5 @@
 /** The known word that a wrong one was probably meant to be; undefined: none is near enough. */
-export function closest(word: string, known: Iterable<string>): string | undefined {
+function closest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   if (word.length > 64) return undefined;

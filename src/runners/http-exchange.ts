@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { connectionFailure } from './http-failure.js';
+import { connectionFailure } from './connection-failure.js';
 
 /** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
 const keepAliveProbeMs = 30_000;

@@ -12,8 +12,9 @@ const pixels = drawFractal(drawing, (rows) => {
   const percent = Math.floor((rows * 10) / drawing.height) * 10;
   if (percent > told) tell({ percent: (told = percent) });
 });
-tell({ png: encodePng(drawing.width, drawing.height, pixels) });
+const png = new Uint8Array(encodePng(drawing.width, drawing.height, pixels));
+tell({ png }, [png.buffer]);
 
-function tell(message: WorkerMessage): void {
-  parentPort!.postMessage(message);
+function tell(message: WorkerMessage, handedOver: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, handedOver);
 }
