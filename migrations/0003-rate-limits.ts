@@ -98,6 +98,7 @@ export class RateLimits1780000000003 implements MigrationInterface {
                 FROM unnest(g.ends, g.counts) AS e (end_us, count)
                 UNION ALL
                 SELECT CASE WHEN g.extra > 0 THEN g.bucket_end_us ELSE now_us END, g.admitted + g.extra
+                WHERE g.admitted > 0
               ) AS e
               CROSS JOIN LATERAL (
                 SELECT min(ms) * 25 AS grain_us
@@ -108,7 +109,8 @@ export class RateLimits1780000000003 implements MigrationInterface {
               GROUP BY w.grain_us, (e.end_us - 1) / w.grain_us
             ) AS m
           ) AS h
-          WHERE u.subject = g.subject AND u.route_class = g.route_class AND g.admitted > 0
+          WHERE u.subject = g.subject AND u.route_class = g.route_class
+            AND (g.admitted > 0 OR g.ends[cardinality(g.ends)] > g.bucket_end_us)
         )
         SELECT g.ask, g.admitted + g.extra, now_us,
                ARRAY(SELECT greatest(quota - used - g.admitted - g.extra, 0)
