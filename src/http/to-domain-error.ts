@@ -17,6 +17,7 @@ const codeByStatus: Readonly<Record<number, ProblemCode>> = {
 
 /** Any thrown thing as a domain error; what nobody foresaw becomes `internal_error` and says nothing more. */
 export function toDomainError(thrown: unknown): DomainError {
+  if (thrown instanceof DomainError) return thrown;
   const error = databaseError(thrown);
   if (error instanceof DomainError) return error;
   const status = frameworkStatus(error);
