@@ -37,6 +37,10 @@ export class Config {
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
   rateLimitStatus: 403 | 429 = 403;
   shutdownGraceMs = 30_000;
+  /** How long a completed request can be read; models may say otherwise. */
+  retentionMs = 30 * 86_400_000;
+  /** How long inputs and outputs are kept, if shorter; null: as long as the request. */
+  retentionPayloadMs: number | null = null;
   logLevel = 'info';
   /** Origins that a browser may call from; empty: CORS is off. */
   corsOrigins: string[] = [];
@@ -73,6 +77,8 @@ const readers: Record<string, Reader> = {
   RATE_LIMIT_STATUS: (config, value) =>
     (config.rateLimitStatus = parseChoice(value, ['403', '429']) === '403' ? 403 : 429),
   SHUTDOWN_GRACE: (config, value) => (config.shutdownGraceMs = parseDuration(value)),
+  RETENTION: (config, value) => (config.retentionMs = parseDuration(value)),
+  RETENTION_PAYLOAD: (config, value) => (config.retentionPayloadMs = parseDuration(value)),
   LOG_LEVEL: (config, value) =>
     (config.logLevel = parseChoice(value, ['silent', 'error', 'warn', 'info', 'debug', 'trace'])),
   CORS_ORIGINS: (config, value) => (config.corsOrigins = parseList(value)),

@@ -27,7 +27,12 @@ export interface DataSourceOptions {
   queryTimeoutMs?: number;
 }
 
-export function createDataSource({ url, poolSize, entities = [], queryTimeoutMs }: DataSourceOptions): DataSource {
+export function createDataSource({
+  url,
+  poolSize,
+  entities = [],
+  queryTimeoutMs,
+}: DataSourceOptions): DataSource {
   return new DataSource({
     type: 'postgres',
     url,

@@ -18,7 +18,8 @@ export class DatabaseModule {
       imports: [
         TypeOrmModule.forRootAsync({
           useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
-          dataSourceFactory: async () => createDataSource({ url, poolSize, entities, queryTimeoutMs }).initialize(),
+          dataSourceFactory: async () =>
+            createDataSource({ url, poolSize, entities, queryTimeoutMs }).initialize(),
         }),
       ],
       providers: [{ provide: databaseUrlToken, useValue: url }, Database, Clock, NotifyChannel],

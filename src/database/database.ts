@@ -42,6 +42,15 @@ export class Database {
     }
   }
 
+  /** A statement that is not worth preparing, such as DDL. */
+  async execute(text: string): Promise<void> {
+    try {
+      await this.pool.query(text);
+    } catch (error) {
+      throw databaseError(error);
+    }
+  }
+
   /** One flat transaction on one connection; rolled back when `work` rejects. */
   async transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
     let client: pg.PoolClient | undefined;

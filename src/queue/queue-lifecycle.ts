@@ -9,6 +9,7 @@ import { Heartbeat } from './duties/heartbeat.js';
 import { OrphanKeeper } from './duties/orphan-keeper.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
+import { Pruner } from './duties/pruner.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
@@ -37,9 +38,10 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     expirer: Expirer,
     orphans: OrphanKeeper,
     promoter: Promoter,
+    pruner: Pruner,
     rescuer: Rescuer,
   ) {
-    const everywhere = [lines, partitions, rescuer, expirer, promoter];
+    const everywhere = [lines, partitions, rescuer, expirer, promoter, pruner];
     this.duties = config.role === 'api' ? everywhere : [...everywhere, orphans, slots, scheduler];
   }
 

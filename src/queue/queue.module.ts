@@ -7,6 +7,7 @@ import { Heartbeat } from './duties/heartbeat.js';
 import { OrphanKeeper } from './duties/orphan-keeper.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
+import { Pruner } from './duties/pruner.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
@@ -17,6 +18,7 @@ import { QueueEvents } from './queue-events.js';
 import { QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
 import { RequestIds } from './request-id.js';
+import { Retention } from './retention.js';
 import { RunnerRegistry } from './runner-registry.js';
 import { Runs } from './runs.js';
 import { SharedStatements } from './shared-statements.js';
@@ -35,11 +37,13 @@ import { Slots } from './slots.js';
     OrphanKeeper,
     PartitionKeeper,
     Promoter,
+    Pruner,
     QueueEvents,
     QueueLifecycle,
     QueueService,
     RequestIds,
     Rescuer,
+    Retention,
     RunnerRegistry,
     Runs,
     Scheduler,
@@ -47,6 +51,6 @@ import { Slots } from './slots.js';
     SlotKeeper,
     Slots,
   ],
-  exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, RunnerRegistry],
+  exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry],
 })
 export class QueueModule {}

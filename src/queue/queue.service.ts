@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { Clock } from '../database/clock.js';
+import { DomainError } from '../errors/domain-error.js';
 import { Lines } from './lines.js';
 import { cancel } from './queries/cancel.js';
 import type { RequestError } from './queries/finish.js';
+import { submitOnce } from './queries/submit-once.js';
 import { readLog, type LogEntry } from './queries/read-log.js';
 import { readOutput } from './queries/read-output.js';
 import type { StatusRow } from './queries/read-status.js';
@@ -19,6 +21,18 @@ export interface NewRequest {
   input: string;
   /** How long it may wait; null: for ever. */
   expiresMs: number | null;
+}
+
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of what was asked. */
+  fingerprint: Buffer;
+}
+
+export interface Accepted {
+  id: string;
+  /** The request was there already: this is a repetition of its submission. */
+  replayed: boolean;
 }
 
 export type CancelAnswer = 'cancelled' | 'told' | 'already_cancelled' | 'already_completed' | 'unknown';
@@ -41,6 +55,33 @@ export class QueueService {
     const { seq } = await this.statements.submit({ id, modelId, keyId, priority: 0, input, expiresMs });
     this.events.publish({ entered: [{ modelId, priority: 0, seq, attempt: 0 }], work: [modelId] });
     return id;
+  }
+
+  /** The same, but only once for a key; throws when the key stands for another request. */
+  async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
+    const id = this.ids.next();
+    const { modelId } = request;
+    const result = await submitOnce(this.database, {
+      ...request,
+      id,
+      priority: 0,
+      idempotencyKey: key,
+      fingerprint,
+    });
+    if (result.kind === 'submitted') {
+      this.events.publish({
+        entered: [{ modelId, priority: 0, seq: result.seq, attempt: 0 }],
+        work: [modelId],
+      });
+      return { id, replayed: false };
+    }
+    if (!result.sameRequest) {
+      throw new DomainError(
+        'idempotency_key_reused',
+        'This Idempotency-Key came with another model or body within the last 24 hours. Use a new key.',
+      );
+    }
+    return { id: result.id, replayed: true };
   }
 
   /** undefined: there is no such request. */

@@ -19,6 +19,7 @@ import { BodyReader } from '../http/body-reader.interceptor.js';
 import { Limited } from '../rate-limit/limited.decorator.js';
 import type { CancelResponseDto } from './dto/cancel-response.dto.js';
 import type { QueuedRequestDto } from './dto/queued-request.dto.js';
+import { parseIdempotencyKey } from './idempotency-key.js';
 import { parseLogsQuery } from './logs-query.js';
 import { modelIdOfPath } from './model-path.js';
 import { baseUrl, requestUrls } from './request-urls.js';
@@ -102,13 +103,15 @@ export class RequestsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<QueuedRequestDto> {
-    const requestId = await this.requests.submit(
+    const { id, replayed } = await this.requests.submit(
       caller,
       modelIdOfPath(request.originalUrl),
       request.body as Buffer,
+      parseIdempotencyKey(request.headers['idempotency-key']),
     );
-    const urls = requestUrls(baseUrl(request, this.config), requestId);
+    const urls = requestUrls(baseUrl(request, this.config), id);
     response.setHeader('Location', urls.status_url);
-    return { request_id: requestId, ...urls };
+    if (replayed) response.setHeader('Idempotent-Replayed', 'true');
+    return { request_id: id, ...urls };
   }
 }

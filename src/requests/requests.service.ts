@@ -6,8 +6,10 @@ import type { ProblemCode } from '../errors/problem-codes.js';
 import { ModelsService } from '../models/models.service.js';
 import type { LogEntry } from '../queue/queries/read-log.js';
 import type { StatusRow } from '../queue/queries/read-status.js';
-import { QueueService } from '../queue/queue.service.js';
+import { QueueService, type Accepted } from '../queue/queue.service.js';
+import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/request-id.js';
+import { fingerprintOf } from './idempotency-key.js';
 import { parseInputBody } from './input-body.js';
 
 /** The rules of the four calls; knows callers and models, but no HTTP. */
@@ -16,10 +18,16 @@ export class RequestsService {
   constructor(
     private readonly models: ModelsService,
     private readonly queue: QueueService,
+    private readonly retention: Retention,
   ) {}
 
-  /** Resolves with the request's id once it is committed. */
-  async submit(caller: Caller, modelId: string | undefined, body: Buffer): Promise<string> {
+  /** Resolves once the request is committed. */
+  async submit(
+    caller: Caller,
+    modelId: string | undefined,
+    body: Buffer,
+    idempotencyKey: string | undefined,
+  ): Promise<Accepted> {
     if (modelId !== undefined) assertMayUse(caller, modelId);
     const model = modelId === undefined ? undefined : this.models.get(modelId);
     if (model === undefined) {
@@ -33,18 +41,20 @@ export class RequestsService {
     if (errors.length > 0) {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
     }
-    return this.queue.submit({
-      modelId: model.id,
-      keyId: caller.keyId,
-      input: text,
-      expiresMs: model.expiresMs,
+    const request = { modelId: model.id, keyId: caller.keyId, input: text, expiresMs: model.expiresMs };
+    if (idempotencyKey === undefined) return { id: await this.queue.submit(request), replayed: false };
+    return this.queue.submitOnce(request, {
+      key: idempotencyKey,
+      fingerprint: fingerprintOf(model.id, text),
     });
   }
 
   /** A request that is not the caller's is as unknown as one that never was. */
   async find(caller: Caller | undefined, requestId: string): Promise<StatusRow> {
     const row = isRequestId(requestId) ? await this.queue.status(requestId) : undefined;
+    if (row === undefined && isRequestId(requestId) && this.retention.mayHaveRemoved(requestId)) throw gone();
     if (row === undefined || (caller !== undefined && caller.keyId !== row.keyId)) throw unknownRequest();
+    if (this.retention.isOver(row)) throw gone();
     return row;
   }
 
@@ -76,7 +86,7 @@ export class RequestsService {
       });
     }
     const output = await this.queue.output(row.id);
-    if (output === null) throw new DomainError('gone', 'The response was removed by retention.');
+    if (output === null) throw gone();
     return output;
   }
 
@@ -103,6 +113,10 @@ export class RequestsService {
         throw unknownRequest();
     }
   }
+}
+
+function gone(): DomainError {
+  return new DomainError('gone', 'The request was kept as long as its model keeps requests, and is gone.');
 }
 
 function unknownRequest(): DomainError {

@@ -17,13 +17,15 @@ export interface StatusRow {
   queueMs: number | null;
   /** Milliseconds of the last run that ended. */
   inferenceMs: number | null;
+  /** Milliseconds since 1970. */
+  completedAtMs: number | null;
   /** Id of its newest event; 0: none yet. */
   lastEventId: number;
 }
 
 const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt, error,
        (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",
-       inference_ms AS "inferenceMs",
+       inference_ms AS "inferenceMs", extract(epoch FROM completed_at)::float8 * 1000 AS "completedAtMs",
        coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
          AS "lastEventId"`;
 

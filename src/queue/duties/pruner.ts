@@ -1,0 +1,48 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import { dropDay, droppableDays, emptyOldPayloads, pruneIdempotencyKeys } from '../queries/retention.js';
+import { Retention } from '../retention.js';
+import { Duty } from './duty.js';
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+/** Removes what retention does not keep: days whole, payloads earlier, old idempotency keys. */
+@Injectable()
+export class Pruner extends Duty {
+  protected readonly intervalMs = 600_000;
+  /** By model, the id up to which payloads are gone; kept between rounds so that a round reads only what is new. */
+  private readonly emptiedUpTo = new Map<string, string>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly retention: Retention,
+  ) {
+    super();
+  }
+
+  async runOnce(): Promise<void> {
+    await pruneIdempotencyKeys(this.database);
+    for (const day of await droppableDays(this.database, this.retention.longestMs())) {
+      await dropDay(this.database, day);
+    }
+    for (const { id } of this.models.all()) {
+      const keptMs = this.retention.payloadMs(id);
+      if (keptMs < this.retention.longestMs()) await this.emptyPayloads(id, keptMs);
+    }
+  }
+
+  private async emptyPayloads(modelId: string, keptMs: number): Promise<void> {
+    let from = this.emptiedUpTo.get(modelId) ?? firstId;
+    let blocked = false;
+    for (;;) {
+      const { lastId, firstKept } = await emptyOldPayloads(this.database, modelId, from, keptMs);
+      if (lastId === null) return;
+      // The next round begins before the oldest request that had to keep its payload this time.
+      blocked ||= firstKept !== null;
+      if (!blocked) this.emptiedUpTo.set(modelId, lastId);
+      from = lastId;
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import type { Database, Statement } from '../../database/database.js';
+
+const parents = ['request_event', 'attempt', 'request'] as const;
+
+/*
+ * Purpose: the days whose tables are older than the retention and hold nothing that still waits or runs.
+ * Race: an old request can only go from its lease back to the line, in one statement, so one snapshot of the three
+ *   narrow tables sees it in one of them.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed.
+ */
+const droppableStatement: Statement = {
+  name: 'droppable_days',
+  text: `WITH day AS (
+  SELECT right(relname, 8) AS day,
+         uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day') AS bound
+  FROM pg_class
+  WHERE relname ~ '^request_[0-9]{8}$'
+    AND relkind = 'r'
+    AND relnamespace = current_schema()::regnamespace
+)
+SELECT day
+FROM day
+WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
+  AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
+  AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
+  AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
+ORDER BY day`,
+};
+
+/** Days as `YYYYMMDD`, by the time that the ids carry, in UTC. */
+export async function droppableDays(database: Database, retentionMs: number): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(droppableStatement, [retentionMs]);
+  return rows.map(({ day }) => day);
+}
+
+const attachedStatement: Statement = {
+  name: 'attached_partition',
+  text: `SELECT inhdetachpending AS pending
+FROM pg_inherits
+WHERE inhparent = $1::regclass
+  AND inhrelid = to_regclass($2)`,
+};
+
+/**
+ * Drops a day of requests whole. Each table is first detached without blocking, so the parent is never locked
+ * while a long query reads it. A crash anywhere in between is taken up by the next round: `request`, by which
+ * the days are found, goes last.
+ */
+export async function dropDay(database: Database, day: string): Promise<void> {
+  if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is no day`);
+  for (const parent of parents) {
+    const part = `${parent}_${day}`;
+    const [attached] = await database.query<{ pending: boolean }>(attachedStatement, [parent, part]);
+    if (attached !== undefined) {
+      const how = attached.pending ? 'FINALIZE' : 'CONCURRENTLY';
+      await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`);
+    }
+    await database.execute(`DROP TABLE IF EXISTS ${part}`);
+  }
+}
+
+/*
+ * Purpose: empties the payloads of a model's completed requests beyond their time, a thousand at a time.
+ * Race: completed rows do not change, so nothing else wants them.
+ * Index: request_pkey, from one id on: ids carry their time, so what is old comes first.
+ */
+const emptyPayloads: Statement = {
+  name: 'empty_payloads',
+  text: `WITH old AS MATERIALIZED (
+  SELECT id, state, completed_at, model_id, input IS NOT NULL OR output IS NOT NULL AS has_payload
+  FROM request
+  WHERE id > $2::uuid
+    AND id < uuid_at(clock_timestamp() - $3::float8 * interval '1 millisecond')
+  ORDER BY id
+  LIMIT 1000
+), emptied AS (
+  UPDATE request
+  SET input = NULL, output = NULL
+  FROM old
+  WHERE request.id = old.id
+    AND old.has_payload
+    AND old.model_id = $1::text
+    AND old.completed_at < clock_timestamp() - $3::float8 * interval '1 millisecond'
+  RETURNING request.id
+)
+SELECT (SELECT count(*)::integer FROM emptied) AS emptied,
+       (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
+       (SELECT id FROM old WHERE model_id = $1::text
+         AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
+         ORDER BY id LIMIT 1) AS "firstKept"`,
+};
+
+export interface Emptied {
+  emptied: number;
+  /** The newest id looked at; null: there were none. */
+  lastId: string | null;
+  /** The oldest whose payload must stay for now. */
+  firstKept: string | null;
+}
+
+export async function emptyOldPayloads(
+  database: Database,
+  modelId: string,
+  afterId: string,
+  retentionMs: number,
+): Promise<Emptied> {
+  const [row] = await database.query<Emptied>(emptyPayloads, [modelId, afterId, retentionMs]);
+  return row!;
+}
+
+const pruneKeys: Statement = {
+  name: 'prune_idempotency_keys',
+  text: `DELETE FROM idempotency_key
+WHERE ctid = ANY (ARRAY(
+  SELECT ctid
+  FROM idempotency_key
+  WHERE created_at < now() - interval '24 hours'
+  LIMIT 5000
+))`,
+};
+
+/** Forgets idempotency keys older than a day. */
+export async function pruneIdempotencyKeys(database: Database): Promise<void> {
+  await database.query(pruneKeys);
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { Clock } from '../database/clock.js';
+import { ModelsService } from '../models/models.service.js';
+import type { StatusRow } from './queries/read-status.js';
+
+/** How long what is kept. A request is gone for callers at its time, and from the disk with its whole day. */
+@Injectable()
+export class Retention {
+  constructor(
+    private readonly config: Config,
+    private readonly models: ModelsService,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The longest that any model's requests are kept: a day's tables stay as long. */
+  longestMs(): number {
+    return Math.max(this.config.retentionMs, ...this.models.all().map(({ retentionMs }) => retentionMs ?? 0));
+  }
+
+  /** How long the model's inputs and outputs are kept. */
+  payloadMs(modelId: string): number {
+    const model = this.models.get(modelId);
+    return (
+      model?.retentionPayloadMs ??
+      model?.retentionMs ??
+      this.config.retentionPayloadMs ??
+      this.config.retentionMs
+    );
+  }
+
+  /** Whether a completed request's time is over. */
+  isOver({ modelId, completedAtMs }: StatusRow): boolean {
+    const keptMs = this.models.get(modelId)?.retentionMs ?? this.config.retentionMs;
+    return completedAtMs !== null && completedAtMs + keptMs < this.clock.now();
+  }
+
+  /** Whether a request of this id, of which nothing is left, may have been removed. */
+  mayHaveRemoved(requestId: string): boolean {
+    const submittedAtMs = Number.parseInt(requestId.replace('-', '').slice(0, 12), 16);
+    return submittedAtMs + this.longestMs() < this.clock.now();
+  }
+}
