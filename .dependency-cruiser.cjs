@@ -8,10 +8,10 @@ const rooms = {
   runners: ['queue', 'models', 'config', 'errors'],
   auth: ['config', 'errors', 'database'],
   'rate-limit': ['auth', 'config', 'errors', 'database'],
-  requests: ['queue', 'models', 'auth', 'rate-limit', 'errors', 'config'],
-  stream: ['queue', 'requests', 'auth', 'rate-limit', 'errors', 'config'],
-  http: ['errors', 'config'],
-  health: ['database', 'config', 'errors'],
+  requests: ['queue', 'models', 'auth', 'rate-limit', 'http', 'errors', 'config'],
+  stream: ['queue', 'requests', 'auth', 'rate-limit', 'http', 'errors', 'config'],
+  http: ['database', 'errors', 'config'],
+  health: ['database', 'http', 'config', 'errors'],
 };
 
 const walls = Object.entries(rooms).map(([room, neighbours]) => ({

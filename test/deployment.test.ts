@@ -135,5 +135,5 @@ function interpolate(
       if (found === undefined && kind === '?') throw new Error(`${name}: ${text}`);
       return found ?? text;
     });
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, replace(String(value))]));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, replace(value)]));
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { compileFunction } from 'node:vm';
 import * as common from '@nestjs/common';
 import * as core from '@nestjs/core';
 
@@ -21,7 +22,8 @@ function load(file) {
     if (name.startsWith('.')) return load(`${join(dirname(file), name)}.js`);
     return esModules[name] ?? native(name);
   };
-  const run = new Function('require', 'module', 'exports', readFileSync(file, 'utf8'));
+  const parameters = ['require', 'module', 'exports'];
+  const run = compileFunction(readFileSync(file, 'utf8'), parameters, { filename: file });
   run(require, module, module.exports);
   return module.exports;
 }
