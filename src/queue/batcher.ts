@@ -23,7 +23,6 @@ interface Waiting<Item, Result> {
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private writing = 0;
-  private idle: (() => void)[] = [];
 
   constructor(
     /** Writes the items in one statement and returns one result an item, in their order. */
@@ -38,12 +37,6 @@ export class Batcher<Item, Result> {
     });
   }
 
-  /** Resolves when nothing is waiting or being written. */
-  async flushed(): Promise<void> {
-    if (this.writing === 0) return;
-    await new Promise<void>((resolve) => this.idle.push(resolve));
-  }
-
   private pump(): void {
     while (this.waiting.length > 0 && this.writing < (this.options.writers ?? 1)) {
       const batch = this.take();
@@ -51,7 +44,6 @@ export class Batcher<Item, Result> {
       void this.send(batch).finally(() => {
         this.writing--;
         this.pump();
-        if (this.writing === 0) for (const resolve of this.idle.splice(0)) resolve();
       });
     }
   }

@@ -54,6 +54,17 @@ export class Lines {
     return ahead;
   }
 
+  /** The place of the first in line; undefined when nobody waits. */
+  head(modelId: string): Place | undefined {
+    let head: Place | undefined;
+    for (const [priority, line] of this.models.get(modelId) ?? []) {
+      const seq = line.first();
+      if (seq !== undefined && (head === undefined || priority < head.priority))
+        head = { modelId, priority, seq };
+    }
+    return head;
+  }
+
   /** How many wait, by model. */
   depths(): Map<string, number> {
     return new Map([...this.models.keys()].map((modelId) => [modelId, this.depth(modelId)]));

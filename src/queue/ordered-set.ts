@@ -13,6 +13,11 @@ export class OrderedSet {
     return this.count;
   }
 
+  /** Its smallest number; undefined when it is empty. */
+  first(): number | undefined {
+    return this.blocks[0]?.[0];
+  }
+
   /** False when it was there already. */
   add(value: number): boolean {
     const last = this.blocks[this.blocks.length - 1];

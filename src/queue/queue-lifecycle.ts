@@ -19,6 +19,9 @@ import { Runs } from './runs.js';
 /** Until the others have noticed a new node by its heartbeat and tell it what they do. */
 const noticedAfterMs = 3_000;
 
+/** How long a stopping node tries to hand runs back. */
+const handBackMs = 10_000;
+
 /** Starts the queue's duties in their order and ends them in reverse. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
@@ -63,15 +66,20 @@ export class QueueLifecycle implements OnApplicationBootstrap {
   async drain(): Promise<void> {
     clearTimeout(this.secondRefill);
     await this.scheduler.stop();
-    const deadline = performance.now() + this.config.shutdownGraceMs;
-    while (this.runs.size > 0 && performance.now() < deadline) await delay(20);
+    await this.runsEnded(this.config.shutdownGraceMs);
     this.runs.abortAll('shutdown');
-    while (this.runs.size > 0) await delay(20);
+    // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
+    await this.runsEnded(handBackMs);
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
     await this.heartbeat.leave().catch(() => undefined);
     await this.messages.stop();
     this.lines.close();
+  }
+
+  private async runsEnded(withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    while (this.runs.size > 0 && performance.now() < deadline) await delay(20);
   }
 
   private catchUp(): void {

@@ -40,6 +40,7 @@ export interface RunFailureOptions {
   retryAfterMs?: number;
   /** What the model said, as a JSON value. */
   details?: unknown;
+  cause?: unknown;
 }
 
 /** How a run fails on purpose. `message` is shown to the caller: no secrets, no stack. */
@@ -48,7 +49,7 @@ export class RunFailure extends Error {
     message: string,
     readonly options: RunFailureOptions,
   ) {
-    super(message);
+    super(message, { cause: options.cause });
     this.name = 'RunFailure';
   }
 }

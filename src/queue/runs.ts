@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
@@ -6,14 +6,13 @@ import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/database-error.js';
 import type { Model } from '../models/model.js';
 import { backoffMs } from './backoff.js';
+import { asRunFailure, finishOf } from './finish-of.js';
 import type { Claimed } from './queries/claim.js';
-import type { Finish } from './queries/finish.js';
 import { logUsage } from './queries/log-usage.js';
 import { requeue, type Requeue } from './queries/requeue.js';
 import { QueueEvents } from './queue-events.js';
-import { requestErrors } from './request-errors.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
-import { RunLog } from './run-log.js';
+import { RunLog, storable } from './run-log.js';
 import { RunFailure, type AbortReason } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 import { SharedStatements } from './shared-statements.js';
@@ -23,6 +22,7 @@ const retryWriteMs = 500;
 /** The runs of this node: carries each from its claim to its committed end. */
 @Injectable()
 export class Runs {
+  private readonly log = new Logger(Runs.name);
   private readonly going = new Map<string, RunExecution>();
   /** When a claim failed without our knowing whether it was committed. */
   orphansSuspectedAt: number | undefined;
@@ -110,6 +110,8 @@ export class Runs {
     }
     if (end.kind === 'failure') {
       const failure = asRunFailure(end.error);
+      if (failure !== end.error)
+        this.log.error(`the runner of ${model.id} broke on ${claimed.id}: ${String(end.error)}`);
       const failures = claimed.failedAttempts + 1;
       if (failure.options.retryable && failures < model.attempts) {
         const delayMs = backoffMs(failures, failure.options.retryAfterMs);
@@ -141,7 +143,7 @@ export class Runs {
         token: claimed.token,
         ...how,
         errorCode: failure?.options.code ?? null,
-        errorMessage: failure?.message ?? null,
+        errorMessage: failure === undefined ? null : storable(failure.message),
         message: message ?? null,
       }),
     );
@@ -154,42 +156,21 @@ export class Runs {
     return true;
   }
 
-  private async finish({ claimed, model, log }: RunExecution, end: RunEnd): Promise<void> {
-    const now = this.clock.now();
-    const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
-    let item: Finish;
-    if (end.kind === 'output') {
-      item = {
-        ...common,
-        outcome: 'succeeded',
-        attemptOutcome: 'succeeded',
-        output: end.output,
-        error: null,
-      };
-    } else if (end.kind === 'aborted' && end.reason === 'timed_out') {
-      const error = requestErrors.timedOut(now, model.timeoutMs);
-      item = { ...common, outcome: 'failed', attemptOutcome: 'timed_out', error };
-    } else if (end.kind === 'aborted') {
-      item = {
-        ...common,
-        outcome: 'cancelled',
-        attemptOutcome: 'cancelled',
-        error: requestErrors.cancelled(now),
-      };
-    } else {
-      const { message, options } = asRunFailure(end.error);
-      const error = requestErrors.failed(options.code, message, now, {
-        ...(options.status === undefined ? {} : { status: options.status }),
-        ...(options.details === undefined ? {} : { details: options.details }),
+  private async finish(execution: RunExecution, end: RunEnd): Promise<void> {
+    const { id } = execution.claimed;
+    try {
+      await this.persist(() => this.statements.finish(finishOf(execution, end, this.clock.now())));
+    } catch (error) {
+      if (end.kind !== 'output') throw error;
+      this.log.error(`the output of ${id} cannot be stored: ${(error as Error).message}`);
+      const failure = new RunFailure("The model's output cannot be stored.", {
+        code: 'model_error',
+        retryable: false,
       });
-      item = { ...common, outcome: 'failed', attemptOutcome: 'failed', error };
+      return this.finish(execution, { kind: 'failure', error: failure });
     }
-    if (item.error !== null && item.outcome !== 'cancelled') {
-      item.message = log.admit('ERROR', item.error.message, 'queue')?.message ?? null;
-    }
-    await this.persist(() => this.statements.finish(item));
     // Also when nothing was ended: the answer to a first try may have been lost on the way.
-    this.events.publish({ changed: [claimed.id] });
+    this.events.publish({ changed: [id] });
   }
 
   /** Tries a write of a run until the database takes it; whether the run still may write, its token decides. */
@@ -203,9 +184,4 @@ export class Runs {
       }
     }
   }
-}
-
-function asRunFailure(error: unknown): RunFailure {
-  if (error instanceof RunFailure) return error;
-  return new RunFailure('The runner broke.', { code: 'model_error', retryable: true });
 }

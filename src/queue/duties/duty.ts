@@ -7,6 +7,7 @@ import { isDatabaseUnavailable } from '../../database/database-error.js';
  */
 export abstract class Duty {
   private timer: NodeJS.Timeout | undefined;
+  private dueAt = 0;
   private round: Promise<void> | undefined;
   private running = false;
   private failing = false;
@@ -32,7 +33,7 @@ export abstract class Duty {
 
   /** Lets the next round begin within `ms`, if it would not anyway. */
   protected hasten(ms: number): void {
-    if (!this.running || this.round !== undefined) return;
+    if (!this.running || this.round !== undefined || this.dueAt <= performance.now() + ms) return;
     this.schedule(ms);
   }
 
@@ -44,7 +45,9 @@ export abstract class Duty {
   private schedule(ms: number): void {
     clearTimeout(this.timer);
     // Jitter of a fifth either way keeps many nodes from beating together.
-    this.timer = setTimeout(() => void this.turn(), ms * (0.8 + Math.random() * 0.4));
+    const delayMs = ms * (0.8 + Math.random() * 0.4);
+    this.dueAt = performance.now() + delayMs;
+    this.timer = setTimeout(() => void this.turn(), delayMs);
   }
 
   private async turn(): Promise<void> {

@@ -7,7 +7,7 @@ import { Duty } from './duty.js';
 /** Lets requests whose backoff is over back into their line. */
 @Injectable()
 export class Promoter extends Duty {
-  protected readonly intervalMs = 5_000;
+  protected readonly intervalMs = 10_000;
   private untilNextMs: number | null = null;
   private unsubscribe: (() => void) | undefined;
 

@@ -3,7 +3,9 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { Model } from '../../models/model.js';
 import { Cluster } from '../cluster.js';
+import { Lines } from '../lines.js';
 import { NodeIdentity } from '../node-identity.js';
+import type { Place } from '../place.js';
 import { claim } from '../queries/claim.js';
 import { findModelsWithWork } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
@@ -13,17 +15,17 @@ import { Duty } from './duty.js';
 
 /** Most requests in one claim. */
 const claimLimit = 128;
-/** A claim from the very front at least this often: seqs commit out of order, so a floor may be too high. */
+/** A claim from the very front at least this often: a submission elsewhere may not have been heard of yet. */
 const floorMs = 1_000;
 
-/** What the scheduler knows of one model's line: where the last claim ended. */
+/** What the scheduler knows of one model. */
 interface Lane {
   model: Model;
   claiming: boolean;
   /** Something arrived while a claim was under way. */
   again: boolean;
-  floor: { priority: number; seq: number } | null;
-  floorSince: number;
+  /** When the last claim without a floor was. */
+  floorlessAt: number;
 }
 
 /**
@@ -45,6 +47,7 @@ export class Scheduler extends Duty {
     private readonly node: NodeIdentity,
     private readonly events: QueueEvents,
     private readonly runs: Runs,
+    private readonly lines: Lines,
     private readonly slots: Slots,
     private readonly cluster: Cluster,
   ) {
@@ -55,7 +58,7 @@ export class Scheduler extends Duty {
     if (this.accepting) return;
     this.accepting = true;
     for (const model of this.models.all()) {
-      this.lanes.set(model.id, { model, claiming: false, again: false, floor: null, floorSince: 0 });
+      this.lanes.set(model.id, { model, claiming: false, again: false, floorlessAt: 0 });
     }
     this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
       for (const id of work ?? []) this.wake(id);
@@ -116,12 +119,7 @@ export class Scheduler extends Duty {
     const { model } = lane;
     const limit = Math.min(claimLimit, this.slots.free(model.id));
     if (limit <= 0 || !this.cluster.connected) return false;
-    const now = performance.now();
-    if (now - lane.floorSince > floorMs) {
-      lane.floor = null;
-      lane.floorSince = now;
-    }
-    const floor = lane.floor;
+    const floor = this.floor(lane);
     this.slots.take(model.id, limit);
     const claimed = await claim(this.database, {
       modelId: model.id,
@@ -135,8 +133,6 @@ export class Scheduler extends Duty {
       throw error;
     });
     this.slots.release(model.id, limit - claimed.length);
-    const last = claimed[claimed.length - 1];
-    if (last !== undefined) lane.floor = { priority: last.priority, seq: last.seq };
     this.events.publish({
       left: claimed.map(({ priority, seq, attempt }) => ({
         modelId: model.id,
@@ -155,14 +151,15 @@ export class Scheduler extends Duty {
         },
       );
     }
-    if (claimed.length === limit) return this.slots.free(model.id) > 0;
-    // A short claim behind a floor may have missed what lies before it.
-    if (floor !== null && claimed.length === 0) {
-      lane.floor = null;
-      lane.floorSince = now;
-      return true;
-    }
-    return false;
+    return claimed.length === limit && this.slots.free(model.id) > 0;
+  }
+
+  /** Where the line begins, as far as this node knows; once a second it is not trusted. */
+  private floor(lane: Lane): Place | null {
+    const now = performance.now();
+    if (now - lane.floorlessAt <= floorMs) return this.lines.head(lane.model.id) ?? null;
+    lane.floorlessAt = now;
+    return null;
   }
 
   private release(lane: Lane): void {

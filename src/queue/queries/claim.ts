@@ -1,3 +1,4 @@
+import type { Place } from '../place.js';
 import type { Database, Statement } from '../../database/database.js';
 
 export interface ClaimOptions {
@@ -6,7 +7,7 @@ export interface ClaimOptions {
   limit: number;
   timeoutMs: number;
   /** Entries before this place are stepped over; null looks from the very front. */
-  floor: { priority: number; seq: number } | null;
+  floor: Pick<Place, 'priority' | 'seq'> | null;
 }
 
 export interface Claimed {
