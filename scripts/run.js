@@ -14,4 +14,16 @@ try {
   process.exit(1);
 }
 process.argv[1] = fileURLToPath(target);
+stopWithParent();
 await import(target.href);
+
+/** npm passes a SIGTERM to its shell only: the shell ends, and we would run on with nobody to stop us. */
+function stopWithParent() {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, 500);
+  watch.unref();
+}
