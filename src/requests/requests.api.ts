@@ -49,8 +49,7 @@ export const ApiRequestId = (): RouteDecorator =>
     ApiParam({
       name: 'requestId',
       description: 'The `request_id` that the submission was answered with.',
-      schema: { type: 'string' },
-      example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
+      schema: { type: 'string', example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b' },
     }),
   );
 
@@ -61,7 +60,6 @@ export const ApiLogsQuery = (description: string): RouteDecorator =>
       required: false,
       description,
       schema: { type: 'string', enum: ['0', '1', 'false', 'true'], default: '0' },
-      example: '1',
     }),
   );
 
@@ -87,8 +85,8 @@ export const ApiSubmit = (): RouteDecorator =>
         type: 'string',
         maxLength: 256,
         pattern: '^(?!requests(/|$))[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
+        example: 'demo/image/fractal',
       },
-      example: 'demo/image/fractal',
     }),
     ApiBody({
       description: 'The input of the model: a JSON object that fits its schema.',

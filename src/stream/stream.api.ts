@@ -28,9 +28,9 @@ export const ApiStatusStream = (): RouteDecorator =>
     ApiHeader({
       name: 'last-event-id',
       required: false,
-      description: 'The `id` of the last event that was received: the stream goes on from there.',
+      description:
+        'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
       schema: { type: 'string' },
-      example: '42',
     }),
     ApiOkResponse({
       description: 'The stream.',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { completeOperations, operationsOf } from './complete-operations.js';
+import type { PathItem } from './document-types.js';
 import { openApiDescription } from './description.js';
 import { headerComponents } from './headers.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
@@ -49,6 +50,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
   };
   completeOperations(document);
   renameParameters(document);
+  showFirst('submit', document);
   return document;
 }
 
@@ -70,6 +72,13 @@ function renameParameters(document: OpenAPIObject): void {
       if ('name' in parameter) parameter.name = names[parameter.name] ?? parameter.name;
     }
   }
+}
+
+/** Express has to try the wildcard last; a reader begins with it. */
+function showFirst(operationId: string, document: OpenAPIObject): void {
+  const rank = (item: PathItem): number => (operationsOf(item)[0]?.operationId === operationId ? 0 : 1);
+  const paths = Object.entries(document.paths).sort(([, a], [, b]) => rank(a) - rank(b));
+  document.paths = Object.fromEntries(paths);
 }
 
 /** Beside src when run from the sources, beside dist when built. */

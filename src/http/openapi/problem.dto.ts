@@ -74,7 +74,7 @@ export class ProblemDto {
 
   @ApiPropertyOptional({
     description: 'What the model itself said, as any JSON value.',
-    anyOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
     example: { reason: 'the prompt was refused' },
   })
   details?: unknown;

@@ -22,7 +22,7 @@ export class RequestErrorDto {
 
   @ApiPropertyOptional({
     description: 'What the model itself said, as any JSON value.',
-    anyOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
     example: { reason: 'the prompt was refused' },
   })
   details?: unknown;

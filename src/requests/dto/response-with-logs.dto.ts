@@ -19,7 +19,7 @@ export class ResponseWithLogsDto {
 
   @ApiProperty({
     description: 'The model’s output, as any JSON value.',
-    anyOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
     example: { image: { url: 'data:image/png;base64,…', width: 512, height: 512 }, seed: 7 },
   })
   response!: unknown;
