@@ -1,0 +1,26 @@
+import { BoundedCache } from './bounded-cache.js';
+
+test('a value holds until its time and not at it', () => {
+  const cache = new BoundedCache<string>(10);
+  cache.set('a', 'value', 100);
+  expect(cache.get('a', 99.9)).toBe('value');
+  expect(cache.get('a', 100)).toBeUndefined();
+  expect(cache.size).toBe(0);
+});
+
+test('it never holds more than it may: the oldest make room', () => {
+  const cache = new BoundedCache<number>(3);
+  for (let i = 0; i < 1_000; i++) cache.set(`key ${i}`, i, Infinity);
+  expect(cache.size).toBe(3);
+  expect(cache.get('key 999', 0)).toBe(999);
+  expect(cache.get('key 996', 0)).toBeUndefined();
+});
+
+test('a value that is set again counts as new', () => {
+  const cache = new BoundedCache<number>(2);
+  cache.set('a', 1, Infinity);
+  cache.set('b', 2, Infinity);
+  cache.set('a', 3, Infinity);
+  cache.set('c', 4, Infinity);
+  expect([cache.get('a', 0), cache.get('b', 0), cache.get('c', 0)]).toEqual([3, undefined, 4]);
+});

@@ -1,0 +1,71 @@
+import { type Command, CommanderError } from 'commander';
+import type { KeyStore, NewKey } from '../key-store.js';
+import { keysProgram } from './keys-program.js';
+
+interface Outcome {
+  /** What was asked of the store, if the command line was understood. */
+  added?: NewKey;
+  error?: CommanderError;
+}
+
+async function run(...args: string[]): Promise<Outcome> {
+  const outcome: Outcome = {};
+  const store = {
+    add: (_secret: unknown, key: NewKey) => {
+      outcome.added = key;
+      return Promise.resolve(true);
+    },
+  } as unknown as KeyStore;
+  const program = keysProgram(async (work) => void (await work(store)));
+  for (const command of [program, ...program.commands]) quiet(command);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    outcome.error = error as CommanderError;
+  }
+  return outcome;
+}
+
+function quiet(command: Command): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+}
+
+test.each([
+  [['create'], 'the key needs a name'],
+  [['create', '--name', ' '], 'Expected 1 to 100 printable characters'],
+  [['create', '--name', 'two\nlines'], 'Expected 1 to 100 printable characters'],
+  [['create', '--name', 'x', '--scope', 'write'], 'Expected one of submit, read, cancel'],
+  [['create', '--name', 'x', '--model', '*'], 'Expected a model id such as'],
+  [['create', '--name', 'x', '--model', 'a//b'], 'Expected a model id such as'],
+  [['create', '--name', 'x', '--rate-limit-submit', 'fast'], 'expected limits such as 10/s,100/m'],
+  [['create', '--name', 'x', '--expires', 'soon'], 'expected a duration such as'],
+  [['create', '--name', 'x', '--expires', '0s'], 'Expected a time in the future'],
+  [['create', '--name', 'x', '--expires', '2020-01-01'], 'Expected a time in the future'],
+  [['create', '--name', 'x', '--expires', '2099-13-01'], 'Expected an ISO date'],
+  [['create', '--name', 'x', 'y'], 'too many arguments'],
+  [['revoke'], "missing required argument 'key'"],
+])('%j is explained', async (args, said) => {
+  const { error, added } = await run(...args);
+  expect(error).toBeInstanceOf(CommanderError);
+  expect(error!.message).toContain(said);
+  expect(added).toBeUndefined();
+});
+
+test('options that are left out leave the defaults to the store', async () => {
+  expect((await run('create', '--name', ' web shop ')).added).toEqual({ name: 'web shop' });
+});
+
+test('repeated options add up', async () => {
+  const args = ['--scope', 'submit', '-s', 'read', '--model', 'acme/*', '-m', 'demo/text/echo'];
+  expect((await run('create', '--name', 'x', ...args)).added).toMatchObject({
+    scopes: ['submit', 'read'],
+    models: ['acme/*', 'demo/text/echo'],
+  });
+});
+
+test('an expiry is a duration from now or a date', async () => {
+  expect((await run('create', '-n', 'x', '-e', '12h')).added?.expires).toEqual({ inMs: 43_200_000 });
+  expect((await run('create', '-n', 'x', '-e', '2099-12-31T23:00:00+01:00')).added?.expires).toEqual({
+    at: new Date('2099-12-31T22:00:00Z'),
+  });
+});
