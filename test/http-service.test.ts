@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
 import { startTestService, type TestService, until } from './support/index.js';
 import { exchange } from './http-probe-app.js';
 
@@ -75,7 +74,7 @@ test('a body that is too large is refused before anything is stored', async () =
 });
 
 test('who has no key is told so before the body is read', async () => {
-  const { port } = (service.app.getHttpServer() as Server).address() as AddressInfo;
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
   const answer = await exchange(
     port,
     'POST /v1/queue/demo/text/echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n' +

@@ -1,3 +1,2 @@
 export { buildOpenApi } from './openapi/build-openapi.js';
 export { ApiLimited, ApiModelAnswers, ApiProblems, ApiSchemas } from './openapi/decorators.js';
-export { ProblemDto } from './openapi/problem.dto.js';

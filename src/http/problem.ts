@@ -17,7 +17,7 @@ export interface Problem {
 }
 
 /** `type` is a relative reference that this service itself serves. */
-export function problemType(code: string): string {
+function problemType(code: string): string {
   return `/docs/errors#${code}`;
 }
 

@@ -23,7 +23,10 @@ import { parseIdempotencyKey } from './idempotency-key.js';
 import { parseLogsQuery } from './logs-query.js';
 import { modelIdOfPath } from './model-path.js';
 import { baseUrl, requestUrls } from './request-urls.js';
-import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './requests.api.js';
+import { ApiCancel } from './openapi/api-cancel.js';
+import { ApiFetchResponse } from './openapi/api-fetch-response.js';
+import { ApiStatus } from './openapi/api-status.js';
+import { ApiSubmit } from './openapi/api-submit.js';
 import { RequestsService } from './requests.service.js';
 import { toLogEntryView, toMetrics, toStatusView, type StatusView } from './status-view.js';
 

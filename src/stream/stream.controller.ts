@@ -13,7 +13,7 @@ import { toStatusView } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
-import { ApiStatusStream } from './stream.api.js';
+import { ApiStatusStream } from './api-status-stream.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;

@@ -26,8 +26,8 @@ export const headerComponents: Record<string, Header> = {
     '"second";q=10;w=1, "minute";q=100;w=60',
   ),
   RateLimit: text(
-    'What is left of the tighter window: `r` requests, `t` seconds to its reset.',
-    '"second";r=9;t=1',
+    'What is left of them: `r` requests, `t` seconds to the reset.',
+    '"second";r=9;t=1, "minute";r=99;t=60',
   ),
   'Retry-After': whole('Seconds to wait before trying again.', 1),
   Location: text(

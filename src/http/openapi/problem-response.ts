@@ -46,7 +46,7 @@ export function problemResponse(codes: readonly ProblemCode[], status?: number):
   };
 }
 
-export function exampleProblem(code: ProblemCode, status?: number): Problem {
+function exampleProblem(code: ProblemCode, status?: number): Problem {
   const [detail, options] = samples[code] ?? [`${problemCodes[code].title}.`];
   const error = new DomainError(code, detail, {
     timestamp,

@@ -1,10 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiLimited, ApiProblems } from '../http/openapi.js';
-import { completedExample, inProgressExample, inQueueExample } from '../requests/examples.js';
-import { ApiLogsQuery, ApiRequestId, keyWelcome, statusSchema } from '../requests/requests.api.js';
-
-type RouteDecorator = ReturnType<typeof applyDecorators>;
+import { statusSchema } from '../requests/openapi/api-status.js';
+import { completedExample, inProgressExample, inQueueExample } from '../requests/openapi/examples.js';
+import {
+  ApiLogsQuery,
+  ApiRequestId,
+  keyWelcome,
+  type RouteDecorator,
+} from '../requests/openapi/parameters.js';
 
 const events = [inQueueExample, inProgressExample, completedExample]
   .map((status, index) => `id: ${41 + index}\ndata: ${JSON.stringify(status)}\n\n`)
