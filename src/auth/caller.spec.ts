@@ -25,9 +25,7 @@ test.each([
   [['acme/*'], 'acmes/upscale'],
   [['acme/*'], 'ACME/upscale'],
 ])('a key for %j may not use %s', (models, modelId) => {
-  expect(() => assertMayUse(callerFor(models), modelId)).toThrow(
-    expect.objectContaining({ code: 'forbidden' }),
-  );
+  expect(() => assertMayUse(callerFor(models), modelId)).toThrow(/may not use the model/);
 });
 
 test.each(['acme', 'acme/image/upscale', 'acme/*', 'a.b-c_d/*', '1/2/3/4/5/6/7/8'])(

@@ -22,7 +22,7 @@ export class KeyStore {
 
   /** False if the secret is known already: then nothing is changed, so a revoked key stays revoked. */
   async add(secret: KeySecret, key: NewKey): Promise<boolean> {
-    const { raw } = await this.rows
+    const inserted = await this.rows
       .createQueryBuilder()
       .insert()
       .values({
@@ -39,7 +39,7 @@ export class KeyStore {
       .orIgnore()
       .returning('id')
       .execute();
-    return (raw as unknown[]).length === 1;
+    return (inserted.raw as unknown[]).length === 1;
   }
 
   /** Oldest first, the revoked ones too. */

@@ -28,10 +28,7 @@ export class UsagePruner implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   start(): void {
-    this.timer ??= setInterval(
-      () => (this.running ??= this.attempt()),
-      everyMs * (0.9 + Math.random() * 0.2),
-    ).unref();
+    this.timer ??= setInterval(() => this.tick(), everyMs * (0.9 + Math.random() * 0.2)).unref();
   }
 
   async stop(): Promise<void> {
@@ -48,6 +45,10 @@ export class UsagePruner implements OnApplicationBootstrap, BeforeApplicationShu
       total += pruned;
       if (pruned === 0) return total;
     }
+  }
+
+  private tick(): void {
+    this.running ??= this.attempt();
   }
 
   private async attempt(): Promise<void> {
