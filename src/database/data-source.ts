@@ -4,12 +4,14 @@ import { Queue1780000000001 } from '../../migrations/0001-queue.js';
 import { ApiKeys1780000000002 } from '../../migrations/0002-api-keys.js';
 import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
 import { Nodes1780000000004 } from '../../migrations/0004-nodes.js';
+import { Views1780000000005 } from '../../migrations/0005-views.js';
 
 export const migrations = [
   Queue1780000000001,
   ApiKeys1780000000002,
   RateLimits1780000000003,
   Nodes1780000000004,
+  Views1780000000005,
 ];
 
 /**
