@@ -11,7 +11,7 @@ const { Config } = await import('../dist/src/config/config.js');
 const { buildOpenApi } = await import('../dist/src/http/openapi.js');
 
 // A preview reads the routes and makes no instances: neither a database nor a port is needed.
-const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none'), {
+const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
   preview: true,
   logger: false,
   abortOnError: false,

@@ -7,6 +7,7 @@ import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
+import type { Model } from './models/model.js';
 import { ModelsModule } from './models/models.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -18,7 +19,7 @@ import { StreamModule } from './stream/stream.module.js';
 @Module({})
 export class AppModule {
   /** `databaseUrl` reaches a database whose migrations are done. */
-  static register(config: Config, databaseUrl: string): DynamicModule {
+  static register(config: Config, databaseUrl: string, models: Model[]): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -26,7 +27,7 @@ export class AppModule {
         LoggingModule.register(config),
         DatabaseModule.register(databaseUrl, config.databasePoolSize, authEntities),
         EventEmitterModule.forRoot(),
-        ModelsModule,
+        ModelsModule.register(models),
         AuthModule,
         RateLimitModule,
         QueueModule,

@@ -8,6 +8,7 @@ import { EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
 import { Draining } from './http/draining.js';
+import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { StatusSources } from './stream/status-sources.js';
 
@@ -22,8 +23,9 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Database, migrations, application, port: in that order, and undone in reverse if one fails. */
+/** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
 export async function startService(config: Config): Promise<RunningService> {
+  const models = loadModelsFile(config.modelsFile, config.environment);
   const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;
@@ -35,7 +37,7 @@ export async function startService(config: Config): Promise<RunningService> {
   try {
     const databaseUrl = config.databaseUrl ?? (await embedded!.start());
     await migrate(config.databaseDirectUrl ?? databaseUrl);
-    app = await NestFactory.create<NestExpressApplication>(AppModule.register(config, databaseUrl), {
+    app = await NestFactory.create<NestExpressApplication>(AppModule.register(config, databaseUrl, models), {
       bodyParser: false,
       bufferLogs: true,
       abortOnError: false,

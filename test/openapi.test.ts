@@ -22,7 +22,7 @@ let document: OpenAPIObject;
 let operations: [string, Operation][];
 
 beforeAll(async () => {
-  const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none'), {
+  const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
     preview: true,
     logger: false,
   });

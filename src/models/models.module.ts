@@ -1,6 +1,16 @@
-import { Global, Module } from '@nestjs/common';
-import { ModelsService } from './models.service.js';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import type { Model } from './model.js';
+import { MODELS, ModelsService } from './models.service.js';
 
 @Global()
-@Module({ providers: [ModelsService], exports: [ModelsService] })
-export class ModelsModule {}
+@Module({})
+export class ModelsModule {
+  /** `models` are those of `MODELS_FILE`, read before anything else starts. */
+  static register(models: Model[]): DynamicModule {
+    return {
+      module: ModelsModule,
+      providers: [{ provide: MODELS, useValue: models }, ModelsService],
+      exports: [ModelsService],
+    };
+  }
+}

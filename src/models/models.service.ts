@@ -1,22 +1,20 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Config } from '../config/config.js';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import type { Model } from './model.js';
-import { loadModelsFile } from './models-file.js';
 import { saveModels } from './queries/save-models.js';
 
-/** The models of `MODELS_FILE`, read once; a fault in the file stops the start. */
+export const MODELS = Symbol('MODELS');
+
+/** The model endpoints of this service. */
 @Injectable()
 export class ModelsService implements OnModuleInit {
   private readonly models: ReadonlyMap<string, Model>;
 
   constructor(
-    config: Config,
+    @Inject(MODELS) models: Model[],
     private readonly database: Database,
   ) {
-    this.models = new Map(
-      loadModelsFile(config.modelsFile, config.environment).map((model) => [model.id, model]),
-    );
+    this.models = new Map(models.map((model) => [model.id, model]));
   }
 
   async onModuleInit(): Promise<void> {

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { ModelsModule } from '../models/models.module.js';
 import { Cluster } from './cluster.js';
 import { ClusterMessages } from './cluster-messages.js';
 import { Expirer } from './duties/expirer.js';
@@ -25,7 +24,6 @@ import { SharedStatements } from './shared-statements.js';
 import { Slots } from './slots.js';
 
 @Module({
-  imports: [ModelsModule],
   providers: [
     Cluster,
     ClusterMessages,

@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { ModelsModule } from '../models/models.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
 import { RequestsController } from './requests.controller.js';
 import { RequestsService } from './requests.service.js';
 
 @Module({
-  imports: [AuthModule, ModelsModule, QueueModule, RateLimitModule],
+  imports: [AuthModule, QueueModule, RateLimitModule],
   controllers: [RequestsController],
   providers: [RequestsService],
   exports: [RequestsService],
