@@ -1,0 +1,130 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Bench } from './support/bench.js';
+import { gitState, machine, versions } from './support/machine.js';
+import { table } from './support/table.js';
+import { scenes } from './scenes/index.js';
+
+const usage = `npm run bench                      all scenes but the long ones
+npm run bench -- --scene submit    one, by name or number; may be given several times
+npm run bench -- --short           a few scenes for a few seconds; fails only on gross falls
+npm run bench -- --long            the ones that take half an hour too
+npm run bench -- --rounds 5 --seconds 10
+npm run bench -- --list`;
+
+const say = (text) => process.stdout.write(`${text}\n`);
+
+const { values: options } = parseArgs({
+  options: {
+    scene: { type: 'string', multiple: true },
+    short: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+  },
+});
+
+function chosenScenes() {
+  const wanted = options.scene;
+  if (wanted === undefined)
+    return scenes.filter(({ short, long }) => (options.short ? short : options.long || !long));
+  return wanted.map((name) => {
+    const found = scenes.find((scene) => scene.name === name || String(scene.number) === name);
+    if (found === undefined) throw new Error(`There is no scene ${name}; --list shows them.`);
+    return found;
+  });
+}
+
+/** A scene that breaks is a scene that missed; the others go on. */
+async function play(bench, scene) {
+  say(`scene ${scene.number}: ${scene.title}`);
+  const started = performance.now();
+  try {
+    const rows = await scene.run(bench);
+    return { number: scene.number, name: scene.name, title: scene.title, seconds: since(started), rows };
+  } catch (error) {
+    say(error.stack);
+    const rows = [
+      { figure: 'broke', value: NaN, bar: 'runs', met: false, grossFall: true, note: error.message },
+    ];
+    return { number: scene.number, name: scene.name, title: scene.title, seconds: since(started), rows };
+  } finally {
+    await bench.endScene();
+  }
+}
+
+const since = (started) => Math.round((performance.now() - started) / 1_000);
+
+function save(results, bench, startedAt, before) {
+  const directory = new URL('./results/', import.meta.url);
+  mkdirSync(directory, { recursive: true });
+  const stamp = startedAt.toISOString().slice(0, 19).replaceAll(':', '');
+  const file = fileURLToPath(new URL(`${stamp}.json`, directory));
+  const report = {
+    at: startedAt.toISOString(),
+    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
+    rounds: bench.rounds,
+    seconds: bench.seconds,
+    git: gitState(),
+    machine: before,
+    versions: versions(bench.postgres.settings),
+    scenes: results,
+  };
+  writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`);
+  return file;
+}
+
+async function main() {
+  if (options.help) return say(usage);
+  if (options.list) {
+    for (const { number, name, title, short, long } of scenes) {
+      say(
+        `${String(number).padStart(2)} ${name.padEnd(12)} ${title}${short ? ' (short)' : ''}${long ? ' (long)' : ''}`,
+      );
+    }
+    return undefined;
+  }
+  const chosen = chosenScenes();
+  const startedAt = new Date();
+  const before = machine();
+  const bench = await Bench.start({
+    short: options.short,
+    rounds: Number(options.rounds ?? (options.short ? 2 : 5)),
+    seconds: Number(options.seconds ?? (options.short ? 3 : 10)),
+  });
+  let stopping = false;
+  const interrupted = () => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    void bench.stop().finally(() => process.exit(130));
+  };
+  process.on('SIGINT', interrupted).on('SIGTERM', interrupted);
+  const results = [];
+  try {
+    for (const scene of chosen) {
+      const result = await play(bench, scene);
+      results.push(result);
+      say(`${table([result])}\n`);
+    }
+    const file = save(results, bench, startedAt, before);
+    say(`${table(results)}\n\n${file}`);
+  } finally {
+    await bench.stop();
+  }
+  const missed = results
+    .flatMap(({ rows }) => rows)
+    .filter((row) => (options.short ? row.grossFall : row.met === false));
+  process.exitCode = options.short && missed.length > 0 ? 1 : 0;
+  return undefined;
+}
+
+main().then(
+  () => process.exit(),
+  (error) => {
+    process.stderr.write(`${error.stack}\n`);
+    process.exit(1);
+  },
+);

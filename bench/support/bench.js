@@ -1,0 +1,129 @@
+import { existsSync, mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BuiltService, apiKey } from './built-service.js';
+import { spawnListening } from './child.js';
+import { ModelServer } from './model-server.js';
+import { startPostgres, withClient } from './postgres.js';
+import { startRedis } from './redis.js';
+
+const peersDirectory = fileURLToPath(new URL('../peers', import.meta.url));
+const template = 'bench_template';
+
+/**
+ * How much is measured.
+ * @typedef {object} Extent
+ * @property {boolean} short
+ * @property {number} rounds
+ * @property {number} seconds of load in a round
+ */
+
+/** What the scenes stand on: one PostgreSQL, one Redis, and processes that end with their scene. */
+export class Bench {
+  /** @type {(() => Promise<void>)[]} */
+  #ofScene = [];
+  #databases = 0;
+
+  /** @param {Extent} extent */
+  static async start(extent) {
+    const bench = new Bench();
+    bench.short = extent.short;
+    bench.rounds = extent.rounds;
+    bench.seconds = extent.seconds;
+    bench.directory = mkdtempSync(join(tmpdir(), 'nowserving-bench-'));
+    chmodSync(bench.directory, 0o711);
+    process.once('exit', () => rmSync(bench.directory, { recursive: true, force: true, maxRetries: 5 }));
+    installPeers();
+    bench.built = new BuiltService(bench.directory);
+    bench.model = await ModelServer.start();
+    bench.postgres = await startPostgres(bench.built, bench.directory);
+    await bench.#makeTemplate();
+    bench.redis = await startRedis(bench.directory);
+    return bench;
+  }
+
+  /** A migrated database with the bench's key; gone with the scene. */
+  serviceDatabase() {
+    return this.#database(template);
+  }
+
+  emptyDatabase() {
+    return this.#database('template1');
+  }
+
+  /** @param {Parameters<BuiltService['spawn']>[0]} options */
+  async service(options) {
+    const env = { BENCH_MODEL_URL: this.model.url, ...options.env };
+    return this.#own(await this.built.spawn({ ...options, env }));
+  }
+
+  /**
+   * A program of bench/peers.
+   * @param {string} program
+   * @param {Record<string, string>} env
+   */
+  async peer(program, env) {
+    return this.#own(
+      await spawnListening({
+        args: [join(peersDirectory, program)],
+        cwd: peersDirectory,
+        log: join(this.directory, `peer-${this.#ofScene.length}.log`),
+        env: { NODE_ENV: 'production', BENCH_MODEL_URL: this.model.url, ...env },
+      }),
+    );
+  }
+
+  /** Ends what the scene started, the last first. */
+  async endScene() {
+    for (const end of this.#ofScene.splice(0).reverse()) await end();
+  }
+
+  /** @param {() => Promise<void>} end */
+  atEndOfScene(end) {
+    this.#ofScene.push(end);
+  }
+
+  async stop() {
+    await this.endScene();
+    await this.redis?.stop();
+    await this.postgres.stop();
+    await this.model.stop();
+  }
+
+  #own(listening) {
+    this.atEndOfScene(listening.stop);
+    return listening;
+  }
+
+  async #database(from) {
+    const name = `bench_${++this.#databases}`;
+    const url = await this.postgres.create(name, from);
+    this.atEndOfScene(() => this.postgres.drop(name));
+    return url;
+  }
+
+  async #makeTemplate() {
+    const url = await this.postgres.create(template);
+    const { migrate } = await this.built.load('database/migrate.js');
+    await migrate(url);
+    await withClient(url, (client) =>
+      client.query(
+        `INSERT INTO api_key (id, name, prefix, hash, scopes)
+         VALUES (gen_random_uuid(), 'bench', 'bench', $1, ARRAY['submit', 'read', 'cancel'])`,
+        [createHash('sha256').update(apiKey).digest()],
+      ),
+    );
+  }
+}
+
+function installPeers() {
+  if (existsSync(join(peersDirectory, 'node_modules'))) return;
+  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--silent'], {
+    cwd: peersDirectory,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  if (status !== 0) throw new Error('npm ci in bench/peers failed');
+}

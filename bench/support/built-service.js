@@ -1,0 +1,62 @@
+import { cpSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildIfStale } from '../../scripts/build.js';
+import { spawnListening } from './child.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const models = fileURLToPath(new URL('../models.yaml', import.meta.url));
+
+/** Above what any scene reaches; the accounting itself stays on. */
+const limits = '1000000/s,60000000/m';
+
+export const apiKey = 'bench-key-0123456789abcdef';
+export const keyHeader = { Authorization: `Key ${apiKey}` };
+
+/** The service as it is built now; a build during the run does not change what is measured. */
+export class BuiltService {
+  /** @param {string} directory */
+  constructor(directory) {
+    buildIfStale();
+    this.directory = join(directory, 'service');
+    cpSync(join(root, 'dist'), join(this.directory, 'dist'), { recursive: true });
+    cpSync(join(root, 'package.json'), join(this.directory, 'package.json'));
+    symlinkSync(join(root, 'node_modules'), join(this.directory, 'node_modules'));
+    this.starts = 0;
+  }
+
+  /**
+   * A module of the service.
+   * @param {string} path below src, with `.js`
+   */
+  load(path) {
+    return import(pathToFileURL(join(this.directory, 'dist/src', path)).href);
+  }
+
+  /**
+   * One process of the service as shipped: keys, limits, validation and logs are on.
+   * @param {object} options
+   * @param {string} options.databaseUrl
+   * @param {'all' | 'api' | 'scheduler'} [options.role]
+   * @param {string[]} [options.nodeArgs]
+   * @param {Record<string, string>} [options.env]
+   */
+  spawn({ databaseUrl, role = 'all', nodeArgs = [], env = {} }) {
+    return spawnListening({
+      args: [...nodeArgs, join(this.directory, 'dist/src/main.js')],
+      cwd: this.directory,
+      log: join(this.directory, `process-${this.starts++}.log`),
+      env: {
+        PORT: '0',
+        ROLE: role,
+        DATABASE_URL: databaseUrl,
+        MODELS_FILE: models,
+        BOOTSTRAP_API_KEY: apiKey,
+        RATE_LIMIT_SUBMIT: limits,
+        RATE_LIMIT_OTHER: limits,
+        SHUTDOWN_GRACE: '1s',
+        ...env,
+      },
+    });
+  }
+}

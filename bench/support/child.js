@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const startPatienceMs = 120_000;
+
+/**
+ * A process that says where it listens. Its output goes to a file, as a service's does.
+ * @typedef {object} ListeningProcess
+ * @property {string} url
+ * @property {number} pid
+ * @property {import('node:child_process').ChildProcess} child
+ * @property {() => Promise<void>} stop SIGTERM, and SIGKILL when that does not help
+ */
+
+/**
+ * @param {object} options
+ * @param {string[]} options.args of node
+ * @param {Record<string, string>} options.env
+ * @param {string} options.log a file
+ * @param {string} [options.cwd]
+ * @returns {Promise<ListeningProcess>}
+ */
+export async function spawnListening({ args, env, log, cwd }) {
+  const fd = openSync(log, 'w');
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', fd, fd, 'ipc'],
+  });
+  closeSync(fd);
+  const exited = new Promise((done) => child.once('close', done));
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    const patience = new AbortController();
+    const late = delay(20_000, 'late', { signal: patience.signal }).catch(() => 'ended');
+    if ((await Promise.race([exited, late])) === 'late') child.kill('SIGKILL');
+    patience.abort();
+    await exited;
+  };
+  const deadline = performance.now() + startPatienceMs;
+  for (;;) {
+    const said = readFileSync(log, 'utf8');
+    const url = /listening on (http:\/\/\S+)/.exec(said)?.[1];
+    if (url !== undefined) return { url, pid: child.pid, child, stop };
+    if (child.exitCode !== null || performance.now() > deadline) {
+      await stop();
+      throw new Error(`${args.join(' ')} did not start:\n${said.slice(-2_000)}`);
+    }
+    await delay(50);
+  }
+}

@@ -1,0 +1,10 @@
+/** What a caller of an image model sends. */
+export const smallInput = JSON.stringify({
+  prompt: 'a quiet harbour at dusk, boats, long exposure',
+  width: 1024,
+  height: 768,
+  seed: 42,
+});
+
+/** 64 KiB of JSON. */
+export const largeInput = JSON.stringify({ prompt: 'harbour '.repeat(8_186), width: 1024 }).padEnd(65_536);

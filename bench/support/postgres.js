@@ -1,0 +1,95 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { stopServerNow } from '../../test/support/temporary-servers.js';
+
+/** The service has up to 14 connections a process, a peer up to 12. */
+const maxConnections = 400;
+const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
+
+/**
+ * The PostgreSQL that all subjects share; as it comes, with durable commits.
+ * @typedef {object} BenchPostgres
+ * @property {Record<string, string>} settings what decides over durability, as the server says it
+ * @property {(name: string) => string} url of a database
+ * @property {(name: string, template?: string) => Promise<string>} create an empty database; its URL
+ * @property {(name: string) => Promise<void>} drop
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * @param {import('./built-service.js').BuiltService} built
+ * @param {string} directory
+ * @returns {Promise<BenchPostgres>}
+ */
+export async function startPostgres(built, directory) {
+  const { EmbeddedPostgres } = await built.load('database/embedded-postgres.js');
+  const dataDir = join(directory, 'postgres');
+  const server = new EmbeddedPostgres(dataDir);
+  const abandoned = () => stopServerNow(dataDir);
+  process.once('exit', abandoned);
+  await administer(await server.start(), [`ALTER SYSTEM SET max_connections = ${maxConnections}`]);
+  await server.stop();
+  const serverUrl = await server.start();
+  const url = (name) => Object.assign(new URL(serverUrl), { pathname: name }).href;
+  const settings = await readSettings(serverUrl);
+  for (const [name, value] of Object.entries(required)) {
+    if (settings[name] !== value) throw new Error(`PostgreSQL runs with ${name} = ${settings[name]}`);
+  }
+  return {
+    settings,
+    url,
+    create: async (name, template = 'template1') => {
+      await administer(serverUrl, [`CREATE DATABASE ${name} TEMPLATE ${template}`]);
+      return url(name);
+    },
+    drop: (name) => administer(serverUrl, [`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`]),
+    stop: async () => {
+      await server.stop();
+      process.off('exit', abandoned);
+    },
+  };
+}
+
+/**
+ * Runs statements one after the other on a connection of their own.
+ * @param {string} url
+ * @param {string[]} statements
+ */
+export async function administer(url, statements) {
+  await withClient(url, async (client) => {
+    for (const statement of statements) await client.query(statement);
+  });
+}
+
+/**
+ * @template T
+ * @param {string} url
+ * @param {(client: pg.Client) => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withClient(url, work) {
+  const client = new pg.Client({ connectionString: url, application_name: 'bench' });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function readSettings(url) {
+  const names = [
+    ...Object.keys(required),
+    'server_version',
+    'shared_buffers',
+    'max_wal_size',
+    'wal_sync_method',
+  ];
+  return withClient(url, async (client) => {
+    const { rows } = await client.query(
+      `SELECT name, current_setting(name) AS value FROM pg_settings WHERE name = ANY ($1)`,
+      [names],
+    );
+    return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+  });
+}

@@ -1,0 +1,35 @@
+/** @param {number[]} values */
+export function median(values) {
+  return percentile(values, 50);
+}
+
+/**
+ * By linear interpolation between the two nearest.
+ * @param {number[]} values
+ * @param {number} percent
+ */
+export function percentile(values, percent) {
+  if (values.length === 0) return NaN;
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = ((sorted.length - 1) * percent) / 100;
+  const low = sorted[Math.floor(place)];
+  const high = sorted[Math.ceil(place)];
+  return low + (high - low) * (place - Math.floor(place));
+}
+
+/**
+ * How much a series grows over its whole length, as a share of its mean, by a least squares line.
+ * @param {number[]} values measured at even intervals
+ */
+export function relativeGrowth(values) {
+  const count = values.length;
+  const meanX = (count - 1) / 2;
+  const meanY = values.reduce((sum, value) => sum + value, 0) / count;
+  let above = 0;
+  let below = 0;
+  values.forEach((value, x) => {
+    above += (x - meanX) * (value - meanY);
+    below += (x - meanX) ** 2;
+  });
+  return meanY === 0 ? 0 : ((above / below) * (count - 1)) / meanY;
+}

@@ -1,0 +1,35 @@
+const head = ['scene', 'figure', 'value', 'against', 'its value', 'ratio', 'bar', 'met'];
+
+/**
+ * @param {{ number: number, name: string, rows: import('./rows.js').Row[] }[]} results
+ * @returns {string}
+ */
+export function table(results) {
+  const lines = results.flatMap(({ number, name, rows }) =>
+    rows.map((row) => [
+      `${number} ${name}`,
+      row.figure,
+      digits(row.value),
+      row.against ?? '',
+      row.base === undefined ? '' : digits(row.base),
+      row.ratio === undefined ? '' : `${row.ratio.toFixed(2)} ×`,
+      row.bar ?? '',
+      row.met === undefined ? (row.note ?? '') : row.met ? 'yes' : 'NO',
+    ]),
+  );
+  const widths = head.map((title, column) =>
+    Math.max(...[head, ...lines].map((line) => line[column].length)),
+  );
+  const write = (line) =>
+    line
+      .map((cell, column) => cell.padEnd(widths[column]))
+      .join('  ')
+      .trimEnd();
+  return [write(head), write(widths.map((width) => '-'.repeat(width))), ...lines.map(write)].join('\n');
+}
+
+/** @param {number} value null after a way through JSON that has no NaN */
+function digits(value) {
+  if (value === null || !Number.isFinite(value)) return '–';
+  return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
+}
