@@ -17,8 +17,7 @@ export function buildIfStale() {
     [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--noCheck'],
     { cwd: root, encoding: 'utf8' },
   );
-  const emittedWithErrors = 2;
-  if (status !== 0 && status !== emittedWithErrors) throw new Error(`The build failed:\n${stdout}`);
+  if (status !== 0) throw new Error(`The build failed:\n${stdout}`);
   utimesSync(stamp, started, started);
 }
 

@@ -32,7 +32,7 @@ describe('npm start', () => {
     });
     npm.stdout!.on('data', (text: Buffer) => (said += text.toString()));
     await until(listening, { message: 'npm start listens', timeoutMs: 60_000, explain: () => said });
-  });
+  }, 90_000);
 
   afterEach(async () => {
     killGroup('SIGKILL');
@@ -97,7 +97,7 @@ describe('the built service', () => {
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
-  });
+  }, 120_000);
 
   it('ends with one clear line when it cannot reach its database', async () => {
     const start = spawnService({ DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
