@@ -1,7 +1,11 @@
 import type { LogLevel, LogSource } from './runner.js';
 
 const maxEntries = 1_000;
-const maxCharacters = 64 * 1024;
+const maxBytes = 64 * 1024;
+/** Kept free for the entry that says so. */
+const reservedBytes = 200;
+/** The last entry of a log that was cut. */
+export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
 
 export interface CappedEntry {
   level: LogLevel;
@@ -9,16 +13,25 @@ export interface CappedEntry {
   message: string;
 }
 
+/** What earlier attempts have written. */
+export interface LogUsage {
+  entries: number;
+  /** Of text, in UTF-8. */
+  bytes: number;
+  /** Whether it was cut already. */
+  full: boolean;
+}
+
 /** Holds the log of one request within its caps; the last entry that fits says that it was cut. */
 export class RunLog {
-  full = false;
+  private entries: number;
+  private bytes: number;
+  private full: boolean;
 
-  constructor(
-    /** What earlier attempts have written. */
-    private entries = 0,
-    private characters = 0,
-  ) {
-    this.full = entries >= maxEntries || characters >= maxCharacters;
+  constructor({ entries, bytes, full }: LogUsage = { entries: 0, bytes: 0, full: false }) {
+    this.entries = entries;
+    this.bytes = bytes;
+    this.full = full;
   }
 
   /** The entry to write; undefined once the log is full. */
@@ -26,14 +39,10 @@ export class RunLog {
     if (this.full) return undefined;
     const text = storable(message);
     this.entries++;
-    this.characters += text.length;
-    if (this.entries >= maxEntries || this.characters > maxCharacters - 200) {
+    this.bytes += Buffer.byteLength(text);
+    if (this.entries >= maxEntries || this.bytes > maxBytes - reservedBytes) {
       this.full = true;
-      return {
-        level: 'WARN',
-        source: 'queue',
-        message: `The log is full (${maxEntries} entries or ${maxCharacters / 1024} KiB); what follows is not kept.`,
-      };
+      return { level: 'WARN', source: 'queue', message: logFullMessage };
     }
     return { level, source, message: text };
   }

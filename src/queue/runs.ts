@@ -93,8 +93,7 @@ export class Runs {
 
   private async openLog({ id, attempt }: Claimed): Promise<RunLog> {
     if (attempt === 1) return new RunLog();
-    const used = await this.persist(() => logUsage(this.database, id));
-    return new RunLog(used.entries, used.characters);
+    return new RunLog(await this.persist(() => logUsage(this.database, id)));
   }
 
   private async conclude(execution: RunExecution, end: RunEnd): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../../database/database.js';
+import { type LogUsage, logFullMessage } from '../run-log.js';
 
 /*
  * Purpose: how much of a request's log earlier attempts have used.
@@ -7,16 +8,14 @@ import type { Database, Statement } from '../../database/database.js';
  */
 const logUsageStatement: Statement = {
   name: 'log_usage',
-  text: `SELECT count(*)::integer AS entries, coalesce(sum(length(message)), 0)::integer AS characters
+  text: `SELECT count(*)::integer AS entries, coalesce(sum(octet_length(message)), 0)::integer AS bytes,
+       coalesce(bool_or(source = 'queue' AND message = $2::text), false) AS "full"
 FROM request_event
 WHERE request_id = $1::uuid
   AND message IS NOT NULL`,
 };
 
-export async function logUsage(
-  database: Database,
-  requestId: string,
-): Promise<{ entries: number; characters: number }> {
-  const [row] = await database.query<{ entries: number; characters: number }>(logUsageStatement, [requestId]);
+export async function logUsage(database: Database, requestId: string): Promise<LogUsage> {
+  const [row] = await database.query<LogUsage>(logUsageStatement, [requestId, logFullMessage]);
   return row!;
 }

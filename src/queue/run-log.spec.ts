@@ -1,0 +1,54 @@
+import { RunLog, storable } from './run-log.js';
+
+/** Admits lines until the log is full; gives what was kept. */
+function fill(log: RunLog, lines: string[]): string[] {
+  return lines.flatMap((line) => log.admit('INFO', line, 'runner')?.message ?? []);
+}
+
+const full = expect.stringMatching(/^The log is full/);
+
+it('keeps lines as they are', () => {
+  expect(new RunLog().admit('DEBUG', 'half done', 'stdout')).toEqual({
+    level: 'DEBUG',
+    source: 'stdout',
+    message: 'half done',
+  });
+});
+
+it('holds 1,000 entries, of which the last says that it is full', () => {
+  const kept = fill(new RunLog(), Array<string>(1_500).fill('line'));
+  expect(kept).toHaveLength(1_000);
+  expect(kept[998]).toBe('line');
+  expect(kept[999]).toEqual(full);
+});
+
+it.each([
+  ['of one byte', 'x'],
+  ['of more bytes', '漢'],
+])('holds 64 KiB of text in characters %s, and the last entry says so', (_name, character) => {
+  const kept = fill(new RunLog(), Array<string>(200).fill(character.repeat(1_000)));
+  const bytes = Buffer.byteLength(kept.join(''));
+  expect(bytes).toBeLessThanOrEqual(64 * 1024);
+  expect(bytes).toBeGreaterThan(60 * 1024);
+  expect(kept.at(-1)).toEqual(full);
+});
+
+it('is full after a line that does not fit, and takes no shorter one then', () => {
+  const log = new RunLog();
+  expect(fill(log, ['begin', 'x'.repeat(70_000), 'short'])).toEqual(['begin', full]);
+});
+
+it('counts what earlier attempts have written', () => {
+  const kept = fill(new RunLog({ entries: 990, bytes: 1_000, full: false }), Array<string>(20).fill('line'));
+  expect(kept).toHaveLength(10);
+  expect(kept.at(-1)).toEqual(full);
+});
+
+it('stays full over attempts', () => {
+  expect(fill(new RunLog({ entries: 2, bytes: 100, full: true }), ['line'])).toEqual([]);
+});
+
+it('makes text of what PostgreSQL cannot hold', () => {
+  expect(storable('a\0b\uD800c')).toBe('a\uFFFDb\uFFFDc');
+  expect(new RunLog().admit('INFO', '\0', 'runner')?.message).toBe('\uFFFD');
+});
