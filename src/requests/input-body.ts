@@ -1,7 +1,10 @@
 import { DomainError } from '../errors/domain-error.js';
+import { findBadEscape, findPointer, isDeeperThan } from './json-faults.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;
+/** Names in a path are the caller's, and may be as long as the body. */
+const maxPathLength = 500;
 
 export interface InputBody {
   /** As the caller wrote it: numbers beyond 2^53, the order and spelling of its members are kept. */
@@ -12,11 +15,13 @@ export interface InputBody {
 /** Reads a submission body as a JSON object, whatever its content type says. */
 export function parseInputBody(body: Buffer): InputBody {
   const text = decode(body);
+  // Before parsing: what is nested without bounds takes the parser gigabytes.
+  if (isDeeperThan(text, maxDepth)) throw refuse('', `is nested deeper than ${maxDepth} levels`);
   const value = parse(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DomainError('invalid_json', 'The body must be a JSON object, such as {"prompt": "a cat"}.');
   }
-  assertStorable(value);
+  assertStorable(text, value);
   return { text, value: value as Record<string, unknown> };
 }
 
@@ -38,48 +43,42 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (error instanceof RangeError) throw tooDeep();
-    throw new DomainError('invalid_json', `The body is not valid JSON: ${describe(error as Error)}.`);
+    const reason = describe((error as Error).message, text.length);
+    throw new DomainError('invalid_json', `The body is not valid JSON: ${reason}.`);
   }
 }
 
-/** V8 quotes the source in its message; the position is enough. */
-function describe({ message }: Error): string {
-  const position = /at position (\d+)/.exec(message);
-  if (position !== null) return `unexpected character at position ${position[1]}`;
-  return 'it ends too early';
+/** V8 quotes the source in its messages; the place or the character is enough. */
+function describe(message: string, length: number): string {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  if (/^Unexpected end|^Unterminated string/.test(message) || Number(position) >= length)
+    return 'it ends too early';
+  if (position !== undefined) return `unexpected character at position ${position}`;
+  const token = /^Unexpected token '(.)'/su.exec(message)?.[1];
+  return token === undefined ? 'it cannot be read' : `unexpected ${JSON.stringify(token)}`;
 }
 
 /** What PostgreSQL cannot hold, or no JSON reader could give back, is refused before it is accepted. */
-function assertStorable(root: object): void {
-  const stack: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 1 }];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    const { value, path, depth } = node;
-    if (typeof value === 'string') assertText(value, path);
-    else if (typeof value === 'number' && !Number.isFinite(value))
-      throw refuse(path, 'is a number too large to hold');
-    else if (typeof value === 'object' && value !== null) {
-      if (depth > maxDepth) throw tooDeep();
-      for (const [key, child] of Object.entries(value)) {
-        const childPath = `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-        if (!Array.isArray(value)) assertText(key, childPath);
-        if (typeof child !== 'boolean' && child !== null)
-          stack.push({ value: child, path: childPath, depth: depth + 1 });
-      }
-    }
+function assertStorable(text: string, value: object): void {
+  switch (findBadEscape(text)) {
+    case 'nul':
+      throw refuse(
+        findPointer(value, (leaf) => typeof leaf === 'string' && leaf.includes('\0')) ?? '',
+        'contains a NUL character, which cannot be stored',
+      );
+    case 'surrogate':
+      throw refuse(
+        findPointer(value, (leaf) => typeof leaf === 'string' && !leaf.isWellFormed()) ?? '',
+        'contains half of a surrogate pair, which is no character',
+      );
+    case undefined:
   }
-}
-
-function assertText(text: string, path: string): void {
-  if (text.includes('\0')) throw refuse(path, 'contains a NUL character, which cannot be stored');
-  if (!text.isWellFormed()) throw refuse(path, 'contains half of a surrogate pair, which is no character');
-}
-
-function tooDeep(): DomainError {
-  return refuse('', `is nested deeper than ${maxDepth} levels`);
+  const pointer = findPointer(value, (leaf) => typeof leaf === 'number' && !Number.isFinite(leaf));
+  if (pointer !== undefined) throw refuse(pointer, 'is a number too large to hold');
 }
 
 function refuse(path: string, message: string): DomainError {
-  const errors = [{ path: path.toWellFormed().replaceAll('\0', '\uFFFD'), message }];
+  const place = path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf('/', maxPathLength));
+  const errors = [{ path: place.toWellFormed().replaceAll('\0', '\uFFFD'), message }];
   return new DomainError('invalid_input', `The input cannot be accepted: it ${message}.`, { errors });
 }
