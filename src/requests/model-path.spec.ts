@@ -1,0 +1,23 @@
+import { modelIdOfPath } from './model-path.js';
+
+it.each([
+  ['/v1/queue/acme/image/upscale', 'acme/image/upscale'],
+  ['/v1/queue/one', 'one'],
+  ['/v1/queue/acme/image/upscale/', 'acme/image/upscale'],
+  ['/v1/queue/acme/image/upscale?webhook=x&logs=1', 'acme/image/upscale'],
+  ['/v1/queue/acme/image/upscale?a=/v1/queue/b', 'acme/image/upscale'],
+  ['/v1/queue/%61cme/image', 'acme/image'],
+  ['/v1/queue/v1/queue/acme', 'v1/queue/acme'],
+  ['http://example.org/v1/queue/acme/image', 'acme/image'],
+  ['HTTPS://example.org:8443/v1/queue/acme/image?x', 'acme/image'],
+])('%s names the model %s', (url, modelId) => expect(modelIdOfPath(url)).toBe(modelId));
+
+it.each(['/v1/queue/acme%2Fimage', '/v1/queue/acme/a%2fb'])(
+  'a percent-encoded slash is no separator: %s names none',
+  (url) => expect(modelIdOfPath(url)).toBeUndefined(),
+);
+
+it.each(['/v1/queue/%', '/v1/queue/acme/%zz', '/v1/queue/%c3', '/v1/queue/%ff%fe'])(
+  'a path that is not percent-encoded right names none: %s',
+  (url) => expect(modelIdOfPath(url)).toBeUndefined(),
+);
