@@ -1,0 +1,91 @@
+import { Batcher } from './batcher.js';
+
+/** A writer that shows what it was handed and answers when told. */
+class Writer {
+  readonly batches: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
+
+  readonly write = (items: number[]): Promise<number[]> =>
+    new Promise((resolve, reject) =>
+      this.batches.push({ items, succeed: () => resolve(items.map((item) => item * 10)), fail: reject }),
+    );
+
+  get sizes(): number[][] {
+    return this.batches.map(({ items }) => items);
+  }
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+let writer: Writer;
+beforeEach(() => (writer = new Writer()));
+
+it('sends a single item at once when nothing is being written', () => {
+  void new Batcher(writer.write, { maxItems: 10 }).add(1);
+  expect(writer.sizes).toEqual([[1]]);
+});
+
+it('collects what arrives during a write into the next one', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 10 });
+  const results = [1, 2, 3].map((item) => batcher.add(item));
+  expect(writer.sizes).toEqual([[1]]);
+  writer.batches[0]!.succeed();
+  await settled();
+  expect(writer.sizes).toEqual([[1], [2, 3]]);
+  writer.batches[1]!.succeed();
+  expect(await Promise.all(results)).toEqual([10, 20, 30]);
+});
+
+it('never sends more than its limit at once', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 2 });
+  for (const item of [1, 2, 3, 4]) void batcher.add(item);
+  for (let i = 0; i < 3; i++) {
+    writer.batches[i]!.succeed();
+    await settled();
+  }
+  expect(writer.sizes).toEqual([[1], [2, 3], [4]]);
+});
+
+it('bounds the weight of a batch, and lets what is heavier travel alone', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 10, maxWeight: 5, weigh: (item) => item });
+  for (const item of [1, 3, 2, 9, 1]) void batcher.add(item);
+  for (let i = 0; i < 4; i++) {
+    writer.batches[i]!.succeed();
+    await settled();
+  }
+  expect(writer.sizes).toEqual([[1], [3, 2], [9], [1]]);
+});
+
+it('writes as many batches at once as it has writers', () => {
+  const batcher = new Batcher(writer.write, { maxItems: 1, writers: 2 });
+  for (const item of [1, 2, 3]) void batcher.add(item);
+  expect(writer.sizes).toEqual([[1], [2]]);
+});
+
+it('lets one bad item fail alone when told that the failure is its own', async () => {
+  const write = (items: number[]): Promise<number[]> =>
+    items.includes(2) ? Promise.reject(new Error('2 is bad')) : Promise.resolve(items);
+  const batcher = new Batcher(write, { maxItems: 10, isolate: () => true });
+  const results = await Promise.allSettled([0, 1, 2, 3].map((item) => batcher.add(item)));
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+});
+
+it('fails a whole batch without trying again when the failure is of all', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 10, isolate: () => false });
+  const results = [1, 2, 3].map((item) => batcher.add(item));
+  writer.batches[0]!.succeed();
+  await settled();
+  writer.batches[1]!.fail(new Error('the database is away'));
+  const ends = await Promise.allSettled(results);
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  expect(writer.batches).toHaveLength(2);
+});
+
+it('goes on after a failure', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 10 });
+  const first = batcher.add(1);
+  writer.batches[0]!.fail(new Error('once'));
+  await expect(first).rejects.toThrow('once');
+  await settled();
+  void batcher.add(2);
+  expect(writer.sizes).toEqual([[1], [2]]);
+});

@@ -1,0 +1,63 @@
+import { OrderedSet } from './ordered-set.js';
+
+/** Small and repeatable; the same numbers in every run. */
+function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
+}
+
+function ranksOf(set: OrderedSet, values: number[]): number[] {
+  return values.map((value) => set.rank(value));
+}
+
+it('counts what is below a number, whether the number is in it or not', () => {
+  const set = new OrderedSet();
+  for (const value of [30, 10, 20]) set.add(value);
+  expect(ranksOf(set, [5, 10, 15, 20, 30, 99])).toEqual([0, 0, 1, 1, 2, 3]);
+});
+
+it('holds a number once', () => {
+  const set = new OrderedSet();
+  expect([set.add(1), set.add(1), set.size]).toEqual([true, false, 1]);
+  expect([set.remove(1), set.remove(1), set.size]).toEqual([true, false, 0]);
+});
+
+it('is empty at first and again after everything has left', () => {
+  const set = new OrderedSet();
+  expect([set.size, set.has(1), set.remove(1), set.rank(1)]).toEqual([0, false, false, 0]);
+  for (let value = 0; value < 3_000; value++) set.add(value);
+  for (let value = 0; value < 3_000; value++) set.remove(value);
+  expect([set.size, set.has(1), set.rank(5_000)]).toEqual([0, false, 0]);
+  expect(set.add(7)).toBe(true);
+  expect(set.rank(8)).toBe(1);
+});
+
+it('is exact as a queue: in at the end, out at the front', () => {
+  const set = new OrderedSet();
+  for (let value = 0; value < 5_000; value++) set.add(value);
+  for (let value = 0; value < 2_345; value++) set.remove(value);
+  expect(ranksOf(set, [0, 2_345, 2_346, 4_999, 9_999])).toEqual([0, 0, 1, 2_654, 2_655]);
+});
+
+it.each([1, 2, 3])('agrees with a plain sorted list after many random changes (seed %i)', (seed) => {
+  const random = randomNumbers(seed);
+  const set = new OrderedSet();
+  const truth = new Set<number>();
+  let wrong = 0;
+  for (let step = 0; step < 20_000; step++) {
+    const value = random() % 6_000;
+    const known = truth.has(value);
+    if (random() % 5 < 3) {
+      if (set.add(value) === known) wrong++;
+      truth.add(value);
+    } else {
+      if (set.remove(value) !== known) wrong++;
+      truth.delete(value);
+    }
+  }
+  expect(wrong).toBe(0);
+  const sorted = [...truth].sort((a, b) => a - b);
+  expect(set.size).toBe(sorted.length);
+  expect(ranksOf(set, sorted)).toEqual(sorted.map((_, index) => index));
+  expect(sorted.every((value) => set.has(value))).toBe(true);
+});

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { type Outcome, type RequestState, transitions } from './request-state.js';
+
+const diagram = readFileSync('docs/states.md', 'utf8');
+
+/** `IN_QUEUE --> COMPLETED : cancel (cancelled)` in the drawing. */
+function drawn(): string[] {
+  const arrows = diagram.matchAll(/^\s*(\w+) --> (\w+) : (\w+)(?: \(([\w, ]+)\))?$/gm);
+  return [...arrows].map(([, from, to, verb, outcomes]) => `${from} ${verb} ${to} ${outcomes ?? ''}`.trim());
+}
+
+it('docs/states.md draws every transition and no other', () => {
+  const told = transitions.map(({ from, verb, to, outcomes }) =>
+    `${from} ${verb} ${to} ${outcomes.join(', ')}`.trim(),
+  );
+  expect(drawn().sort()).toEqual(told.sort());
+});
+
+it('nothing leaves COMPLETED', () => {
+  expect(transitions.filter(({ from }) => from === 'COMPLETED')).toEqual([]);
+  expect(diagram).toMatch(/^\s*COMPLETED --> \[\*\]$/m);
+});
+
+it('an outcome comes with COMPLETED and with nothing else', () => {
+  for (const { to, outcomes } of transitions) expect(outcomes.length > 0).toBe(to === 'COMPLETED');
+});
+
+it('every state can be reached, and every outcome', () => {
+  const states = new Set<RequestState>(['IN_QUEUE', ...transitions.map(({ to }) => to)]);
+  const outcomes = new Set<Outcome>(transitions.flatMap((transition) => transition.outcomes));
+  expect([...states].sort()).toEqual(['COMPLETED', 'IN_PROGRESS', 'IN_QUEUE']);
+  expect([...outcomes].sort()).toEqual(['cancelled', 'expired', 'failed', 'succeeded']);
+});

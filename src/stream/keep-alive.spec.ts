@@ -1,0 +1,84 @@
+import type { MessageEvent } from '@nestjs/common';
+import type { Response } from 'express';
+import { NEVER, Subject, of } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { keepAlive } from './keep-alive.js';
+
+interface Reader {
+  writableNeedDrain: boolean;
+  destroyed: boolean;
+}
+
+/** Runs `scenario` in virtual time, where a minute passes at once. */
+function inVirtualTime(scenario: (pass: (ms: number, then: () => void) => void) => void): void {
+  new TestScheduler((actual, expected) => expect(actual).toEqual(expected)).run(({ cold }) => {
+    scenario((ms, then) => cold(`${ms}ms (a|)`).subscribe(then));
+  });
+}
+
+function client(): Reader & Response {
+  const reader = { writableNeedDrain: false, destroyed: false, destroy: () => (reader.destroyed = true) };
+  return reader as unknown as Reader & Response;
+}
+
+it('passes messages on at once and ends with them', () => {
+  const seen: MessageEvent[] = [];
+  let ended = false;
+  of({ id: '1', data: 'x' })
+    .pipe(keepAlive(client()))
+    .subscribe({ next: (message) => seen.push(message), complete: () => (ended = true) });
+  expect(seen).toEqual([{ id: '1', data: 'x' }]);
+  expect(ended).toBe(true);
+});
+
+it('sends a comment every 15 seconds, and none once it is over', () => {
+  const seen: MessageEvent[] = [];
+  inVirtualTime((pass) => {
+    const stream = NEVER.pipe(keepAlive(client())).subscribe((message) => seen.push(message));
+    pass(14_900, () => expect(seen).toEqual([]));
+    pass(46_000, () => {
+      expect(seen).toEqual([{ comment: 'keep-alive' }, { comment: 'keep-alive' }, { comment: 'keep-alive' }]);
+      stream.unsubscribe();
+    });
+    pass(120_000, () => expect(seen).toHaveLength(3));
+  });
+});
+
+it('stops with the stream that it keeps alive', () => {
+  const seen: MessageEvent[] = [];
+  inVirtualTime((pass) => {
+    const messages = new Subject<MessageEvent>();
+    messages.pipe(keepAlive(client())).subscribe((message) => seen.push(message));
+    pass(16_000, () => messages.complete());
+    pass(120_000, () => expect(seen).toHaveLength(1));
+  });
+});
+
+it('drops a client that has read nothing for a minute, and sends it nothing meanwhile', () => {
+  const seen: MessageEvent[] = [];
+  const reader = client();
+  reader.writableNeedDrain = true;
+  inVirtualTime((pass) => {
+    const stream = NEVER.pipe(keepAlive(reader)).subscribe((message) => seen.push(message));
+    pass(59_000, () => expect(reader.destroyed).toBe(false));
+    pass(61_000, () => {
+      expect(reader.destroyed).toBe(true);
+      stream.unsubscribe();
+    });
+  });
+  expect(seen).toEqual([]);
+});
+
+it('is patient again with a client that has gone on reading', () => {
+  const reader = client();
+  reader.writableNeedDrain = true;
+  inVirtualTime((pass) => {
+    const stream = NEVER.pipe(keepAlive(reader)).subscribe();
+    pass(50_000, () => (reader.writableNeedDrain = false));
+    pass(61_000, () => (reader.writableNeedDrain = true));
+    pass(119_000, () => {
+      expect(reader.destroyed).toBe(false);
+      stream.unsubscribe();
+    });
+  });
+});
