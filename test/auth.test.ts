@@ -27,6 +27,12 @@ async function code(response: Response): Promise<string> {
   return (await problem(response)).code;
 }
 
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
 async function newestKeyId(): Promise<string> {
   return (await app.keys.list()).at(-1)!.id;
 }
@@ -118,6 +124,33 @@ describe('a key', () => {
       for (const answer of await Promise.all(after)) expect(answer.status).toBe(401);
       await Promise.all(before);
       expect((await app.submit(key)).status).toBe(401);
+    }
+  });
+
+  test('that was being looked up while it was revoked is not remembered as valid', async () => {
+    const key = await app.newKey();
+    const id = await newestKeyId();
+    const connection = app.app.get(Database);
+    const query = connection.query.bind(connection);
+    const [read, release] = [gate(), gate()];
+    connection.query = async (statement, values) => {
+      const rows = await query(statement, values);
+      read.open();
+      await release.opened;
+      return rows as never;
+    };
+    try {
+      const before = app.keys.find(key);
+      await read.opened;
+      await app.keys.revoke(id);
+      const after = app.keys.find(key);
+      release.open();
+      expect(await before).toBeDefined();
+      expect(await after).toBeUndefined();
+      expect(await app.keys.find(key)).toBeUndefined();
+    } finally {
+      release.open();
+      connection.query = query;
     }
   });
 
