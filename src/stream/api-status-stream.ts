@@ -51,6 +51,6 @@ export const ApiStatusStream = (): RouteDecorator =>
       },
     }),
     ApiNoContentResponse({ description: 'The request has completed and the caller has seen that event.' }),
-    ApiProblems('invalid_query', 'missing_key', 'invalid_key', 'forbidden', 'unknown_request'),
+    ApiProblems('invalid_query', 'missing_key', 'invalid_key', 'forbidden', 'unknown_request', 'gone'),
     ApiLimited(),
   );

@@ -40,6 +40,7 @@ export class StreamController {
   ): Promise<Observable<MessageEvent>> {
     const wanted = parseLogsQuery(logs);
     const row = await this.requests.find(caller, requestId);
+    if (request.method === 'HEAD') return EMPTY;
     const after = parseEventId(lastEventId);
     if (after !== undefined && row.state === 'COMPLETED' && after >= row.lastEventId) {
       response.status(204).end(); // tells an EventSource not to come back

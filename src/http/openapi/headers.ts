@@ -34,6 +34,10 @@ export const headerComponents: Record<string, Header> = {
     'The status URL of the new request.',
     'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
   ),
+  'Idempotent-Replayed': text(
+    'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
+    'true',
+  ),
   'WWW-Authenticate': text('The scheme to authenticate with.', 'Key'),
   'Accept-Encoding': text('The encodings that a body may have.', 'gzip, deflate, br, identity'),
 };

@@ -28,6 +28,6 @@ export const ApiCancel = (): RouteDecorator =>
         },
       },
     }),
-    ApiProblems('already_completed', 'missing_key', 'invalid_key', 'forbidden', 'unknown_request'),
+    ApiProblems('already_completed', 'missing_key', 'invalid_key', 'forbidden', 'unknown_request', 'gone'),
     ApiLimited(),
   );

@@ -47,6 +47,6 @@ export const ApiStatus = (): RouteDecorator =>
         },
       },
     }),
-    ApiProblems('invalid_query', 'missing_key', 'invalid_key', 'forbidden', 'unknown_request'),
+    ApiProblems('invalid_query', 'missing_key', 'invalid_key', 'forbidden', 'unknown_request', 'gone'),
     ApiLimited(),
   );

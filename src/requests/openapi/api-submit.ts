@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiLimited, ApiProblems } from '../../http/openapi.js';
 import { QueuedRequestDto } from '../dto/queued-request.dto.js';
 import { keyNeeded, type RouteDecorator } from './parameters.js';
@@ -29,6 +29,15 @@ export const ApiSubmit = (): RouteDecorator =>
         example: 'demo/image/fractal',
       },
     }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      description:
+        '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. Within ' +
+        '24 hours the same API key, model and body under the same key are answered with the request that the first ' +
+        'submission made, and `Idempotent-Replayed: true`.',
+      required: false,
+      schema: { type: 'string', maxLength: 512, example: '"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"' },
+    }),
     ApiBody({
       description: 'The input of the model: a JSON object that fits its schema.',
       required: true,
@@ -44,7 +53,10 @@ export const ApiSubmit = (): RouteDecorator =>
     ApiAcceptedResponse({
       description: 'The request is in the queue.',
       type: QueuedRequestDto,
-      headers: { Location: { $ref: '#/components/headers/Location' } as object },
+      headers: {
+        Location: { $ref: '#/components/headers/Location' } as object,
+        'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } as object,
+      },
     }),
     ApiProblems(
       'bad_request',
@@ -56,6 +68,8 @@ export const ApiSubmit = (): RouteDecorator =>
       'body_too_large',
       'unsupported_encoding',
       'invalid_input',
+      'invalid_idempotency_key',
+      'idempotency_key_reused',
     ),
     ApiLimited('submit'),
   );
