@@ -22,6 +22,7 @@ import { RunnerRegistry } from './runner-registry.js';
 import { Runs } from './runs.js';
 import { SharedStatements } from './shared-statements.js';
 import { Slots } from './slots.js';
+import { Submissions } from './submissions.js';
 
 @Module({
   providers: [
@@ -48,6 +49,7 @@ import { Slots } from './slots.js';
     SharedStatements,
     SlotKeeper,
     Slots,
+    Submissions,
   ],
   exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry],
 })

@@ -4,15 +4,16 @@ import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Lines } from './lines.js';
 import { cancel } from './queries/cancel.js';
-import type { RequestError } from './queries/finish.js';
-import { submitOnce } from './queries/submit-once.js';
-import { readLog, type LogEntry } from './queries/read-log.js';
+import type { RequestError } from './request-errors.js';
+import type { LogEntry } from './log-entry.js';
+import { readLog } from './queries/read-log.js';
 import { readOutput } from './queries/read-output.js';
-import type { StatusRow } from './queries/read-status.js';
+import type { StatusRow } from './status-row.js';
 import { QueueEvents } from './queue-events.js';
 import { RequestIds } from './request-id.js';
 import { requestErrors } from './request-errors.js';
 import { SharedStatements } from './shared-statements.js';
+import { Submissions } from './submissions.js';
 
 export interface NewRequest {
   modelId: string;
@@ -43,6 +44,7 @@ export class QueueService {
   constructor(
     private readonly database: Database,
     private readonly statements: SharedStatements,
+    private readonly submissions: Submissions,
     private readonly lines: Lines,
     private readonly events: QueueEvents,
     private readonly ids: RequestIds,
@@ -52,29 +54,21 @@ export class QueueService {
   /** Resolves with the id once the request is committed. */
   async submit({ modelId, keyId, input, expiresMs }: NewRequest): Promise<string> {
     const id = this.ids.next();
-    const { seq } = await this.statements.submit({ id, modelId, keyId, priority: 0, input, expiresMs });
-    this.events.publish({ entered: [{ modelId, priority: 0, seq, attempt: 0 }], work: [modelId] });
+    await this.submissions.submit({ id, modelId, keyId, priority: 0, input, expiresMs });
     return id;
   }
 
   /** The same, but only once for a key; throws when the key stands for another request. */
   async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
     const id = this.ids.next();
-    const { modelId } = request;
-    const result = await submitOnce(this.database, {
+    const result = await this.submissions.submitOnce({
       ...request,
       id,
       priority: 0,
       idempotencyKey: key,
       fingerprint,
     });
-    if (result.kind === 'submitted') {
-      this.events.publish({
-        entered: [{ modelId, priority: 0, seq: result.seq, attempt: 0 }],
-        work: [modelId],
-      });
-      return { id, replayed: false };
-    }
+    if (result.kind === 'submitted') return { id, replayed: false };
     if (!result.sameRequest) {
       throw new DomainError(
         'idempotency_key_reused',

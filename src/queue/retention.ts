@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
 import { ModelsService } from '../models/models.service.js';
-import type { StatusRow } from './queries/read-status.js';
+import type { StatusRow } from './status-row.js';
 
 /** How long what is kept. A request is gone for callers at its time, and from the disk with its whole day. */
 @Injectable()

@@ -4,8 +4,8 @@ import { isDatabaseUnavailable } from '../database/database-error.js';
 import { Batcher } from './batcher.js';
 import { appendLog, type LogLine } from './queries/append-log.js';
 import { finish, type Finish } from './queries/finish.js';
-import { readStatus, type StatusRow } from './queries/read-status.js';
-import { submit, type Submission, type Submitted } from './queries/submit.js';
+import { readStatus } from './queries/read-status.js';
+import type { StatusRow } from './status-row.js';
 
 const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
 const maxWeight = 1024 * 1024;
@@ -13,19 +13,11 @@ const maxWeight = 1024 * 1024;
 /** The statements that many callers share: what arrives while one is under way goes together in the next. */
 @Injectable()
 export class SharedStatements {
-  private readonly submissions: Batcher<Submission, Submitted>;
   private readonly finishes: Batcher<Finish, boolean>;
   private readonly lines: Batcher<LogLine, void>;
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
   constructor(database: Database) {
-    this.submissions = new Batcher((items) => submit(database, items), {
-      maxItems: 128,
-      maxWeight,
-      weigh: ({ input }) => input.length,
-      writers: 2,
-      isolate,
-    });
     this.finishes = new Batcher((items) => finish(database, items), {
       maxItems: 256,
       maxWeight,
@@ -41,10 +33,6 @@ export class SharedStatements {
       { maxItems: 256, maxWeight, weigh: ({ message }) => message.length, isolate },
     );
     this.statuses = new Batcher((ids) => readStatus(database, ids), { maxItems: 256, writers: 2 });
-  }
-
-  submit(submission: Submission): Promise<Submitted> {
-    return this.submissions.add(submission);
   }
 
   /** Whether the run still held its lease. */

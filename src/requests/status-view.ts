@@ -1,5 +1,5 @@
-import type { LogEntry } from '../queue/queries/read-log.js';
-import type { StatusRow } from '../queue/queries/read-status.js';
+import type { LogEntry } from '../queue/log-entry.js';
+import type { StatusRow } from '../queue/status-row.js';
 import { requestUrls, type RequestUrls } from './request-urls.js';
 
 export interface LogEntryView {

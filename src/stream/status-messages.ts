@@ -1,7 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import { Observable } from 'rxjs';
-import type { LogEntry } from '../queue/queries/read-log.js';
-import type { StatusRow } from '../queue/queries/read-status.js';
+import type { LogEntry } from '../queue/log-entry.js';
+import type { StatusRow } from '../queue/status-row.js';
 import type { Snapshot } from './status-sources.js';
 
 export interface StatusMessagesOptions {

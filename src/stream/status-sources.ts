@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Observable, ReplaySubject, finalize } from 'rxjs';
-import type { StatusRow } from '../queue/queries/read-status.js';
+import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '../../database/database.js';
 import type { Outcome } from '../request-state.js';
-import type { RequestError } from './finish.js';
+import type { RequestError } from '../request-errors.js';
 
 export interface Cancelled {
   /** `cancelled` while it waited; `told` the run to stop; `completed` before; `moved` while we looked. */

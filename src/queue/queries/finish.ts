@@ -1,20 +1,9 @@
 import type { Database, Statement } from '../../database/database.js';
+import type { RequestError } from '../request-errors.js';
 import type { Outcome } from '../request-state.js';
 
 /** How one run ended, as the `attempt` table tells it. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
-
-/** What a request that did not succeed says of itself; stored in `request.error`. */
-export interface RequestError {
-  code: string;
-  /** The HTTP status of the response endpoint. */
-  status: number;
-  message: string;
-  /** ISO 8601 UTC with milliseconds. */
-  timestamp: string;
-  /** What the model said, as a JSON value. */
-  details?: unknown;
-}
 
 export interface Finish {
   requestId: string;

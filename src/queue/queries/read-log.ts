@@ -1,13 +1,5 @@
 import type { Database, Statement } from '../../database/database.js';
-import type { LogLevel, LogSource } from '../runner.js';
-
-export interface LogEntry {
-  id: number;
-  message: string;
-  level: LogLevel;
-  source: LogSource;
-  at: Date;
-}
+import type { LogEntry } from '../log-entry.js';
 
 /*
  * Purpose: the log entries of a request between two events, oldest first.

@@ -1,27 +1,5 @@
 import type { Database, Statement } from '../../database/database.js';
-import type { Outcome, RequestState } from '../request-state.js';
-import type { RequestError } from './finish.js';
-
-/** A request without its payloads. */
-export interface StatusRow {
-  id: string;
-  modelId: string;
-  keyId: string;
-  state: RequestState;
-  outcome: Outcome | null;
-  priority: number;
-  seq: number;
-  attempt: number;
-  error: RequestError | null;
-  /** Milliseconds from the submission to the last start, or to the end if it never ran. */
-  queueMs: number | null;
-  /** Milliseconds of the last run that ended. */
-  inferenceMs: number | null;
-  /** Milliseconds since 1970. */
-  completedAtMs: number | null;
-  /** Id of its newest event; 0: none yet. */
-  lastEventId: number;
-}
+import type { StatusRow } from '../status-row.js';
 
 const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt, error,
        (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",

@@ -1,6 +1,6 @@
 import type { Database, Statement } from '../../database/database.js';
 import type { Place } from '../place.js';
-import type { RequestError } from './finish.js';
+import type { RequestError } from '../request-errors.js';
 
 export interface Rescued extends Place {
   id: string;
