@@ -1,3 +1,5 @@
+import { QueueEvents } from '../src/queue/queue-events.js';
+import { QueueService } from '../src/queue/queue.service.js';
 import { startTestService, type TestService, until } from './support/index.js';
 import { CountingModel } from './counting-model.js';
 import { inParallel } from './in-parallel.js';
@@ -123,6 +125,32 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
   expect(reads).toBeGreaterThan(ids.length);
   expect(await inParallel(20, ids, position)).toEqual(ids.map(() => undefined));
 }, 60_000);
+
+test('once a submission is answered, none that overlapped it gets in front of it', async () => {
+  const api = await startTestService({ models: model.models('test/a'), config: { role: 'api' } });
+  try {
+    const queue = api.app.get(QueueService);
+    const [key] = await api.query<{ id: string }>('SELECT id FROM api_key');
+    const request = { modelId: 'test/a', keyId: key!.id, input: '{}', expiresMs: null };
+    let answered = -1;
+    let entered = 0;
+    const inFront: object[] = [];
+    api.app.get(QueueEvents).subscribe((changes) => {
+      for (const { seq } of changes.entered ?? []) {
+        entered++;
+        if (seq < answered) inFront.push({ seq, answered });
+      }
+    });
+    await inParallel(40, Array.from({ length: 1_000 }), async (_, i) => {
+      const once = { key: `once-${i}`, fingerprint: Buffer.alloc(32) };
+      const id = i % 10 === 0 ? (await queue.submitOnce(request, once)).id : await queue.submit(request);
+      answered = Math.max(answered, (await queue.status(id))!.seq);
+    });
+    expect([entered, inFront]).toEqual([1_000, []]);
+  } finally {
+    await api.stop();
+  }
+});
 
 test('requests of one model start in the order of their positions', async () => {
   model.hold();

@@ -23,6 +23,7 @@ import { Runs } from './runs.js';
 import { SharedStatements } from './shared-statements.js';
 import { Slots } from './slots.js';
 import { Submissions } from './submissions.js';
+import { Submissions } from './submissions.js';
 
 @Module({
   providers: [
@@ -49,6 +50,7 @@ import { Submissions } from './submissions.js';
     SharedStatements,
     SlotKeeper,
     Slots,
+    Submissions,
     Submissions,
   ],
   exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry],
