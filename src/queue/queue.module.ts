@@ -23,7 +23,6 @@ import { Runs } from './runs.js';
 import { SharedStatements } from './shared-statements.js';
 import { Slots } from './slots.js';
 import { Submissions } from './submissions.js';
-import { Submissions } from './submissions.js';
 
 @Module({
   providers: [
@@ -50,7 +49,6 @@ import { Submissions } from './submissions.js';
     SharedStatements,
     SlotKeeper,
     Slots,
-    Submissions,
     Submissions,
   ],
   exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry],
