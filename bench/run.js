@@ -11,6 +11,7 @@ npm run bench -- --scene submit    one, by name or number; may be given several 
 npm run bench -- --short           a few scenes for a few seconds; fails only on gross falls
 npm run bench -- --long            the ones that take half an hour too
 npm run bench -- --rounds 5 --seconds 10
+npm run bench -- --profile            also shows where the service spent its time
 npm run bench -- --list`;
 
 const say = (text) => process.stdout.write(`${text}\n`);
@@ -20,6 +21,7 @@ const { values: options } = parseArgs({
     scene: { type: 'string', multiple: true },
     short: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
     rounds: { type: 'string' },
@@ -52,7 +54,8 @@ async function play(bench, scene) {
     ];
     return { number: scene.number, name: scene.name, title: scene.title, seconds: since(started), rows };
   } finally {
-    await bench.endScene();
+    const profile = await bench.endScene();
+    if (profile !== undefined) say(profile);
   }
 }
 
@@ -94,6 +97,7 @@ async function main() {
     short: options.short,
     rounds: Number(options.rounds ?? (options.short ? 2 : 5)),
     seconds: Number(options.seconds ?? (options.short ? 3 : 10)),
+    profile: options.profile,
   });
   let stopping = false;
   const interrupted = () => {

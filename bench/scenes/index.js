@@ -1,4 +1,8 @@
+import { scene as apiToScheduler } from './between-processes.js';
+import { scene as claim } from './claim.js';
+import { scene as latency } from './idle-latency.js';
+import { scene as life } from './life.js';
+import { scene as status } from './status.js';
 import { scene as submit } from './submit.js';
 
-/** In the order of their numbers. */
-export const scenes = [submit];
+export const scenes = [submit, status, claim, life, latency, apiToScheduler];

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { BuiltService, apiKey } from './built-service.js';
 import { spawnListening } from './child.js';
 import { ModelServer } from './model-server.js';
+import { describeProfiles, profileArgs } from './profile.js';
 import { startPostgres, withClient } from './postgres.js';
 import { startRedis } from './redis.js';
 
@@ -19,6 +20,7 @@ const template = 'bench_template';
  * @property {boolean} short
  * @property {number} rounds
  * @property {number} seconds of load in a round
+ * @property {boolean} profile whether the service's processes write CPU profiles
  */
 
 /** What the scenes stand on: one PostgreSQL, one Redis, and processes that end with their scene. */
@@ -26,6 +28,7 @@ export class Bench {
   /** @type {(() => Promise<void>)[]} */
   #ofScene = [];
   #databases = 0;
+  #startMs = 0;
 
   /** @param {Extent} extent */
   static async start(extent) {
@@ -33,6 +36,7 @@ export class Bench {
     bench.short = extent.short;
     bench.rounds = extent.rounds;
     bench.seconds = extent.seconds;
+    bench.profile = extent.profile;
     bench.directory = mkdtempSync(join(tmpdir(), 'nowserving-bench-'));
     chmodSync(bench.directory, 0o711);
     process.once('exit', () => rmSync(bench.directory, { recursive: true, force: true, maxRetries: 5 }));
@@ -57,7 +61,11 @@ export class Bench {
   /** @param {Parameters<BuiltService['spawn']>[0]} options */
   async service(options) {
     const env = { BENCH_MODEL_URL: this.model.url, ...options.env };
-    return this.#own(await this.built.spawn({ ...options, env }));
+    const nodeArgs = [...(options.nodeArgs ?? []), ...(this.profile ? profileArgs(this.#profiles()) : [])];
+    const started = performance.now();
+    const listening = await this.built.spawn({ ...options, env, nodeArgs });
+    this.#startMs = performance.now() - started;
+    return this.#own(listening);
   }
 
   /**
@@ -76,9 +84,18 @@ export class Bench {
     );
   }
 
-  /** Ends what the scene started, the last first. */
+  /** Ends what the scene started, the last first; with `profile`, says where its services spent their time. */
   async endScene() {
     for (const end of this.#ofScene.splice(0).reverse()) await end();
+    if (!this.profile || !existsSync(this.#profiles())) return undefined;
+    const kept = mkdtempSync(join(tmpdir(), 'nowserving-profile-'));
+    cpSync(this.#profiles(), kept, { recursive: true });
+    rmSync(this.#profiles(), { recursive: true });
+    return describeProfiles(kept, this.#startMs);
+  }
+
+  #profiles() {
+    return join(this.directory, 'profiles');
   }
 
   /** @param {() => Promise<void>} end */

@@ -10,6 +10,7 @@ const startPatienceMs = 120_000;
  * @property {string} url
  * @property {number} pid
  * @property {import('node:child_process').ChildProcess} child
+ * @property {Promise<object>} firstMessage that it sends to the bench
  * @property {() => Promise<void>} stop SIGTERM, and SIGKILL when that does not help
  */
 
@@ -30,6 +31,7 @@ export async function spawnListening({ args, env, log, cwd }) {
   });
   closeSync(fd);
   const exited = new Promise((done) => child.once('close', done));
+  const firstMessage = new Promise((resolve) => child.once('message', resolve));
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');
@@ -43,7 +45,7 @@ export async function spawnListening({ args, env, log, cwd }) {
   for (;;) {
     const said = readFileSync(log, 'utf8');
     const url = /listening on (http:\/\/\S+)/.exec(said)?.[1];
-    if (url !== undefined) return { url, pid: child.pid, child, stop };
+    if (url !== undefined) return { url, pid: child.pid, child, firstMessage, stop };
     if (child.exitCode !== null || performance.now() > deadline) {
       await stop();
       throw new Error(`${args.join(' ')} did not start:\n${said.slice(-2_000)}`);

@@ -37,7 +37,7 @@ export async function preloadWaiting(databaseUrl, modelId, count, input) {
 }
 
 /**
- * Ids of waiting requests, spread evenly over the line.
+ * Ids of waiting requests, spread evenly over the line behind its first.
  * @param {string} databaseUrl
  * @param {number} count
  * @returns {Promise<string[]>}
@@ -46,7 +46,11 @@ export async function sampleWaiting(databaseUrl, count) {
   return withClient(databaseUrl, async (client) => {
     const { rows } = await client.query(
       `SELECT request_id AS id
-       FROM (SELECT request_id, row_number() OVER (ORDER BY seq) AS n, count(*) OVER () AS total FROM queue_entry) AS line
+       FROM (
+         SELECT request_id, row_number() OVER (ORDER BY seq) AS n, count(*) OVER () AS total
+         FROM queue_entry
+         OFFSET 1
+       ) AS line
        WHERE n % greatest(total / $1::integer, 1) = 0
        LIMIT $1::integer`,
       [count],

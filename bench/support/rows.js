@@ -13,9 +13,10 @@
  */
 
 /**
- * @typedef {object} Bar exactly one of the two
- * @property {number} [least]
- * @property {number} [most]
+ * @typedef {object} Bar
+ * @property {number} [least] either this
+ * @property {number} [most] or this
+ * @property {boolean} [tail] of few samples, which say little: never a gross fall
  */
 
 /**
@@ -76,11 +77,15 @@ function judge(reached, bar, unit) {
     return {
       bar: `≥ ${bar.least}${unit}`,
       met: reached >= bar.least,
-      grossFall: !(reached >= bar.least / 2),
+      grossFall: bar.tail !== true && !(reached >= bar.least / 2),
     };
   }
   if (bar?.most !== undefined) {
-    return { bar: `≤ ${bar.most}${unit}`, met: reached <= bar.most, grossFall: !(reached <= bar.most * 2) };
+    return {
+      bar: `≤ ${bar.most}${unit}`,
+      met: reached <= bar.most,
+      grossFall: bar.tail !== true && !(reached <= bar.most * 2),
+    };
   }
   return {};
 }

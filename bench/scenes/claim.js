@@ -1,0 +1,123 @@
+import { v7 } from 'uuid';
+import { smallInput } from '../support/inputs.js';
+import { preloadWaiting } from '../support/preload.js';
+import { promiseRow, ratioRow } from '../support/rows.js';
+import { claimOf, finishOf, serviceStatements } from '../support/service-statements.js';
+import { median } from '../support/stats.js';
+
+const modelId = 'bench/noop';
+const limit = 10;
+const warmUps = 50;
+
+export const scene = {
+  number: 4,
+  name: 'claim',
+  title: 'claim of 10 at depth',
+  short: true,
+
+  /** @param {import('../support/bench.js').Bench} bench */
+  async run(bench) {
+    const deep = bench.short ? 100_000 : 1_000_000;
+    const depth = deep.toLocaleString('en');
+    const sides = { shallow: await claimAt(bench, 100), deep: await claimAt(bench, deep) };
+    const { hinted, floorless } = await claimInTurns(sides, bench.short ? 100 : 400);
+    const { plan: real } = await explain(sides.deep.statements);
+    const { plan: stale } = await explain(sides.deep.statements, pretendEmpty);
+    return [
+      ratioRow(`median ms at ${depth} waiting`, median(hinted.deep), 'at 100', median(hinted.shallow), {
+        most: 1.3,
+      }),
+      ratioRow('the same without a floor', median(floorless.deep), 'at 100', median(floorless.shallow), {
+        most: 1.3,
+      }),
+      promiseRow('no sort, no sequential scan', offences(real).length === 0, offences(real).join(', ')),
+      promiseRow(
+        'the same when the tables seem empty',
+        offences(stale).length === 0,
+        offences(stale).join(', '),
+      ),
+    ];
+  },
+};
+
+/**
+ * A line of so many that is as deep again after every claim.
+ * @param {import('../support/bench.js').Bench} bench
+ * @param {number} depth
+ * @param {string} [databaseUrl]
+ */
+export async function claimAt(bench, depth, databaseUrl) {
+  const url = databaseUrl ?? (await bench.serviceDatabase());
+  await preloadWaiting(url, modelId, depth, smallInput);
+  const statements = await serviceStatements(bench, url);
+  const [{ id: keyId }] = await statements.dataSource.query('SELECT id FROM api_key LIMIT 1');
+  return { statements, keyId, next: null };
+}
+
+/** Claims on each side in turns, now with the floor as a scheduler has it, now without. */
+export async function claimInTurns(sides, count) {
+  const hinted = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
+  const floorless = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
+  for (let turn = -warmUps; turn < count; turn++) {
+    for (const [name, side] of Object.entries(sides)) {
+      for (const [times, floor] of [
+        [hinted[name], side.next],
+        [floorless[name], null],
+      ]) {
+        const ms = await timedClaim(side, floor);
+        if (turn >= 0) times.push(ms);
+      }
+    }
+  }
+  return { hinted, floorless };
+}
+
+async function timedClaim(side, floor) {
+  const { statements, keyId } = side;
+  const started = performance.now();
+  const claimed = await claimOf(statements, { modelId, limit, floor });
+  const ms = performance.now() - started;
+  if (claimed.length !== limit) throw new Error(`a claim of ${limit} got ${claimed.length}`);
+  const last = claimed[claimed.length - 1];
+  side.next = { priority: last.priority, seq: last.seq + 1 };
+  await finishOf(statements, claimed);
+  await statements.submit(
+    statements.database,
+    claimed.map(({ input }) => ({ id: v7(), modelId, keyId, priority: 0, input, expiresMs: null })),
+  );
+  return ms;
+}
+
+/** The claim's plan with the service's planner settings, on a connection of the service's pool. */
+async function explain({ claim, dataSource, nodeId }, prepare = undefined) {
+  let text = '';
+  const spy = {
+    query: (statement) => {
+      text = statement.text;
+      return Promise.resolve([]);
+    },
+  };
+  await claim(spy, { modelId, nodeId, limit, timeoutMs: 60_000, floor: null });
+  await prepare?.(dataSource);
+  const [row] = await dataSource.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
+  return { plan: row['QUERY PLAN'][0].Plan };
+}
+
+/** Statistics as they are when a table was analysed while it was empty. */
+async function pretendEmpty(dataSource) {
+  await dataSource.query(
+    `UPDATE pg_class SET relpages = 0, reltuples = 0, relallvisible = 0
+     WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'i')`,
+  );
+  await dataSource.query(
+    `DELETE FROM pg_statistic
+     WHERE starelid IN (SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace)`,
+  );
+}
+
+function offences(plan) {
+  const own = /Sort|Seq Scan/.test(plan['Node Type'])
+    ? [`${plan['Node Type']} ${plan['Relation Name'] ?? ''}`]
+    : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(offences)];
+}

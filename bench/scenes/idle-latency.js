@@ -1,0 +1,52 @@
+import { keyHeader } from '../support/built-service.js';
+import { latencyOf } from '../support/latency.js';
+import { interleave } from '../support/rounds.js';
+import { missingRow, ratioRow } from '../support/rows.js';
+import { median, percentile } from '../support/stats.js';
+
+export const scene = {
+  number: 7,
+  name: 'latency',
+  title: 'idle: submission sent to handler started',
+  short: true,
+
+  /** @param {import('../support/bench.js').Bench} bench */
+  async run(bench) {
+    const subjects = await latencySubjects(bench);
+    const count = bench.short ? 30 : 100;
+    for (const [name, subject] of Object.entries(subjects))
+      subjects[name] = await latencyOf(bench, subject, count);
+    const measured = await interleave(bench.rounds, subjects);
+    const all = Object.fromEntries(Object.entries(measured).map(([name, rounds]) => [name, rounds.flat()]));
+    return [
+      all.bullmq === undefined
+        ? missingRow('median ms against BullMQ', 'redis-server is not installed')
+        : ratioRow('median ms', median(all.service), 'BullMQ', median(all.bullmq), { most: 1 }),
+      ratioRow('p99 ms', percentile(all.service, 99), 'graphile-worker', percentile(all.graphile, 99), {
+        most: 1,
+        tail: true,
+      }),
+      ratioRow('median ms', median(all.service), 'graphile-worker', median(all.graphile)),
+      ratioRow('median ms', median(all.service), 'pg-boss', median(all.boss)),
+    ];
+  },
+};
+
+async function latencySubjects(bench) {
+  const service = await bench.service({ databaseUrl: await bench.serviceDatabase() });
+  const boss = await bench.peer('pg-boss.js', { DATABASE_URL: await bench.emptyDatabase(), WORK: 'on' });
+  const graphile = await bench.peer('graphile-worker.js', {
+    DATABASE_URL: await bench.emptyDatabase(),
+    WORK: 'on',
+  });
+  const bullmq =
+    bench.redis === undefined
+      ? undefined
+      : await bench.peer('bullmq.js', { REDIS_URL: bench.redis.url, WORK: 'on' });
+  return {
+    service: { url: `${service.url}/v1/queue/bench/timed`, headers: keyHeader },
+    boss: { url: `${boss.url}/submit` },
+    graphile: { url: `${graphile.url}/submit` },
+    ...(bullmq === undefined ? {} : { bullmq: { url: `${bullmq.url}/submit` } }),
+  };
+}

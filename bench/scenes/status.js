@@ -1,0 +1,74 @@
+import { keyHeader } from '../support/built-service.js';
+import { smallInput } from '../support/inputs.js';
+import { withClient } from '../support/postgres.js';
+import { preloadWaiting, sampleWaiting } from '../support/preload.js';
+import { interleave, medianOf } from '../support/rounds.js';
+import { ratioRow } from '../support/rows.js';
+import { getScript, withoutFailures, wrk } from '../support/wrk.js';
+
+const connections = 32;
+const asked = 1_000;
+const warmUpSeconds = 3;
+
+export const scene = {
+  number: 3,
+  name: 'status',
+  title: 'status of waiting requests, 32 connections',
+  short: true,
+
+  /** @param {import('../support/bench.js').Bench} bench */
+  async run(bench) {
+    const deep = bench.short ? 100_000 : 1_000_000;
+    const subjects = {
+      bare: await bareSelect(bench, deep),
+      shallow: await statusAt(bench, 100),
+      deep: await statusAt(bench, deep),
+    };
+    for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
+    const measured = await interleave(bench.rounds, subjects);
+    const of = (name, field = 'perSecond') => medianOf(measured[name], field);
+    const depth = deep.toLocaleString('en');
+    return [
+      ratioRow('status/s at 100 waiting', of('shallow'), 'bare select', of('bare'), { least: 1.5 }),
+      ratioRow(`status/s at ${depth} waiting`, of('deep'), 'bare select', of('bare'), { least: 1.5 }),
+      ratioRow(`status/s at 100 waiting`, of('shallow'), `at ${depth}`, of('deep'), { most: 1.3 }),
+      ratioRow('p99 ms at 100 waiting', of('shallow', 'p99'), 'bare select', of('bare', 'p99')),
+    ];
+  },
+};
+
+/**
+ * A service with so many waiting for a model at its limit.
+ * @param {import('../support/bench.js').Bench} bench
+ * @param {number} depth
+ */
+export async function statusAt(bench, depth, databaseUrl = undefined) {
+  const url = databaseUrl ?? (await bench.serviceDatabase());
+  // The first of the line is the one that runs.
+  await preloadWaiting(url, 'bench/held', depth + 1, smallInput);
+  const ids = await sampleWaiting(url, asked);
+  const service = await bench.service({ databaseUrl: url });
+  const paths = ids.map((id) => `/v1/queue/requests/${id}/status`);
+  return load(bench, service.url, getScript(paths, keyHeader));
+}
+
+async function bareSelect(bench, count) {
+  const databaseUrl = await bench.emptyDatabase();
+  const bare = await bench.peer('bare.js', { DATABASE_URL: databaseUrl });
+  const ids = await withClient(databaseUrl, async (client) => {
+    await client.query(
+      `INSERT INTO bare_request (id, model_id, input)
+       SELECT gen_random_uuid(), 'bench/held', $2::json FROM generate_series(1, $1::integer)`,
+      [count, smallInput],
+    );
+    await client.query('VACUUM (ANALYZE) bare_request');
+    const { rows } = await client.query('SELECT id FROM bare_request LIMIT $1', [asked]);
+    return rows.map(({ id }) => id);
+  });
+  return load(bench, bare.url, getScript(ids.map((id) => `/status/${id}`)));
+}
+
+function load(bench, url, script) {
+  return async (seconds = bench.seconds) =>
+    withoutFailures(await wrk({ url, directory: bench.directory, script, connections, seconds }));
+}

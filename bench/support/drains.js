@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { smallInput } from './inputs.js';
+import { hrtimeMs } from './model-server.js';
+import { withClient } from './postgres.js';
+import { preloadWaiting } from './preload.js';
+
+const patienceMs = 300_000;
+
+/*
+ * Each fills a fresh database, starts a fresh process, and says how many lives a second there were from the
+ * first start to the last durable end.
+ */
+
+/**
+ * @param {import('./bench.js').Bench} bench
+ * @param {number} count
+ * @param {string[]} [nodeArgs]
+ */
+export async function drainService(bench, count, nodeArgs = []) {
+  const databaseUrl = await bench.serviceDatabase();
+  await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput);
+  const service = await bench.service({ databaseUrl, nodeArgs });
+  await until(databaseUrl, 'NOT EXISTS (SELECT FROM queue_entry) AND NOT EXISTS (SELECT FROM lease)', 100);
+  const seconds = await secondsOf(
+    databaseUrl,
+    `SELECT extract(epoch FROM max(completed_at) - min(started_at)) AS seconds,
+            count(*) FILTER (WHERE outcome = 'succeeded') AS done FROM request`,
+    count,
+  );
+  await service.stop();
+  return count / seconds;
+}
+
+/**
+ * @param {import('./bench.js').Bench} bench
+ * @param {number} count
+ */
+export async function drainPgBoss(bench, count) {
+  const databaseUrl = await bench.emptyDatabase();
+  await fill(bench, 'pg-boss-drain.js', databaseUrl, count);
+  await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
+  const worker = await bench.peer('pg-boss-drain.js', { DATABASE_URL: databaseUrl });
+  await until(
+    databaseUrl,
+    `NOT EXISTS (SELECT FROM pgboss.job WHERE name = 'bench' AND state < 'completed')`,
+    100,
+  );
+  const seconds = await secondsOf(
+    databaseUrl,
+    `SELECT extract(epoch FROM max(completed_on) - min(started_on)) AS seconds,
+            count(*) FILTER (WHERE state = 'completed') AS done
+     FROM pgboss.job WHERE name = 'bench'`,
+    count,
+  );
+  await worker.stop();
+  return count / seconds;
+}
+
+/**
+ * It deletes what is done, so its time is taken outside.
+ * @param {import('./bench.js').Bench} bench
+ * @param {number} count
+ * @param {'plain' | 'batched'} mode
+ */
+export async function drainGraphileWorker(bench, count, mode) {
+  const databaseUrl = await bench.emptyDatabase();
+  await fill(bench, 'graphile-worker-drain.js', databaseUrl, count);
+  await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
+  const worker = await bench.peer('graphile-worker-drain.js', { DATABASE_URL: databaseUrl, MODE: mode });
+  await until(databaseUrl, 'NOT EXISTS (SELECT FROM graphile_worker._private_jobs)', 10);
+  const endedAtMs = hrtimeMs();
+  const { firstAtMs } = await worker.firstMessage;
+  await worker.stop();
+  return count / ((endedAtMs - firstAtMs) / 1_000);
+}
+
+async function fill(bench, program, databaseUrl, count) {
+  const filler = await bench.peer(program, {
+    DATABASE_URL: databaseUrl,
+    FILL: String(count),
+    INPUT: smallInput,
+  });
+  await filler.stop();
+}
+
+/** Asks for a cheap condition now and then, so that asking is no load. */
+async function until(databaseUrl, condition, everyMs) {
+  await withClient(databaseUrl, async (client) => {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      const { rows } = await client.query({ name: 'until', text: `SELECT ${condition} AS met` });
+      if (rows[0].met) return;
+      if (performance.now() > deadline) throw new Error(`not within ${patienceMs / 1_000} s: ${condition}`);
+      await delay(everyMs);
+    }
+  });
+}
+
+async function secondsOf(databaseUrl, query, count) {
+  const { rows } = await withClient(databaseUrl, (client) => client.query(query));
+  if (Number(rows[0].done) !== count) throw new Error(`${rows[0].done} of ${count} succeeded`);
+  return Number(rows[0].seconds);
+}

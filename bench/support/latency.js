@@ -1,0 +1,55 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { smallInput } from './inputs.js';
+import { hrtimeMs } from './model-server.js';
+
+const warmUps = 50;
+const patienceMs = 30_000;
+
+/**
+ * Submits one at a time to an idle service and takes the time until its handler calls the model.
+ * @param {import('./bench.js').Bench} bench
+ * @param {{ url: string, headers?: Record<string, string> }} subject
+ * @param {number} count
+ * @returns {Promise<() => Promise<number[]>>} warmed up; each call measures `count` times, in ms
+ */
+export async function latencyOf(bench, { url, headers }, count) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const once = async () => {
+    const arrival = bench.model.nextArrival();
+    const sentAtMs = hrtimeMs();
+    const answered = post(agent, url, headers);
+    const late = delay(patienceMs, undefined, { ref: false }).then(() => {
+      throw new Error(`no handler started within ${patienceMs} ms`);
+    });
+    const ms = (await Promise.race([arrival, late])) - sentAtMs;
+    await answered;
+    // Uneven, so that no beat of the subject's own timers is met again and again.
+    await delay(15 + Math.random() * 30);
+    return ms;
+  };
+  const measure = async (times) => {
+    const samples = [];
+    for (let i = 0; i < times; i++) samples.push(await once());
+    return samples;
+  };
+  await measure(warmUps);
+  return () => measure(count);
+}
+
+function post(agent, url, headers) {
+  return new Promise((resolve, reject) => {
+    const call = request(
+      url,
+      { method: 'POST', agent, headers: { 'Content-Type': 'application/json', ...headers } },
+      (response) => {
+        response.resume().once('error', reject);
+        response.once('end', () => {
+          if (response.statusCode === 202) resolve();
+          else reject(new Error(`the submission was answered ${response.statusCode}`));
+        });
+      },
+    );
+    call.once('error', reject).end(smallInput);
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * The service's own statements on the service's own kind of pool, run by the bench itself.
+ * @typedef {object} ServiceStatements
+ * @property {object} database the service's `Database`
+ * @property {(database: object, options: object) => Promise<object[]>} claim
+ * @property {(database: object, items: object[]) => Promise<object[]>} submit
+ * @property {(database: object, items: object[]) => Promise<boolean[]>} finish
+ * @property {string} nodeId of a node that is registered and runs nothing else
+ */
+
+/**
+ * @param {import('./bench.js').Bench} bench
+ * @param {string} databaseUrl
+ * @returns {Promise<ServiceStatements>}
+ */
+export async function serviceStatements(bench, databaseUrl) {
+  const { createDataSource } = await bench.built.load('database/data-source.js');
+  const { Database } = await bench.built.load('database/database.js');
+  const { claim } = await bench.built.load('queue/queries/claim.js');
+  const { submit } = await bench.built.load('queue/queries/submit.js');
+  const { finish } = await bench.built.load('queue/queries/finish.js');
+  const dataSource = await createDataSource({ url: databaseUrl, poolSize: 2 }).initialize();
+  bench.atEndOfScene(() => dataSource.destroy());
+  const [{ id: nodeId }] = await dataSource.query(
+    `INSERT INTO node (id, name, role) VALUES (gen_random_uuid(), 'bench', 'scheduler') RETURNING id`,
+  );
+  return {
+    database: new Database(dataSource, { databasePreparedStatements: true }),
+    claim,
+    submit,
+    finish,
+    nodeId,
+    dataSource,
+  };
+}
+
+/**
+ * @param {import('./service-statements.js').ServiceStatements} statements
+ * @param {object} options
+ * @param {string} options.modelId
+ * @param {number} options.limit
+ * @param {object | null} options.floor
+ */
+export function claimOf({ claim, database, nodeId }, { modelId, limit, floor }) {
+  return claim(database, { modelId, nodeId, limit, timeoutMs: 60_000, floor });
+}
+
+/** Ends what was claimed, as successful no-ops. */
+export function finishOf({ finish, database }, claimed) {
+  return finish(
+    database,
+    claimed.map(({ id, token, input }) => ({
+      requestId: id,
+      token,
+      outcome: 'succeeded',
+      attemptOutcome: 'succeeded',
+      output: input,
+      error: null,
+      message: null,
+    })),
+  );
+}
