@@ -19,8 +19,9 @@ export class RateLimits1780000000003 implements MigrationInterface {
               autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
               autovacuum_analyze_scale_factor = 0.5, autovacuum_analyze_threshold = 10000)`);
 
-    // An entry stands for the admissions of 1/40 of the smallest window that it is still in, so history grows
-    // coarser with age. It leaves a window when its last admission does: early never, late by 1/40 at most.
+    // An entry stands for the admissions of 1/40 of a window, and leaves a window when its last admission does:
+    // early never, late by 1/40 at most. When the entries have become many, those that are out of the smallest
+    // window are joined to what the next one needs, so that history grows coarser with age.
     await db.query(`
       CREATE FUNCTION rate_admit(asks json)
       RETURNS TABLE (ask integer, granted integer, at_us bigint, remaining integer[], reset_ms float8[],
@@ -57,7 +58,7 @@ export class RateLimits1780000000003 implements MigrationInterface {
         RETURN QUERY
         WITH ask AS MATERIALIZED (
           SELECT a.ask, a.subject, a.route_class, a.wanted, a.spare, a.windows_ms, a.limits, u.ends, u.counts,
-                 now_us / g.grain_us * g.grain_us + g.grain_us AS bucket_end_us
+                 g.grain_us, now_us / g.grain_us * g.grain_us + g.grain_us AS bucket_end_us
           FROM json_to_recordset(asks) AS a (ask integer, subject text, route_class text, wanted integer,
                                              spare integer, windows_ms bigint[], limits integer[])
           JOIN rate_usage u USING (subject, route_class)
@@ -88,17 +89,35 @@ export class RateLimits1780000000003 implements MigrationInterface {
                                       + (SELECT max(ms) FROM unnest(g.windows_ms) AS ms)) / 1000.0)
           FROM given g
           CROSS JOIN LATERAL (
-            SELECT array_agg(m.end_us ORDER BY m.end_us) AS ends,
-                   array_agg(m.count ORDER BY m.end_us) AS counts
+            SELECT CASE WHEN g.extra > 0 THEN g.bucket_end_us ELSE now_us END AS end_us,
+                   g.admitted + g.extra AS count,
+                   cardinality(g.ends) AS size,
+                   g.ends[cardinality(g.ends)] AS last_us,
+                   -- An end after the current bucket means that the clock was set back: it counts as now.
+                   coalesce(g.ends[cardinality(g.ends)] > g.bucket_end_us, false) AS set_back
+          ) AS n
+          CROSS JOIN LATERAL (
+            SELECT n.set_back OR n.size >= 50 * cardinality(g.windows_ms) AS rewrite,
+                   coalesce(n.last_us > g.bucket_end_us - g.grain_us, false) AS same_bucket
+          ) AS how
+          CROSS JOIN LATERAL (
+            SELECT CASE WHEN how.same_bucket
+                        THEN g.ends[:n.size - 1] || greatest(n.last_us, n.end_us)
+                        ELSE g.ends || n.end_us END AS ends,
+                   CASE WHEN how.same_bucket
+                        THEN g.counts[:n.size - 1] || g.counts[n.size] + n.count
+                        ELSE g.counts || n.count END AS counts
+            WHERE NOT how.rewrite
+            UNION ALL
+            SELECT array_agg(m.end_us ORDER BY m.end_us), array_agg(m.count ORDER BY m.end_us)
             FROM (
               SELECT max(e.end_us) AS end_us, sum(e.count)::integer AS count
               FROM (
-                -- An end after the current bucket means that the clock was set back: it counts as now.
                 SELECT least(end_us, g.bucket_end_us) AS end_us, count
                 FROM unnest(g.ends, g.counts) AS e (end_us, count)
                 UNION ALL
-                SELECT CASE WHEN g.extra > 0 THEN g.bucket_end_us ELSE now_us END, g.admitted + g.extra
-                WHERE g.admitted > 0
+                SELECT n.end_us, n.count
+                WHERE n.count > 0
               ) AS e
               CROSS JOIN LATERAL (
                 SELECT min(ms) * 25 AS grain_us
@@ -108,9 +127,9 @@ export class RateLimits1780000000003 implements MigrationInterface {
               WHERE w.grain_us IS NOT NULL
               GROUP BY w.grain_us, (e.end_us - 1) / w.grain_us
             ) AS m
+            HAVING how.rewrite
           ) AS h
-          WHERE u.subject = g.subject AND u.route_class = g.route_class
-            AND (g.admitted > 0 OR g.ends[cardinality(g.ends)] > g.bucket_end_us)
+          WHERE u.subject = g.subject AND u.route_class = g.route_class AND (n.count > 0 OR n.set_back)
         )
         SELECT g.ask, g.admitted + g.extra, now_us,
                ARRAY(SELECT greatest(quota - used - g.admitted - g.extra, 0)
