@@ -1,0 +1,88 @@
+import type { ServiceNode } from '../cluster/service-node.js';
+import { models } from '../cluster/models-file.js';
+import type { Ledger } from '../load/ledger.js';
+import type { ModelRun, RunBook } from '../model/run-book.js';
+
+/** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
+const soonestGivenUpMs = 4_000;
+/** A node that wakes looks at the clock every 250 ms, and then closes its connections. */
+const wakingMs = 1_000;
+
+export interface Peak {
+  modelId: string;
+  limit: number;
+  peak: number;
+}
+
+/**
+ * The models' own count. A run counts from the call to the end of its connection, except while its node is frozen
+ * and so cannot close the connection of a run that it has lost.
+ */
+export function checkConcurrency(runs: RunBook, nodes: readonly ServiceNode[], ledger: Ledger): Peak[] {
+  checkRepeats(runs, ledger);
+  return models.map(({ id, concurrency }) => {
+    const counted = runs.runs.filter(({ modelId }) => modelId === id);
+    const { peak, at } = mostAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
+    if (peak > concurrency) {
+      const there = at.map(
+        ({ requestId, attempt, node, startedAt, endedAt }) =>
+          `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}`,
+      );
+      ledger.violate(
+        'concurrency is never exceeded',
+        `${id}: ${peak} of ${concurrency}: ${there.join('; ')}`,
+      );
+    }
+    return { modelId: id, limit: concurrency, peak };
+  });
+}
+
+interface CountedSpan {
+  from: number;
+  to: number;
+  run: ModelRun;
+}
+
+function countedSpans(run: ModelRun, nodes: readonly ServiceNode[]): CountedSpan[] {
+  let spans = [{ from: run.startedAt, to: run.endedAt, run }];
+  const freezes = nodes.find(({ name }) => name === run.node)?.freezes ?? [];
+  for (const freeze of freezes) {
+    const from = freeze.from + soonestGivenUpMs;
+    const to = freeze.to + wakingMs;
+    if (freeze.to < from) continue;
+    spans = spans.flatMap((span) => [
+      { ...span, to: Math.min(span.to, from) },
+      { ...span, from: Math.max(span.from, to) },
+    ]);
+  }
+  return spans.filter(({ from, to }) => from < to);
+}
+
+function mostAtOnce(spans: readonly CountedSpan[]): { peak: number; at: ModelRun[] } {
+  const changes = spans
+    .flatMap((span) => [
+      { at: span.from, span, enters: true },
+      { at: span.to, span, enters: false },
+    ])
+    .sort((a, b) => a.at - b.at || Number(a.enters) - Number(b.enters));
+  const going = new Set<CountedSpan>();
+  let peak = 0;
+  let at: ModelRun[] = [];
+  for (const { span, enters } of changes) {
+    if (enters) going.add(span);
+    else going.delete(span);
+    if (going.size <= peak) continue;
+    peak = going.size;
+    at = [...going].map(({ run }) => run);
+  }
+  return { peak, at };
+}
+
+function checkRepeats(runs: RunBook, ledger: Ledger): void {
+  const seen = new Set<string>();
+  for (const { requestId, attempt } of runs.runs) {
+    const name = `${requestId} ${attempt}`;
+    if (seen.has(name)) ledger.violate('an attempt calls its model once', `attempt ${attempt}`, requestId);
+    seen.add(name);
+  }
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { KeySecret } from '../../src/auth/key-secret.js';
+import type { Random } from '../random.js';
+import { DatabaseProxy } from './database-proxy.js';
+import { modelsFile } from './models-file.js';
+import { Postgres } from './postgres.js';
+import { type Role, ServiceNode } from './service-node.js';
+
+/** The repository, seen from `dist/chaos/cluster`. */
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export const limits = { submit: '5/s,60/m', other: '8/s,120/m' };
+
+/** PostgreSQL, a proxy a node, and the nodes; all of it ours, and gone after `stop`. */
+export class Cluster {
+  readonly directory = mkdtempSync(join(tmpdir(), `nowserving-chaos-${process.pid}-`));
+  readonly postgres = new Postgres(this.directory);
+  readonly nodes: ServiceNode[] = [];
+  readonly proxies: DatabaseProxy[] = [];
+  readonly keys = { main: newKey(), second: newKey(), limited: newKey() };
+
+  constructor(
+    private readonly processes: number,
+    private readonly random: Random,
+  ) {}
+
+  get apiNodes(): ServiceNode[] {
+    return this.nodes.filter(({ servesCalls }) => servesCalls);
+  }
+
+  async start(modelUrl: string): Promise<void> {
+    writeFileSync(join(this.directory, 'models.yaml'), modelsFile(modelUrl));
+    await this.postgres.start();
+    for (const [index, role] of this.roles().entries()) {
+      const proxy = new DatabaseProxy(() => this.postgres.port);
+      const databaseUrl = this.postgres.urlVia(await proxy.listen());
+      this.proxies.push(proxy);
+      this.nodes.push(
+        new ServiceNode({
+          name: `node-${index + 1}`,
+          role,
+          root,
+          directory: this.directory,
+          environment: {
+            DATABASE_URL: databaseUrl,
+            BOOTSTRAP_API_KEY: this.keys.main,
+            MODELS_FILE: join(this.directory, 'models.yaml'),
+            RATE_LIMIT_SUBMIT: 'off',
+            RATE_LIMIT_OTHER: 'off',
+            SHUTDOWN_GRACE: '3s',
+            LOG_LEVEL: 'warn',
+          },
+        }),
+      );
+    }
+    await Promise.all(this.nodes.map((node) => node.start()));
+    await this.addKeys();
+  }
+
+  proxyOf(node: ServiceNode): DatabaseProxy {
+    return this.proxies[this.nodes.indexOf(node)]!;
+  }
+
+  async stop(keepDirectory: boolean): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.kill()));
+    await Promise.all(this.proxies.map((proxy) => proxy.close()));
+    await this.postgres.stop();
+    if (!keepDirectory) rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** Two nodes that do everything; the others are drawn. */
+  private roles(): Role[] {
+    return Array.from({ length: this.processes }, (_, index) =>
+      index < 2 ? 'all' : this.random.pick<Role>(['all', 'api', 'scheduler']),
+    );
+  }
+
+  private async addKeys(): Promise<void> {
+    const insert = `INSERT INTO api_key (id, name, prefix, hash, scopes, rate_limit_submit, rate_limit_other)
+      VALUES (gen_random_uuid(), $1, 'chaos', $2, ARRAY['submit', 'read', 'cancel'], $3, $4)`;
+    await this.postgres.query(insert, ['second', new KeySecret(this.keys.second).hash(), null, null]);
+    await this.postgres.query(insert, [
+      'limited',
+      new KeySecret(this.keys.limited).hash(),
+      limits.submit,
+      limits.other,
+    ]);
+  }
+}
+
+function newKey(): string {
+  return `chaos_${randomBytes(24).toString('hex')}`;
+}

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { EmbeddedPostgres } from '../../src/database/embedded-postgres.js';
+import { within } from '../clock.js';
+
+/** A PostgreSQL of our own, durable as in production, that can be killed and started again. */
+export class Postgres {
+  private server: EmbeddedPostgres;
+  private adminUrl = '';
+
+  constructor(private readonly directory: string) {
+    this.server = new EmbeddedPostgres(directory);
+  }
+
+  /** It listens on another port after every start. */
+  get port(): number {
+    return Number(new URL(this.adminUrl).port);
+  }
+
+  /** The server as seen through a proxy on `port`. */
+  urlVia(port: number): string {
+    const url = new URL(this.adminUrl);
+    url.port = String(port);
+    return url.href;
+  }
+
+  async start(): Promise<void> {
+    this.server = new EmbeddedPostgres(this.directory);
+    this.adminUrl = await this.server.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.server.stop();
+  }
+
+  /** SIGKILL for the server and every process that it started. */
+  async kill(): Promise<void> {
+    const postmaster = this.pid();
+    const processes = [postmaster, ...childrenOf(postmaster)];
+    for (const pid of processes) sendSignal(pid, 'SIGKILL');
+    await within(10_000, () => !processes.some(isAlive));
+  }
+
+  /** Past the proxies. */
+  async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.adminUrl, application_name: 'chaos' });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private pid(): number {
+    const file = join(this.directory, 'postgres', 'postmaster.pid');
+    if (!existsSync(file)) throw new Error('PostgreSQL is not running');
+    return Number(readFileSync(file, 'utf8').split('\n')[0]);
+  }
+}
+
+/** Linux only; elsewhere the server's processes end by themselves soon after it. */
+function childrenOf(parent: number): number[] {
+  if (!existsSync('/proc')) return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent;
+      } catch {
+        return false;
+      }
+    });
+}
+
+function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // gone already
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { now, overlaps, sleep, within, type Span } from '../clock.js';
+
+export type Role = 'all' | 'api' | 'scheduler';
+
+export interface NodeOptions {
+  name: string;
+  role: Role;
+  root: string;
+  directory: string;
+  environment: Record<string, string>;
+}
+
+/** After SIGTERM a node may take its grace and a little more. */
+const stopPatienceMs = 20_000;
+
+/** One process of the service, kept alive as a supervisor would. */
+export class ServiceNode {
+  readonly name: string;
+  readonly role: Role;
+  /** When it was frozen. */
+  readonly freezes: Span[] = [];
+  /** When it did not serve: killed, stopping, starting. */
+  readonly downs: Span[] = [];
+  readonly complaints: string[] = [];
+  /** Called when the process ends and nobody ended it. */
+  onUnexpectedExit: (said: string) => void = () => undefined;
+  url = '';
+  private child: ChildProcess | undefined;
+  private tail = '';
+  private expected = false;
+  private port = 0;
+
+  constructor(private readonly options: NodeOptions) {
+    this.name = options.name;
+    this.role = options.role;
+  }
+
+  get servesCalls(): boolean {
+    return this.role !== 'scheduler';
+  }
+
+  get isUp(): boolean {
+    return this.downs.at(-1)?.to !== Infinity && this.freezes.at(-1)?.to !== Infinity;
+  }
+
+  /** Whether it could not answer, for reasons of its own, at some time of the span. */
+  wasAway(from: number, to: number): boolean {
+    return [...this.freezes, ...this.downs].some((span) => overlaps(span, from, to));
+  }
+
+  /** Starts the process, again and again while the database keeps it from starting. */
+  async start(): Promise<void> {
+    this.port ||= await freePort();
+    this.url = `http://127.0.0.1:${this.port}`;
+    if (this.downs.at(-1)?.to !== Infinity) this.downs.push({ from: now(), to: Infinity });
+    while (!(await this.spawn())) await sleep(500);
+    this.downs.at(-1)!.to = now();
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** SIGTERM; false: it had to be killed after all. */
+  async stop(): Promise<boolean> {
+    return this.end('SIGTERM');
+  }
+
+  freeze(): void {
+    this.freezes.push({ from: now(), to: Infinity });
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    const freeze = this.freezes.at(-1);
+    if (freeze?.to !== Infinity) return;
+    this.child?.kill('SIGCONT');
+    freeze.to = now();
+  }
+
+  private async end(signal: NodeJS.Signals): Promise<boolean> {
+    const { child } = this;
+    this.expected = true;
+    this.downs.push({ from: now(), to: Infinity });
+    child?.kill(signal);
+    this.thaw();
+    const ended = await within(stopPatienceMs, () => child === undefined || hasEnded(child));
+    if (!ended) {
+      child?.kill('SIGKILL');
+      await within(5_000, () => hasEnded(child!));
+    }
+    return ended;
+  }
+
+  /** False: it ended before it listened. */
+  private async spawn(): Promise<boolean> {
+    const { root, environment, name, role } = this.options;
+    const child = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
+      cwd: root,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        ...environment,
+        PORT: String(this.port),
+        NODE_NAME: name,
+        ROLE: role,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    this.expected = false;
+    this.tail = '';
+    let listening = false;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        listening ||= text.includes('listening on http');
+        this.hear(text);
+      });
+    }
+    child.once('exit', (code, signal) => {
+      if (this.child !== child || this.expected || !listening) return;
+      this.downs.push({ from: now(), to: Infinity });
+      this.onUnexpectedExit(`code ${code}, signal ${signal}: ${this.tail}`);
+      void this.start();
+    });
+    await within(60_000, () => listening || hasEnded(child));
+    return listening;
+  }
+
+  private hear(text: string): void {
+    this.tail = (this.tail + text).slice(-2_000);
+    appendFileSync(join(this.options.directory, `${this.name}.log`), text);
+    for (const line of text.split('\n')) if (/"level":"(error|fatal)"/.test(line)) this.complaints.push(line);
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}

@@ -1,0 +1,80 @@
+import { sleep } from '../clock.js';
+import { mark, type FaultKind } from './fault.js';
+
+export const nodeFaults: readonly FaultKind[] = [
+  {
+    name: 'node killed',
+    hits: 'one node',
+    async make(context) {
+      const node = context.random.pick(context.targets);
+      mark(context, [node]);
+      await node.kill();
+      await sleep(context.random.between(0, 9_000));
+      await node.start();
+    },
+  },
+  {
+    name: 'all nodes killed',
+    hits: 'all nodes',
+    async make(context) {
+      mark(context, context.targets, true);
+      await Promise.all(context.targets.map((node) => node.kill()));
+      await sleep(context.random.between(0, 2_000));
+      await Promise.all(context.targets.map((node) => node.start()));
+    },
+  },
+  {
+    name: 'rolling restart',
+    hits: 'all nodes',
+    async make(context) {
+      mark(context, context.targets);
+      for (const node of context.targets) {
+        await node.stop();
+        await node.start();
+      }
+    },
+  },
+  {
+    name: 'node frozen',
+    hits: 'one node',
+    async make(context) {
+      const node = context.random.pick(context.targets);
+      mark(context, [node]);
+      node.freeze();
+      await sleep(context.random.between(1_000, 12_000));
+      node.thaw();
+    },
+  },
+  {
+    name: 'node cut off',
+    hits: 'one node',
+    async make(context) {
+      const node = context.random.pick(context.targets);
+      mark(context, [node]);
+      const proxy = context.cluster.proxyOf(node);
+      proxy.hang();
+      await sleep(context.random.between(1_000, 20_000));
+      proxy.heal();
+    },
+  },
+  {
+    name: 'connections reset',
+    hits: 'one node',
+    make(context) {
+      const node = context.random.pick(context.targets);
+      mark(context, [node]);
+      context.cluster.proxyOf(node).reset();
+      return Promise.resolve();
+    },
+  },
+  {
+    name: 'listener half-open',
+    hits: 'one node',
+    make(context) {
+      const node = context.random.pick(context.targets);
+      mark(context, [node]);
+      context.cluster.proxyOf(node).muteChannel((channels) => context.random.pick(channels));
+      return Promise.resolve();
+    },
+  },
+];

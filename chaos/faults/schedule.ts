@@ -1,0 +1,110 @@
+import type { Cluster } from '../cluster/cluster.js';
+import type { ServiceNode } from '../cluster/service-node.js';
+import { now, sleep, within } from '../clock.js';
+import type { Load } from '../load/load.js';
+import type { RunBook } from '../model/run-book.js';
+import type { Random } from '../random.js';
+import { databaseFaults } from './database-faults.js';
+import type { FaultKind, FaultRecord } from './fault.js';
+import { nodeFaults } from './node-faults.js';
+
+export const faultKinds: readonly FaultKind[] = [...nodeFaults, ...databaseFaults];
+
+const probeEveryMs = 250;
+const probePatienceMs = 30_000;
+
+/** Makes faults in a random order that the seed repeats: every kind once before any comes again. */
+export class Schedule {
+  readonly records: FaultRecord[] = [];
+  private bag: FaultKind[] = [];
+  private readonly held = new Set<ServiceNode | 'database'>();
+  private going = 0;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly book: RunBook,
+    private readonly load: Load,
+    private readonly random: Random,
+    private readonly kinds: readonly FaultKind[],
+  ) {}
+
+  /** Goes on until the deadline, and until every fault has healed. */
+  async run(deadline: number): Promise<void> {
+    while (now() < deadline) {
+      await sleep(this.random.between(1_500, 6_000));
+      const fault = this.make(this.next());
+      // Mostly one after the other, at times one into the other.
+      if (!this.random.chance(0.25)) await fault;
+    }
+    await this.allHealed();
+  }
+
+  async allHealed(): Promise<void> {
+    await within(120_000, () => this.going === 0);
+  }
+
+  private next(): FaultKind {
+    if (this.bag.length === 0) this.bag = this.random.shuffle(this.kinds);
+    return this.bag.pop()!;
+  }
+
+  private async make(kind: FaultKind): Promise<void> {
+    this.going++;
+    const targets = await this.take(kind);
+    const record: FaultRecord = {
+      kind: kind.name,
+      nodes: [],
+      from: now(),
+      healedAt: Infinity,
+      affected: [],
+      total: false,
+      servedAfterMs: [],
+    };
+    this.records.push(record);
+    // Its own stream: how long others take does not change what this one draws.
+    const random = this.random.fork(`${this.records.length}`);
+    try {
+      await kind.make({ cluster: this.cluster, book: this.book, random, record, targets });
+      record.healedAt = now();
+    } finally {
+      if (kind.hits === 'database') this.held.delete('database');
+      for (const node of targets) this.held.delete(node);
+      this.going--;
+    }
+    if (kind.hits === 'database') await this.probe(record);
+  }
+
+  /** Waits until what the fault hits is free, and takes it. A single node is drawn here. */
+  private async take({ hits }: FaultKind): Promise<ServiceNode[]> {
+    let targets: ServiceNode[] = [];
+    await within(120_000, () => {
+      if (hits === 'database') return !this.held.has('database');
+      const free = this.cluster.nodes.filter((node) => !this.held.has(node));
+      targets = hits === 'one node' && free.length > 0 ? [this.random.pick(free)] : free;
+      return hits === 'one node' ? free.length > 0 : free.length === this.cluster.nodes.length;
+    });
+    if (hits === 'database') this.held.add('database');
+    for (const node of targets) this.held.add(node);
+    return targets;
+  }
+
+  /** When does each node that is up accept a submission again? */
+  private async probe(record: FaultRecord): Promise<void> {
+    const nodes = this.cluster.apiNodes.filter((node) => node.isUp);
+    await Promise.all(
+      nodes.map(async (node) => {
+        let servedAt: number | undefined;
+        while (servedAt === undefined && node.isUp && now() - record.healedAt < probePatienceMs) {
+          // Not one after the other: one that hangs must not hide that the next would be answered.
+          const { submitter } = this.load;
+          const submission = submitter.make('chaos/fast', [{ do: 'answer', ms: 1 }]);
+          delete submission.idempotencyKey;
+          void submitter.send(submission, node).then((entry) => entry && (servedAt ??= now()));
+          await sleep(probeEveryMs);
+        }
+        if (servedAt !== undefined) record.servedAfterMs.push(Math.max(0, servedAt - record.healedAt));
+        else if (node.isUp) record.servedAfterMs.push(probePatienceMs);
+      }),
+    );
+  }
+}

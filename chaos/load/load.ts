@@ -1,0 +1,96 @@
+import type { Cluster } from '../cluster/cluster.js';
+import { sleep, within } from '../clock.js';
+import type { Random } from '../random.js';
+import { ApiClient } from './api-client.js';
+import { Follower } from './follower.js';
+import type { Entry, Ledger } from './ledger.js';
+import { LimitedCaller } from './limited-caller.js';
+import { Poller } from './poller.js';
+import { Submitter } from './submitter.js';
+
+/** Submissions a second: below what the models can do, so that what piles up in a fault drains after it. */
+const submissionsPerSecond = 12;
+
+/** Callers of every kind, until told to stop. */
+export class Load {
+  readonly client: ApiClient;
+  readonly submitter: Submitter;
+  readonly poller: Poller;
+  private readonly follower: Follower;
+  private readonly limited: LimitedCaller;
+  private readonly random: Random;
+  private running = true;
+  private watching = true;
+  private going = 0;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly ledger: Ledger,
+    random: Random,
+  ) {
+    this.random = random.fork('load');
+    this.client = new ApiClient(ledger);
+    this.submitter = new Submitter(cluster, this.client, ledger, random.fork('submit'));
+    this.poller = new Poller(cluster, this.client, ledger, random.fork('poll'));
+    this.follower = new Follower(cluster, ledger, random.fork('follow'));
+    this.limited = new LimitedCaller(cluster, this.client, ledger, random.fork('limited'));
+  }
+
+  start(): void {
+    this.track(this.submitSteadily());
+    this.track(this.limited.run(() => this.running));
+  }
+
+  /** No new requests; those who watch theirs go on. */
+  stopSubmitting(): void {
+    this.running = false;
+  }
+
+  /** Waits until every caller has seen the end of its request; false: some have not in time. */
+  async finish(ms: number): Promise<boolean> {
+    const done = await within(ms, () => this.going === 0);
+    this.watching = false;
+    return done;
+  }
+
+  /** Follows, polls or forgets a request, and perhaps cancels it. */
+  watch(entry: Entry): void {
+    const keepOn = (): boolean => this.watching;
+    if (this.random.chance(0.3)) this.track(this.follower.follow(entry, keepOn));
+    else if (this.random.chance(0.8)) this.track(this.poller.poll(entry, keepOn));
+    if (this.random.chance(0.12)) this.track(this.cancelLater(entry));
+  }
+
+  private async submitSteadily(): Promise<void> {
+    while (this.running) {
+      this.track(this.submitAndWatch());
+      await sleep((-Math.log(1 - this.random.next()) * 1_000) / submissionsPerSecond);
+    }
+  }
+
+  private async submitAndWatch(): Promise<void> {
+    const entry = await this.submitter.submitOne();
+    if (entry !== undefined) this.watch(entry);
+  }
+
+  private async cancelLater(entry: Entry): Promise<void> {
+    await sleep(this.random.between(0, 1_500));
+    const node = this.random.pick(this.cluster.apiNodes);
+    const answer = await this.client.call(node, 'PUT', `requests/${entry.id}/cancel`);
+    if (answer === undefined || answer.status === 503) return;
+    const { status } = answer.body as { status?: Entry['cancel'] };
+    const sound =
+      (answer.status === 200 && status === 'CANCELLED') ||
+      (answer.status === 202 && status === 'CANCELLATION_REQUESTED') ||
+      (answer.status === 400 && status === 'ALREADY_COMPLETED');
+    if (sound) entry.cancel = status!;
+    else this.ledger.violate('a cancel is answered by the table', `${answer.status} ${status}`, entry.id);
+  }
+
+  private track(work: Promise<unknown>): void {
+    this.going++;
+    work
+      .catch((error: Error) => this.ledger.violate('the harness works', error.stack ?? error.message))
+      .finally(() => this.going--);
+  }
+}

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { now, sleep } from '../clock.js';
+import type { ChaosInput, Step } from './behaviour.js';
+import { type ModelRun, RunBook } from './run-book.js';
+
+/** The models: slow, broken or hanging as each request asks, and keeping a book of it. */
+export class ModelServer {
+  readonly book = new RunBook();
+  private held = new Set<() => void>();
+  private readonly server = createServer((request, response) => {
+    void this.serve(request, response).catch(() => response.destroy());
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+
+  /** How many runs are being held. */
+  get holding(): number {
+    return this.held.size;
+  }
+
+  /** Lets those go that are held; later ones are held again. */
+  release(): void {
+    for (const letGo of this.held) letGo();
+    this.held.clear();
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    const run = this.book.start({
+      requestId: String(request.headers['x-request-id']),
+      attempt: Number(request.headers['x-attempt']),
+      modelId: request.url!.slice(1),
+      node: String(request.headers['x-node']),
+    });
+    const ended = (): void => {
+      run.endedAt = Math.min(run.endedAt, now());
+    };
+    request.socket.once('close', ended);
+    response.once('close', ended);
+    response.once('finish', () => {
+      run.answered = true;
+      ended();
+    });
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { plan } = JSON.parse(Buffer.concat(chunks).toString()) as ChaosInput;
+    await this.take(plan[Math.min(run.attempt, plan.length) - 1]!, run, response);
+  }
+
+  private async take(step: Step, run: ModelRun, response: ServerResponse): Promise<void> {
+    switch (step.do) {
+      case 'answer':
+        await sleep(step.ms);
+        return answer(run, response);
+      case 'hold': {
+        const letGo = new Promise<void>((done) => {
+          this.held.add(done);
+          response.once('close', () => {
+            this.held.delete(done);
+            done();
+          });
+        });
+        await letGo;
+        return answer(run, response);
+      }
+      case 'lines':
+        await writeLines(step, run, response);
+        response.end(`${JSON.stringify({ type: 'output', output: outputOf(run) })}\n`);
+        return;
+      case 'error':
+        await writeLines(step, run, response);
+        response.end(
+          `${JSON.stringify({ type: 'error', message: 'as asked', retryable: step.retryable })}\n`,
+        );
+        return;
+      case 'cut':
+        await writeLines(step, run, response);
+        response.destroy();
+        return;
+      case 'status':
+        await sleep(step.ms);
+        if (step.retryAfter !== undefined) response.setHeader('retry-after', step.retryAfter);
+        response.writeHead(step.status, { 'content-type': 'application/json' });
+        response.end('{"why":"as asked"}');
+        return;
+      case 'reset':
+        await sleep(step.ms);
+        response.socket?.resetAndDestroy();
+        return;
+      case 'hang':
+    }
+  }
+}
+
+function answer(run: ModelRun, response: ServerResponse): void {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify(outputOf(run)));
+}
+
+function outputOf({ requestId, attempt, nonce }: ModelRun): object {
+  return { request_id: requestId, attempt, nonce };
+}
+
+async function writeLines(
+  { ms, lines }: { ms: number; lines: number },
+  run: ModelRun,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  response.flushHeaders();
+  for (let i = 0; i < lines && !response.destroyed; i++) {
+    await sleep(ms / (lines + 1));
+    response.write(`${JSON.stringify({ type: 'log', level: 'INFO', message: `${run.nonce} line ${i}` })}\n`);
+    run.lines++;
+  }
+  await sleep(ms / (lines + 1));
+}

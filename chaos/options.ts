@@ -1,0 +1,40 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** How long faults are made; starting, draining and checking come on top. */
+  seconds: number;
+  seed: number;
+  processes: number;
+  /** Only these kinds of fault; empty: all. */
+  only: string[];
+  /** Leaves the directory with the logs in place. */
+  keep: boolean;
+}
+
+export function readOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      seconds: { type: 'string', default: '60' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      processes: { type: 'string', default: '3' },
+      only: { type: 'string', default: '' },
+      keep: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    seconds: wholeNumber('--seconds', values.seconds, 5, 86_400),
+    seed: wholeNumber('--seed', values.seed, 0, 2 ** 31),
+    processes: wholeNumber('--processes', values.processes, 2, 20),
+    only: values.only.split(',').filter((kind) => kind !== ''),
+    keep: values.keep,
+  };
+}
+
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new Error(`${name} takes a whole number from ${least} to ${most}`);
+  }
+  return value;
+}
