@@ -14,8 +14,8 @@ export function baseUrl(request: Request, config: Config): string {
   if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
   const host = request.host;
   const { localAddress = config.host, localPort = config.port } = request.socket;
-  // A Host that is none would end up in our URLs.
-  return `${request.protocol}://${hostName.test(host ?? '') ? host : `${localAddress}:${localPort}`}`;
+  // A Host that is none, or a forwarded scheme that is none, would end up in our URLs.
+  return `${request.secure ? 'https' : 'http'}://${hostName.test(host ?? '') ? host : `${localAddress}:${localPort}`}`;
 }
 
 export function requestUrls(base: string, requestId: string): RequestUrls {
