@@ -70,9 +70,11 @@ export class HeldLine {
     const before = await this.order();
     const wrong: Disagreement[] = [];
     for (const node of this.cluster.apiNodes) {
+      const answers = await Promise.all(
+        before.map((id) => this.client.call(node, 'GET', `requests/${id}/status`)),
+      );
       for (const [place, id] of before.entries()) {
-        const answer = await this.client.call(node, 'GET', `requests/${id}/status`);
-        const told = (answer?.body as Status | undefined)?.queue_position;
+        const told = (answers[place]?.body as Status | undefined)?.queue_position;
         if (told !== place) wrong.push({ node: node.name, id, told, true: place });
       }
     }
