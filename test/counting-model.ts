@@ -48,10 +48,11 @@ export class CountingModel {
     this.held.clear();
   }
 
-  /** Answers one held request and keeps the others waiting. */
-  releaseOne(id: string): void {
+  /** Answers one held call and keeps the others waiting; which attempt, if there may be several. */
+  releaseOne(id: string, attempt?: number): void {
     for (const call of this.held.values()) {
       if (call.headers['x-request-id'] !== id) continue;
+      if (attempt !== undefined && Number(call.headers['x-attempt']) !== attempt) continue;
       this.held.delete(call.response);
       this.finish(call);
     }
