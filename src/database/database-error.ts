@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { DomainError } from '../errors/domain-error.js';
 
 const unreachable = new Set([
@@ -27,7 +28,7 @@ export function databaseError(error: unknown): unknown {
 
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DomainError) return error.code === 'unavailable';
-  if (!(error instanceof Error)) return false;
+  if (!types.isNativeError(error)) return false; // not instanceof: an error may come from another realm
   const code = (error as NodeJS.ErrnoException).code;
   if (code !== undefined && (unreachable.has(code) || passing.test(code))) return true;
   return /connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|pool after calling end/i.test(
