@@ -33,10 +33,12 @@ export function statusMessages({
 
     const send = (snapshot: Snapshot, logs: LogEntry[] | undefined): void => {
       const text = render(snapshot, logs);
-      sentUpTo = Math.max(sentUpTo, snapshot.row.lastEventId);
+      // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
+      if (readLog === undefined || snapshot.row.state !== 'IN_QUEUE')
+        sentUpTo = Math.max(sentUpTo, snapshot.row.lastEventId);
       if (text === sentText && (logs === undefined || logs.length === 0)) return;
       sentText = text;
-      subscriber.next({ id: String(snapshot.row.lastEventId), data: text });
+      subscriber.next({ id: String(sentUpTo), data: text });
     };
     const hasLog = (row: StatusRow): boolean => row.state !== 'IN_QUEUE' && row.lastEventId > sentUpTo;
 

@@ -41,8 +41,8 @@ export class StreamController {
     const wanted = parseLogsQuery(logs);
     const row = await this.requests.find(caller, requestId);
     if (request.method === 'HEAD') return EMPTY;
-    const after = parseEventId(lastEventId);
-    if (after !== undefined && row.state === 'COMPLETED' && after >= row.lastEventId) {
+    const after = parseEventId(lastEventId, row.lastEventId);
+    if (row.state === 'COMPLETED' && after === row.lastEventId) {
       response.status(204).end(); // tells an EventSource not to come back
       return EMPTY;
     }
@@ -60,9 +60,9 @@ export class StreamController {
   }
 }
 
-/** undefined unless it is an id that a stream of ours has sent. */
-function parseEventId(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+/** undefined unless it is an id that a stream of this request may have sent. */
+function parseEventId(text: string | undefined, newest: number): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) && Number(text) <= newest ? Number(text) : undefined;
 }
 
 /** Nest writes its own, longer Cache-Control when it opens a stream; ours is the one of the API description. */
