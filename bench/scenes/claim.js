@@ -89,7 +89,7 @@ async function timedClaim(side, floor) {
 }
 
 /** The claim's plan with the service's planner settings, on a connection of the service's pool. */
-async function explain({ claim, dataSource, nodeId }, prepare = undefined) {
+async function explain({ claim, dataSource, nodeId }, prepare) {
   let text = '';
   const spy = {
     query: (statement) => {

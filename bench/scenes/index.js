@@ -2,7 +2,10 @@ import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as latency } from './idle-latency.js';
 import { scene as life } from './life.js';
+import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as status } from './status.js';
 import { scene as submit } from './submit.js';
+import { scene as submitLarge } from './submit-large.js';
+import { scene as wal } from './wal.js';
 
-export const scenes = [submit, status, claim, life, latency, apiToScheduler];
+export const scenes = [submit, submitLarge, status, claim, life, latency, apiToScheduler, nothingToDo, wal];

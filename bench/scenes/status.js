@@ -3,8 +3,8 @@ import { smallInput } from '../support/inputs.js';
 import { withClient } from '../support/postgres.js';
 import { preloadWaiting, sampleWaiting } from '../support/preload.js';
 import { interleave, medianOf } from '../support/rounds.js';
-import { ratioRow } from '../support/rows.js';
-import { getScript, withoutFailures, wrk } from '../support/wrk.js';
+import { cpuRows, ratioRow } from '../support/rows.js';
+import { getScript } from '../support/wrk.js';
 
 const connections = 32;
 const asked = 1_000;
@@ -32,6 +32,7 @@ export const scene = {
       ratioRow('status/s at 100 waiting', of('shallow'), 'bare select', of('bare'), { least: 1.5 }),
       ratioRow(`status/s at ${depth} waiting`, of('deep'), 'bare select', of('bare'), { least: 1.5 }),
       ratioRow(`status/s at 100 waiting`, of('shallow'), `at ${depth}`, of('deep'), { most: 1.3 }),
+      ...cpuRows('status', measured.shallow, measured.bare, 'bare select'),
       ratioRow('p99 ms at 100 waiting', of('shallow', 'p99'), 'bare select', of('bare', 'p99')),
     ];
   },
@@ -42,14 +43,14 @@ export const scene = {
  * @param {import('../support/bench.js').Bench} bench
  * @param {number} depth
  */
-export async function statusAt(bench, depth, databaseUrl = undefined) {
+export async function statusAt(bench, depth, databaseUrl) {
   const url = databaseUrl ?? (await bench.serviceDatabase());
   // The first of the line is the one that runs.
   await preloadWaiting(url, 'bench/held', depth + 1, smallInput);
   const ids = await sampleWaiting(url, asked);
   const service = await bench.service({ databaseUrl: url });
   const paths = ids.map((id) => `/v1/queue/requests/${id}/status`);
-  return load(bench, service.url, getScript(paths, keyHeader));
+  return load(bench, service, getScript(paths, keyHeader));
 }
 
 async function bareSelect(bench, count) {
@@ -65,10 +66,9 @@ async function bareSelect(bench, count) {
     const { rows } = await client.query('SELECT id FROM bare_request LIMIT $1', [asked]);
     return rows.map(({ id }) => id);
   });
-  return load(bench, bare.url, getScript(ids.map((id) => `/status/${id}`)));
+  return load(bench, bare, getScript(ids.map((id) => `/status/${id}`)));
 }
 
-function load(bench, url, script) {
-  return async (seconds = bench.seconds) =>
-    withoutFailures(await wrk({ url, directory: bench.directory, script, connections, seconds }));
+function load(bench, subject, script) {
+  return (seconds) => bench.load(subject, script, { connections, seconds });
 }

@@ -1,6 +1,6 @@
 import { smallInput } from '../support/inputs.js';
 import { interleave, medianOf } from '../support/rounds.js';
-import { missingRow, ratioRow } from '../support/rows.js';
+import { cpuRows, missingRow, ratioRow } from '../support/rows.js';
 import { submitSubjects } from '../support/submit-subjects.js';
 
 export const scene = {
@@ -23,6 +23,7 @@ export const scene = {
         most: 1,
         tail: true,
       }),
+      ...cpuRows('submit', measured.service, measured.bare, 'bare insert'),
       ratioRow('p50 ms', medianOf(measured.service, 'p50'), 'bare insert', medianOf(measured.bare, 'p50')),
     ];
   },

@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BuiltService, apiKey } from './built-service.js';
 import { spawnListening } from './child.js';
+import { cpuMsOf, cpuMsOfChildren } from './cpu.js';
 import { ModelServer } from './model-server.js';
 import { describeProfiles, profileArgs } from './profile.js';
 import { startPostgres, withClient } from './postgres.js';
 import { startRedis } from './redis.js';
+import { wrk } from './wrk.js';
 
 const peersDirectory = fileURLToPath(new URL('../peers', import.meta.url));
 const template = 'bench_template';
@@ -96,6 +98,22 @@ export class Bench {
 
   #profiles() {
     return join(this.directory, 'profiles');
+  }
+
+  /**
+   * Load on one subject, with the processor time that an answer cost the subject and PostgreSQL: the figure that
+   * suffers least when others use the machine too.
+   * @param {{ url: string, pid: number }} subject
+   * @param {string} script Lua
+   * @param {{ connections: number, seconds?: number }} options
+   */
+  async load(subject, script, { connections, seconds = this.seconds }) {
+    const before = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
+    const load = await wrk({ url: subject.url, directory: this.directory, script, connections, seconds });
+    if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
+    const after = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
+    const [processUs, postgresUs] = after.map((ms, i) => ((ms - before[i]) * 1_000) / load.answers);
+    return { ...load, processUs, postgresUs };
   }
 
   /** @param {() => Promise<void>} end */

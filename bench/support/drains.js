@@ -1,10 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { smallInput } from './inputs.js';
 import { hrtimeMs } from './model-server.js';
 import { withClient } from './postgres.js';
 import { preloadWaiting } from './preload.js';
-
-const patienceMs = 300_000;
+import { until } from './until.js';
 
 /*
  * Each fills a fresh database, starts a fresh process, and says how many lives a second there were from the
@@ -81,19 +79,6 @@ async function fill(bench, program, databaseUrl, count) {
     INPUT: smallInput,
   });
   await filler.stop();
-}
-
-/** Asks for a cheap condition now and then, so that asking is no load. */
-async function until(databaseUrl, condition, everyMs) {
-  await withClient(databaseUrl, async (client) => {
-    const deadline = performance.now() + patienceMs;
-    for (;;) {
-      const { rows } = await client.query({ name: 'until', text: `SELECT ${condition} AS met` });
-      if (rows[0].met) return;
-      if (performance.now() > deadline) throw new Error(`not within ${patienceMs / 1_000} s: ${condition}`);
-      await delay(everyMs);
-    }
-  });
 }
 
 async function secondsOf(databaseUrl, query, count) {

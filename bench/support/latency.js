@@ -1,7 +1,8 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { smallInput } from './inputs.js';
 import { hrtimeMs } from './model-server.js';
+import { submitOne } from './submit-many.js';
 
 const warmUps = 50;
 const patienceMs = 30_000;
@@ -18,7 +19,7 @@ export async function latencyOf(bench, { url, headers }, count) {
   const once = async () => {
     const arrival = bench.model.nextArrival();
     const sentAtMs = hrtimeMs();
-    const answered = post(agent, url, headers);
+    const answered = submitOne({ url, agent, headers, body: smallInput });
     const late = delay(patienceMs, undefined, { ref: false }).then(() => {
       throw new Error(`no handler started within ${patienceMs} ms`);
     });
@@ -35,21 +36,4 @@ export async function latencyOf(bench, { url, headers }, count) {
   };
   await measure(warmUps);
   return () => measure(count);
-}
-
-function post(agent, url, headers) {
-  return new Promise((resolve, reject) => {
-    const call = request(
-      url,
-      { method: 'POST', agent, headers: { 'Content-Type': 'application/json', ...headers } },
-      (response) => {
-        response.resume().once('error', reject);
-        response.once('end', () => {
-          if (response.statusCode === 202) resolve();
-          else reject(new Error(`the submission was answered ${response.statusCode}`));
-        });
-      },
-    );
-    call.once('error', reject).end(smallInput);
-  });
 }

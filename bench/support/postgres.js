@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { stopServerNow } from '../../test/support/temporary-servers.js';
@@ -10,7 +11,7 @@ const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on'
  * The PostgreSQL that all subjects share; as it comes, with durable commits.
  * @typedef {object} BenchPostgres
  * @property {Record<string, string>} settings what decides over durability, as the server says it
- * @property {(name: string) => string} url of a database
+ * @property {number} pid of the process whose children do the work
  * @property {(name: string, template?: string) => Promise<string>} create an empty database; its URL
  * @property {(name: string) => Promise<void>} drop
  * @property {() => Promise<void>} stop
@@ -37,7 +38,7 @@ export async function startPostgres(built, directory) {
   }
   return {
     settings,
-    url,
+    pid: Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
     create: async (name, template = 'template1') => {
       await administer(serverUrl, [`CREATE DATABASE ${name} TEMPLATE ${template}`]);
       return url(name);

@@ -1,3 +1,5 @@
+import { medianOf } from './rounds.js';
+
 /**
  * One line of the table.
  * @typedef {object} Row
@@ -42,6 +44,19 @@ export function ratioRow(figure, value, against, base, bar) {
  */
 export function plainRow(figure, value, bar) {
   return { figure, value, ...judge(value, bar, '') };
+}
+
+/**
+ * Processor time by answer, reported only.
+ * @param {string} what one answer is
+ * @param {{ processUs: number, postgresUs: number }[]} measured
+ * @param {{ processUs: number, postgresUs: number }[]} floor
+ * @param {string} against
+ * @returns {Row[]}
+ */
+export function cpuRows(what, measured, floor, against) {
+  const row = (figure, field) => ratioRow(figure, medianOf(measured, field), against, medianOf(floor, field));
+  return [row(`CPU µs a ${what}, Node`, 'processUs'), row(`CPU µs a ${what}, PostgreSQL`, 'postgresUs')];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { keyHeader } from './built-service.js';
-import { postScript, withoutFailures, wrk } from './wrk.js';
+import { postScript } from './wrk.js';
 
 const warmUpSeconds = 3;
 
@@ -10,23 +10,19 @@ const warmUpSeconds = 3;
  * @param {object} options
  * @param {string} options.input
  * @param {number} options.connections
- * @returns {Promise<Record<string, () => Promise<import('./wrk.js').Load>>>}
+ * @returns {Promise<Record<string, (seconds?: number) => Promise<import('./wrk.js').Load>>>}
  */
 export async function submitSubjects(bench, { input, connections }) {
   const service = await bench.service({ databaseUrl: await bench.serviceDatabase() });
   const bare = await bench.peer('bare.js', { DATABASE_URL: await bench.emptyDatabase() });
   const bullmq =
     bench.redis === undefined ? undefined : await bench.peer('bullmq.js', { REDIS_URL: bench.redis.url });
-  const load =
-    (url, path, headers) =>
-    async (seconds = bench.seconds) => {
-      const script = postScript(path, input, headers);
-      return withoutFailures(await wrk({ url, directory: bench.directory, script, connections, seconds }));
-    };
+  const load = (subject, path, headers) => (seconds) =>
+    bench.load(subject, postScript(path, input, headers), { connections, seconds });
   const subjects = {
-    bare: load(bare.url, '/submit'),
-    service: load(service.url, '/v1/queue/bench/held', keyHeader),
-    ...(bullmq === undefined ? {} : { bullmq: load(bullmq.url, '/submit') }),
+    bare: load(bare, '/submit'),
+    service: load(service, '/v1/queue/bench/held', keyHeader),
+    ...(bullmq === undefined ? {} : { bullmq: load(bullmq, '/submit') }),
   };
   for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
   return subjects;

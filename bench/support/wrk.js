@@ -88,12 +88,3 @@ request = function()
   return requests[turn]
 end`;
 }
-
-/**
- * @param {Load} load
- * @returns {Load}
- */
-export function withoutFailures(load) {
-  if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
-  return load;
-}
