@@ -197,7 +197,9 @@ export class Queue1780000000001 implements MigrationInterface {
   }
 
   async down(db: QueryRunner): Promise<void> {
-    await db.query(`DROP TABLE model, node, lease, delayed_entry, queue_entry, request_event, attempt, request`);
+    await db.query(
+      `DROP TABLE model, node, lease, delayed_entry, queue_entry, request_event, attempt, request`,
+    );
     await db.query(`DROP FUNCTION ensure_partitions(date, integer), uuid_time(uuid), uuid_at(timestamptz)`);
     await db.query(`DROP SEQUENCE request_event_id, request_seq`);
   }

@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from './config/config.js';
+import { loadConfig } from './config/config.js';
 import { greeting } from './greeting.js';
 import { startService } from './service.js';
 
@@ -26,7 +26,4 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-main().catch((error: unknown) => {
-  if (error instanceof ConfigError || process.env['DEBUG'] === undefined) fail((error as Error).message);
-  throw error;
-});
+main().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import type { Server } from 'node:http';
 import type { Config } from '../src/config/config.js';
 import { exchange } from './http-probe-app.js';
 import { startTestService, type TestService } from './support/index.js';
@@ -10,7 +9,7 @@ async function statusUrl(
   fields: string[],
   target = '/v1/queue/demo/text/echo',
 ): Promise<string> {
-  const { port } = (service.app.getHttpServer() as Server).address() as AddressInfo;
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
   const head = [
     `POST ${target} HTTP/1.1`,
     ...fields,

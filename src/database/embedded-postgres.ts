@@ -9,25 +9,23 @@ import {
   openSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { embeddedBinaries } from './embedded-binaries.js';
+import { assertReachable, type Owner, serverOwner } from './server-owner.js';
 
 const run = promisify(execFile);
 
 /** Taken for as long as a service uses the directory, so that a second one on it gives up. */
 const ownerLock = 0x6e6f7773;
 
-interface Owner {
-  uid?: number;
-  gid?: number;
-}
+/** Nothing of ours: the server needs none of it, and it may hold secrets. */
+const serverEnvironment = { LC_ALL: 'C' };
 
 /** A real PostgreSQL from npm in a directory of ours. It outlives neither `stop()` nor a clean exit. */
 export class EmbeddedPostgres {
@@ -70,7 +68,7 @@ export class EmbeddedPostgres {
         ...owner,
         detached: true,
         stdio: ['ignore', logFd, logFd],
-        env: { PATH: process.env['PATH'], LC_ALL: 'C' },
+        env: serverEnvironment,
       },
     );
     closeSync(logFd);
@@ -136,7 +134,7 @@ export class EmbeddedPostgres {
           'UTF8',
           '--locale=C',
         ],
-        { ...owner, env: { PATH: process.env['PATH'], LC_ALL: 'C' } },
+        { ...owner, env: serverEnvironment },
       );
     } catch (cause) {
       rmSync(join(this.clusterDir, 'PG_VERSION'), { force: true });
@@ -195,38 +193,6 @@ export class EmbeddedPostgres {
       }
     }
     throw new Error(`PostgreSQL did not become ready in ${this.dataDir}; see ${log}`);
-  }
-}
-
-/** PostgreSQL refuses to run as root: then it runs as the user `postgres`, made if need be. */
-async function serverOwner(): Promise<Owner> {
-  if (process.getuid?.() !== 0) return {};
-  const ids = async (): Promise<Owner> => ({
-    uid: Number((await run('id', ['-u', 'postgres'])).stdout),
-    gid: Number((await run('id', ['-g', 'postgres'])).stdout),
-  });
-  try {
-    return await ids();
-  } catch {
-    await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
-    return ids();
-  }
-}
-
-/** As root, the server's user must be able to walk to its files; /root, for one, is usually closed. */
-async function assertReachable(binary: string, clusterDir: string, owner: Owner): Promise<void> {
-  if (owner.uid === undefined) return;
-  for (const target of [binary, clusterDir]) {
-    for (let dir = dirname(target); dir !== dirname(dir); dir = dirname(dir)) {
-      const { mode, uid, gid } = statSync(dir);
-      const bit = uid === owner.uid ? 0o100 : gid === owner.gid ? 0o010 : 0o001;
-      if ((mode & bit) === 0) {
-        throw new Error(
-          `PostgreSQL runs as the user "postgres", who may not enter ${dir}. Run the service as an ordinary ` +
-            `user, move it to a directory that others may enter (such as /opt), or set DATABASE_URL.`,
-        );
-      }
-    }
   }
 }
 

@@ -8,7 +8,7 @@ import { corsOptions } from './cors-options.js';
 import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { deferContinue } from './expect-continue.js';
-import { PINO } from './logging.module.js';
+import { PINO } from './pino-token.js';
 import { QuietNestLogger } from './quiet-nest-logger.js';
 import { assignRequestId } from './request-id.js';
 import { securityHeaders } from './security-headers.js';

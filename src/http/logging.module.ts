@@ -1,12 +1,9 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { LoggerModule } from 'nestjs-pino';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
+import { PINO } from './pino-token.js';
 import { QuietNestLogger } from './quiet-nest-logger.js';
 import { serializeError } from './serialize-error.js';
-
-/** The process's pino logger; writes to stdout, synchronously. */
-export const PINO = Symbol('PINO');
 
 @Global()
 @Module({})
@@ -21,8 +18,6 @@ export class LoggingModule {
     });
     return {
       module: LoggingModule,
-      // The module's own middleware is not used: it makes a child logger for every exchange.
-      imports: [LoggerModule.forRoot({ pinoHttp: { logger }, forRoutes: [] })],
       providers: [{ provide: PINO, useValue: logger }, QuietNestLogger],
       exports: [PINO, QuietNestLogger],
     };

@@ -1,5 +1,7 @@
-import { Injectable } from '@nestjs/common';
-import { Logger } from 'nestjs-pino';
+import { Inject, Injectable, type LoggerService } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { PINO } from './pino-token.js';
+import { serializeError } from './serialize-error.js';
 
 const startUp = new Set([
   'NestFactory',
@@ -9,11 +11,44 @@ const startUp = new Set([
   'RouterExplorer',
 ]);
 
-/** Nest's logger, whose account of its own start is told at debug only. */
+/** Nest's logger on pino; its account of its own start is told at debug only. */
 @Injectable()
-export class QuietNestLogger extends Logger {
-  override log(message: unknown, ...optionalParams: unknown[]): void {
-    if (startUp.has(String(optionalParams.at(-1)))) super.debug(message, ...optionalParams);
-    else super.log(message, ...optionalParams);
+export class QuietNestLogger implements LoggerService {
+  constructor(@Inject(PINO) private readonly pino: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.write(startUp.has(contextOf(rest) ?? '') ? 'debug' : 'info', message, rest);
   }
+
+  error(message: unknown, ...rest: unknown[]): void {
+    this.write('error', message, rest);
+  }
+
+  warn(message: unknown, ...rest: unknown[]): void {
+    this.write('warn', message, rest);
+  }
+
+  debug(message: unknown, ...rest: unknown[]): void {
+    this.write('debug', message, rest);
+  }
+
+  verbose(message: unknown, ...rest: unknown[]): void {
+    this.write('trace', message, rest);
+  }
+
+  private write(
+    level: 'trace' | 'debug' | 'info' | 'warn' | 'error',
+    message: unknown,
+    rest: unknown[],
+  ): void {
+    const context = contextOf(rest);
+    if (typeof message === 'string') this.pino[level]({ context }, message);
+    else this.pino[level]({ context, err: serializeError(message) });
+  }
+}
+
+/** Nest passes the name of the class that logs last. */
+function contextOf(rest: unknown[]): string | undefined {
+  const last = rest.at(-1);
+  return typeof last === 'string' ? last : undefined;
 }

@@ -98,7 +98,7 @@ export class Lines {
 
 function add(lines: ModelLines, modelId: string, priority: number, seq: number): void {
   let priorities = lines.get(modelId);
-  if (priorities === undefined) lines.set(modelId, (priorities = new Map()));
+  if (priorities === undefined) lines.set(modelId, (priorities = new Map<number, OrderedSet>()));
   let line = priorities.get(priority);
   if (line === undefined) priorities.set(priority, (line = new OrderedSet()));
   line.add(seq);

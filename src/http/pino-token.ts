@@ -1,0 +1,2 @@
+/** The process's pino logger; writes to stdout, synchronously. */
+export const PINO = Symbol('PINO');
