@@ -96,29 +96,34 @@ export class Runs {
     return new RunLog(await this.persist(() => logUsage(this.database, id)));
   }
 
-  private async conclude(execution: RunExecution, end: RunEnd): Promise<void> {
+  private async conclude(execution: RunExecution, ended: RunEnd): Promise<void> {
     const { claimed, model } = execution;
+    const end = this.bounded(ended);
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // Lost or not, the lease may still be ours, after an outage that kept everybody out.
       if (await this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined)) return;
-      end = { kind: 'aborted', reason: 'cancelled' };
-    }
-    if (end.kind === 'output' && end.output.length > this.config.maxOutputBytes) {
-      const message = `The model's output is larger than ${this.config.maxOutputBytes} bytes.`;
-      end = { kind: 'failure', error: new RunFailure(message, { code: 'model_error', retryable: false }) };
+      return this.finish(execution, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'failure') {
       const failure = asRunFailure(end.error);
-      if (failure !== end.error)
+      if (failure !== end.error) {
         this.log.error(`the runner of ${model.id} broke on ${claimed.id}: ${String(end.error)}`);
+      }
       const failures = claimed.failedAttempts + 1;
       if (failure.options.retryable && failures < model.attempts) {
         const delayMs = backoffMs(failures, failure.options.retryAfterMs);
-        if (await this.requeue(claimed, { attemptOutcome: 'failed', delayMs }, failure, execution.log))
-          return;
+        const how = { attemptOutcome: 'failed', delayMs } as const;
+        if (await this.requeue(claimed, how, failure, execution.log)) return;
       }
     }
     await this.finish(execution, end);
+  }
+
+  private bounded(end: RunEnd): RunEnd {
+    const { maxOutputBytes } = this.config;
+    if (end.kind !== 'output' || end.output.length <= maxOutputBytes) return end;
+    const message = `The model's output is larger than ${maxOutputBytes} bytes.`;
+    return { kind: 'failure', error: new RunFailure(message, { code: 'model_error', retryable: false }) };
   }
 
   /** False when the run holds no lease any more or was told to stop. */
