@@ -8,12 +8,14 @@ const pgPool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 12
 if (process.env.FILL !== undefined) {
   const utils = await makeWorkerUtils({ pgPool, logger });
   await utils.migrate();
-  await pgPool.query(
-    `SELECT graphile_worker.add_jobs(array_agg(json_populate_record(NULL::graphile_worker.job_spec,
-       json_build_object('identifier', 'bench', 'payload', $2::json))))
-     FROM generate_series(1, $1::integer)`,
-    [process.env.FILL, process.env.INPUT],
-  );
+  for (let left = Number(process.env.FILL); left > 0; left -= 20_000) {
+    await pgPool.query(
+      `SELECT graphile_worker.add_jobs(array_agg(json_populate_record(NULL::graphile_worker.job_spec,
+         json_build_object('identifier', 'bench', 'payload', $2::json))))
+       FROM generate_series(1, $1::integer)`,
+      [Math.min(left, 20_000), process.env.INPUT],
+    );
+  }
 } else {
   const batches = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
   let started = false;

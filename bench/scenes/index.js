@@ -2,10 +2,28 @@ import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as latency } from './idle-latency.js';
 import { scene as life } from './life.js';
+import { scene as modelAtLimit } from './model-at-limit.js';
 import { scene as nothingToDo } from './nothing-to-do.js';
+import { scene as notifications } from './notifications.js';
+import { scene as oldSnapshot } from './old-snapshot.js';
 import { scene as status } from './status.js';
 import { scene as submit } from './submit.js';
 import { scene as submitLarge } from './submit-large.js';
+import { scene as twoProcesses } from './two-processes.js';
 import { scene as wal } from './wal.js';
 
-export const scenes = [submit, submitLarge, status, claim, life, latency, apiToScheduler, nothingToDo, wal];
+export const scenes = [
+  submit,
+  submitLarge,
+  status,
+  claim,
+  modelAtLimit,
+  life,
+  latency,
+  apiToScheduler,
+  oldSnapshot,
+  notifications,
+  nothingToDo,
+  wal,
+  twoProcesses,
+];

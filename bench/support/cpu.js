@@ -1,4 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
 
 /** Linux counts the time of a process in hundredths of a second. */
 const tickMs = 10;
@@ -30,6 +31,11 @@ export function cpuMsOfChildren(pid) {
 export function residentBytesOf(pid) {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)[1]) * 1024;
+}
+
+/** @returns {number} ms that all cores together have worked so far */
+export function machineBusyMs() {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 }
 
 function childrenOf(parent) {

@@ -12,12 +12,12 @@ import { until } from './until.js';
 /**
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
- * @param {string[]} [nodeArgs]
+ * @param {{ processes?: number }} [options]
  */
-export async function drainService(bench, count, nodeArgs = []) {
+export async function drainService(bench, count, { processes = 1 } = {}) {
   const databaseUrl = await bench.serviceDatabase();
   await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput);
-  const service = await bench.service({ databaseUrl, nodeArgs });
+  const services = await Promise.all(Array.from({ length: processes }, () => bench.service({ databaseUrl })));
   await until(databaseUrl, 'NOT EXISTS (SELECT FROM queue_entry) AND NOT EXISTS (SELECT FROM lease)', 100);
   const seconds = await secondsOf(
     databaseUrl,
@@ -25,7 +25,7 @@ export async function drainService(bench, count, nodeArgs = []) {
             count(*) FILTER (WHERE outcome = 'succeeded') AS done FROM request`,
     count,
   );
-  await service.stop();
+  await Promise.all(services.map((service) => service.stop()));
   return count / seconds;
 }
 

@@ -1,0 +1,51 @@
+import { keyHeader } from '../support/built-service.js';
+import { smallInput } from '../support/inputs.js';
+import { preloadWaiting } from '../support/preload.js';
+import { interleave } from '../support/rounds.js';
+import { ratioRow } from '../support/rows.js';
+import { median } from '../support/stats.js';
+import { until } from '../support/until.js';
+import { postScript } from '../support/wrk.js';
+
+const connections = 32;
+const drained = ['queue_entry', 'lease']
+  .map((table) => `NOT EXISTS (SELECT FROM ${table} WHERE model_id = 'bench/noop')`)
+  .join(' AND ');
+
+export const scene = {
+  number: 5,
+  name: 'model-at-limit',
+  title: 'what other models do while many wait for one at its limit',
+
+  /** @param {import('../support/bench.js').Bench} bench */
+  async run(bench) {
+    const deep = bench.short ? 100_000 : 1_000_000;
+    const subjects = { with: await livesBeside(bench, deep), without: await livesBeside(bench, 1) };
+    for (const warmUp of Object.values(subjects)) await warmUp();
+    const measured = await interleave(bench.rounds, subjects);
+    return [
+      ratioRow(
+        `submitted and completed/s beside ${deep.toLocaleString('en')}`,
+        median(measured.with),
+        'beside one',
+        median(measured.without),
+        { least: 0.9 },
+      ),
+    ];
+  },
+};
+
+/** Submissions of another model for a while, until the last of them has completed. */
+async function livesBeside(bench, waiting) {
+  const databaseUrl = await bench.serviceDatabase();
+  // One more: it runs.
+  await preloadWaiting(databaseUrl, 'bench/held', waiting + 1, smallInput);
+  const service = await bench.service({ databaseUrl });
+  const script = postScript('/v1/queue/bench/noop', smallInput, keyHeader);
+  return async () => {
+    const started = performance.now();
+    const { answers } = await bench.load(service, script, { connections });
+    await until(databaseUrl, drained, 20);
+    return (answers * 1_000) / (performance.now() - started);
+  };
+}

@@ -1,0 +1,60 @@
+import { cpus } from 'node:os';
+import { keyHeader } from '../support/built-service.js';
+import { machineBusyMs } from '../support/cpu.js';
+import { drainService } from '../support/drains.js';
+import { smallInput } from '../support/inputs.js';
+import { interleave, medianOf } from '../support/rounds.js';
+import { plainRow, ratioRow } from '../support/rows.js';
+import { median } from '../support/stats.js';
+import { postScript } from '../support/wrk.js';
+
+const connections = 32;
+const warmUpSeconds = 3;
+
+export const scene = {
+  number: 16,
+  name: 'two-processes',
+  title: 'two processes against one',
+
+  /** @param {import('../support/bench.js').Bench} bench */
+  async run(bench) {
+    const subjects = { one: await submitsOver(bench, 1), two: await submitsOver(bench, 2) };
+    for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
+    const submits = await interleave(bench.rounds, subjects);
+    await bench.endScene();
+    const count = bench.short ? 5_000 : 30_000;
+    const lives = await interleave(Math.min(bench.rounds, 3), {
+      one: () => drainService(bench, count),
+      two: () => drainService(bench, count, { processes: 2 }),
+    });
+    return [
+      ratioRow(
+        'submits/s, two',
+        medianOf(submits.two, 'perSecond'),
+        'one',
+        medianOf(submits.one, 'perSecond'),
+      ),
+      plainRow('share of the cores in use, one', medianOf(submits.one, 'busy')),
+      plainRow('share of the cores in use, two', medianOf(submits.two, 'busy')),
+      ratioRow('lives/s, two', median(lives.two), 'one', median(lives.one)),
+    ];
+  },
+};
+
+/** The same connections over so many processes, and how busy the machine was with it. */
+async function submitsOver(bench, processes) {
+  const databaseUrl = await bench.serviceDatabase();
+  const services = [];
+  for (let i = 0; i < processes; i++) services.push(await bench.service({ databaseUrl }));
+  const script = postScript('/v1/queue/bench/held', smallInput, keyHeader);
+  return async (seconds) => {
+    const started = performance.now();
+    const busyBefore = machineBusyMs();
+    const loads = services.map((service) =>
+      bench.load(service, script, { connections: connections / processes, seconds }),
+    );
+    const perSecond = (await Promise.all(loads)).reduce((sum, load) => sum + load.perSecond, 0);
+    const elapsedMs = performance.now() - started;
+    return { perSecond, busy: (machineBusyMs() - busyBefore) / elapsedMs / cpus().length };
+  };
+}

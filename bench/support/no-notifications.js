@@ -1,0 +1,4 @@
+/** Loaded into a service process: it believes to be alone, and so tells nobody anything. */
+const { Cluster } = await import(process.env.BENCH_CLUSTER_MODULE);
+if (!('hasPeers' in Cluster.prototype)) throw new Error('Cluster has no hasPeers to switch off');
+Object.defineProperty(Cluster.prototype, 'hasPeers', { get: () => false });
