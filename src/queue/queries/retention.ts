@@ -3,15 +3,18 @@ import type { Database, Statement } from '../../database/database.js';
 const parents = ['request_event', 'attempt', 'request'] as const;
 
 /*
- * Purpose: the days whose tables are older than the retention and hold nothing that still waits or runs.
- * Race: an old request can only go from its lease back to the line, in one statement, so one snapshot of the three
- *   narrow tables sees it in one of them.
- * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed.
+ * Purpose: the days whose tables are older than the retention and hold nothing that still waits or runs, or that
+ *   waited so long that its own time is not over.
+ * Race: an old request can only go from its lease back to the line or to its end, in one statement, so one snapshot
+ *   sees it in one of the tables.
+ * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is read
+ *   through, by request_pkey, in the rounds from its own end of time until it goes: mostly one.
  */
 const droppableStatement: Statement = {
   name: 'droppable_days',
   text: `WITH day AS (
   SELECT right(relname, 8) AS day,
+         uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC') AS first,
          uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day') AS bound
   FROM pg_class
   WHERE relname ~ '^request_[0-9]{8}$'
@@ -24,6 +27,12 @@ WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
   AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM lease WHERE request_id < day.bound)
+  AND NOT EXISTS (
+    SELECT FROM request
+    WHERE id >= day.first
+      AND id < day.bound
+      AND completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond'
+  )
 ORDER BY day`,
 };
 
