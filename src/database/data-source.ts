@@ -15,10 +15,11 @@ export const migrations = [
 ];
 
 /**
- * Every statement here looks rows up by key. A plan made while a table was empty would scan it for as long as
- * the connection lives, so the other ways are closed from the start.
+ * Every statement here looks rows up by key, in the order of the key. A plan made while a table was empty would
+ * scan or sort it for as long as the connection lives, so the other ways are closed from the start.
  */
-const plannerSettings = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off;
+const plannerSettings = `SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
+  SET enable_hashjoin = off; SET enable_mergejoin = off;
   SET jit = off; SET plan_cache_mode = force_generic_plan`;
 
 export interface DataSourceOptions {
