@@ -41,6 +41,9 @@ export function report(findings: Findings): string {
     ...faultTable(findings),
     '',
     ...violations(ledger, books),
+    ...(ledger.violations.length === 0
+      ? []
+      : ['', 'the faults, in milliseconds:', ...findings.records.map(timeline)]),
   ].join('\n');
 }
 
@@ -67,6 +70,10 @@ function affectedBy({ from, healedAt, affected }: FaultRecord, ledger: Ledger): 
     ({ acceptedAt }) => acceptedAt >= from && acceptedAt <= healedAt,
   );
   return [...affected.filter((id) => ledger.accepted.has(id)), ...during.map(({ id }) => id)];
+}
+
+function timeline({ kind, nodes, from, healedAt }: FaultRecord): string {
+  return `${Math.round(from)} to ${Math.round(healedAt)}: ${kind} ${nodes.join(', ')}`;
 }
 
 function violations({ violations }: Ledger, books: Books): string[] {

@@ -7,6 +7,7 @@ import { checkRecovery } from './checks/check-recovery.js';
 import { checkRequests } from './checks/check-requests.js';
 import { now, sleep, within } from './clock.js';
 import { Cluster, limits } from './cluster/cluster.js';
+import { GrantHistory } from './cluster/grant-history.js';
 import { faultKinds, Schedule } from './faults/schedule.js';
 import { HeldLine } from './load/held-line.js';
 import { Ledger } from './load/ledger.js';
@@ -38,6 +39,8 @@ export async function runChaos(options: Options, print: (text: string) => void):
     const kinds = faultKinds.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
     const schedule = new Schedule(cluster, model.book, load, random.fork('faults'), kinds);
 
+    const grants = new GrantHistory(cluster.postgres);
+    void grants.watch();
     load.start();
     const deadline = now() + options.seconds * 1_000;
     while (now() < deadline) {
@@ -50,6 +53,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
       );
     }
     load.stopSubmitting();
+    grants.stop();
     await drain(cluster, model);
     if (!(await load.finish(60_000)))
       ledger.violate('every caller sees the end of its request', 'some did not in 60 s');
@@ -60,7 +64,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     checkIdempotency(books, ledger);
     checkLimits(ledger, limits);
     checkRecovery(schedule.records, model.book, ledger);
-    const peaks = checkConcurrency(model.book, cluster.nodes, ledger);
+    const peaks = checkConcurrency(model.book, cluster.nodes, grants, ledger);
     print(
       report({
         cluster,

@@ -1,4 +1,5 @@
 import type { ServiceNode } from '../cluster/service-node.js';
+import type { GrantHistory } from '../cluster/grant-history.js';
 import { models } from '../cluster/models-file.js';
 import type { Ledger } from '../load/ledger.js';
 import type { ModelRun, RunBook } from '../model/run-book.js';
@@ -18,19 +19,25 @@ export interface Peak {
  * The models' own count. A run counts from the call to the end of its connection, except while its node is frozen
  * and so cannot close the connection of a run that it has lost.
  */
-export function checkConcurrency(runs: RunBook, nodes: readonly ServiceNode[], ledger: Ledger): Peak[] {
+export function checkConcurrency(
+  runs: RunBook,
+  nodes: readonly ServiceNode[],
+  grants: GrantHistory,
+  ledger: Ledger,
+): Peak[] {
   checkRepeats(runs, ledger);
   return models.map(({ id, concurrency }) => {
     const counted = runs.runs.filter(({ modelId }) => modelId === id);
     const { peak, at } = mostAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
     if (peak > concurrency) {
+      const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
       const there = at.map(
         ({ requestId, attempt, node, startedAt, endedAt }) =>
           `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}`,
       );
       ledger.violate(
         'concurrency is never exceeded',
-        `${id}: ${peak} of ${concurrency}: ${there.join('; ')}`,
+        `${id}: ${peak} of ${concurrency}: ${there.join('; ')}; granted: ${granted}`,
       );
     }
     return { modelId: id, limit: concurrency, peak };
