@@ -58,15 +58,15 @@ export async function claimAt(bench, depth, databaseUrl) {
 export async function claimInTurns(sides, count) {
   const hinted = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
   const floorless = Object.fromEntries(Object.keys(sides).map((name) => [name, []]));
+  const kinds = Object.keys(sides).flatMap((name) => [
+    { name, times: hinted[name], hint: true },
+    { name, times: floorless[name], hint: false },
+  ]);
   for (let turn = -warmUps; turn < count; turn++) {
-    for (const [name, side] of Object.entries(sides)) {
-      for (const [times, floor] of [
-        [hinted[name], side.next],
-        [floorless[name], null],
-      ]) {
-        const ms = await timedClaim(side, floor);
-        if (turn >= 0) times.push(ms);
-      }
+    // Now forwards, now backwards, so that nobody always follows the same neighbour.
+    for (const { name, times, hint } of turn % 2 === 0 ? kinds : [...kinds].reverse()) {
+      const ms = await timedClaim(sides[name], hint ? sides[name].next : null);
+      if (turn >= 0) times.push(ms);
     }
   }
   return { hinted, floorless };

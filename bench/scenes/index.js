@@ -1,12 +1,15 @@
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
+import { scene as history } from './history.js';
 import { scene as latency } from './idle-latency.js';
 import { scene as life } from './life.js';
 import { scene as modelAtLimit } from './model-at-limit.js';
 import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as notifications } from './notifications.js';
 import { scene as oldSnapshot } from './old-snapshot.js';
+import { scene as soak } from './soak.js';
 import { scene as status } from './status.js';
+import { scene as streams } from './streams.js';
 import { scene as submit } from './submit.js';
 import { scene as submitLarge } from './submit-large.js';
 import { scene as twoProcesses } from './two-processes.js';
@@ -22,8 +25,11 @@ export const scenes = [
   latency,
   apiToScheduler,
   oldSnapshot,
+  streams,
   notifications,
   nothingToDo,
   wal,
+  soak,
+  history,
   twoProcesses,
 ];

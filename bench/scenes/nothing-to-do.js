@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { withClient } from '../support/postgres.js';
-import { plainRow } from '../support/rows.js';
+import { administer } from '../support/postgres.js';
+import { missingRow, plainRow } from '../support/rows.js';
 
 /** Until what follows a start has calmed down. */
-const settleSeconds = 15;
+const settleSeconds = 35;
 
 export const scene = {
   number: 12,
@@ -12,31 +12,48 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const alone = await bench.serviceDatabase();
+    const alone = await loggedDatabase(bench);
     await bench.service({ databaseUrl: alone });
-    const shared = await bench.serviceDatabase();
+    const shared = await loggedDatabase(bench);
     const roles = ['api', 'scheduler', 'all'];
     for (const role of roles) await bench.service({ databaseUrl: shared, role });
     await delay(settleSeconds * 1_000);
+    const from = bench.postgres.logSize();
     const seconds = bench.short ? 30 : 120;
-    const before = [await transactions(alone), await transactions(shared)];
     await delay(seconds * 1_000);
-    const after = [await transactions(alone), await transactions(shared)];
-    // Reading the figure is a transaction too.
-    const [one, three] = after.map((count, i) => (count - before[i] - 1) / seconds);
+    const [one, three] = [alone, shared].map((url) => queriesIn(bench.postgres.logSince(from), url));
     return [
-      plainRow('transactions/s, one process', one, { most: 1 }),
-      plainRow('transactions/s a process, api + scheduler + all', three / roles.length, { most: 1 }),
+      plainRow('queries/s, one process', one.length / seconds, { most: 1 }),
+      plainRow('queries/s a process, api + scheduler + all', three.length / seconds / roles.length, {
+        most: 1,
+      }),
+      missingRow('which, one process', frequencies(one, seconds)),
     ];
   },
 };
 
-/** An idle process runs no transaction of several queries often enough to matter. */
-async function transactions(databaseUrl) {
-  return withClient(databaseUrl, async (client) => {
-    const { rows } = await client.query(
-      'SELECT xact_commit + xact_rollback AS count FROM pg_stat_database WHERE datname = current_database()',
-    );
-    return Number(rows[0].count);
-  });
+/** A database whose every query is a line of PostgreSQL's log. */
+async function loggedDatabase(bench) {
+  const url = await bench.serviceDatabase();
+  const name = new URL(url).pathname.slice(1);
+  await administer(url, [`ALTER DATABASE ${name} SET log_statement = 'all'`]);
+  return url;
+}
+
+/** The name of each prepared statement that ran, or how its text begins. */
+function queriesIn(log, url) {
+  const name = new URL(url).pathname.slice(1);
+  const line = new RegExp(`^.*@${name} LOG: {2}(?:execute ([^:]+)|statement): (.{0,40})`, 'gm');
+  return [...log.matchAll(line)].map(([, statement, text]) =>
+    statement === undefined || statement === '<unnamed>' ? text : statement,
+  );
+}
+
+function frequencies(names, seconds) {
+  const counts = new Map();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .map(([name, count]) => `${name} ${(count / seconds).toFixed(2)}`)
+    .join(', ');
 }

@@ -13,6 +13,7 @@ const limit = 10;
 const floorlessEveryMs = 1_000;
 const recoveryPatienceSeconds = 60;
 const peerSeconds = 120;
+const warmUps = 10;
 
 export const scene = {
   number: 9,
@@ -49,6 +50,7 @@ async function serviceUnderSnapshot(bench, count) {
   await preloadWaiting(databaseUrl, modelId, count + recoveryPatienceSeconds * 500, smallInput);
   const statements = await serviceStatements(bench, databaseUrl);
   const claimer = { statements, floor: null, floorlessAt: -Infinity };
+  for (let i = 0; i < warmUps; i++) await claimsFromTheFront(claimer);
   const fresh = await claimsFromTheFront(claimer);
   const release = await holdSnapshot(bench, databaseUrl);
   const times = [];

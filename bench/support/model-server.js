@@ -6,6 +6,7 @@ const hrtimeMs = () => Number(process.hrtime.bigint()) / 1e6;
 export class ModelServer {
   /** @type {((atMs: number) => void)[]} */
   #waiting = [];
+  #gate = Promise.resolve();
 
   static async start() {
     const model = new ModelServer();
@@ -23,6 +24,16 @@ export class ModelServer {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
+  /**
+   * Holds the answers of `/second` back.
+   * @returns {() => void} lets them go, each a second later
+   */
+  holdSeconds() {
+    let open;
+    this.#gate = new Promise((resolve) => (open = resolve));
+    return open;
+  }
+
   stop() {
     this.server.closeAllConnections();
     return new Promise((done) => this.server.close(done));
@@ -34,7 +45,7 @@ export class ModelServer {
     request.resume();
     if (request.url === '/hang') return;
     const answer = () => response.setHeader('Content-Type', 'application/json').end('{"ok":true}');
-    if (request.url === '/second') setTimeout(answer, 1_000);
+    if (request.url === '/second') void this.#gate.then(() => setTimeout(answer, 1_000));
     else answer();
   }
 }

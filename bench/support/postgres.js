@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { stopServerNow } from '../../test/support/temporary-servers.js';
@@ -12,6 +12,8 @@ const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on'
  * @typedef {object} BenchPostgres
  * @property {Record<string, string>} settings what decides over durability, as the server says it
  * @property {number} pid of the process whose children do the work
+ * @property {() => number} logSize
+ * @property {(offset: number) => string} logSince
  * @property {(name: string, template?: string) => Promise<string>} create an empty database; its URL
  * @property {(name: string) => Promise<void>} drop
  * @property {() => Promise<void>} stop
@@ -25,10 +27,14 @@ const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on'
 export async function startPostgres(built, directory) {
   const { EmbeddedPostgres } = await built.load('database/embedded-postgres.js');
   const dataDir = join(directory, 'postgres');
+  const log = join(dataDir, 'postgres.log');
   const server = new EmbeddedPostgres(dataDir);
   const abandoned = () => stopServerNow(dataDir);
   process.once('exit', abandoned);
-  await administer(await server.start(), [`ALTER SYSTEM SET max_connections = ${maxConnections}`]);
+  await administer(await server.start(), [
+    `ALTER SYSTEM SET max_connections = ${maxConnections}`,
+    `ALTER SYSTEM SET log_line_prefix = '%m [%p] @%d '`,
+  ]);
   await server.stop();
   const serverUrl = await server.start();
   const url = (name) => Object.assign(new URL(serverUrl), { pathname: name }).href;
@@ -39,6 +45,8 @@ export async function startPostgres(built, directory) {
   return {
     settings,
     pid: Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
+    logSize: () => statSync(log).size,
+    logSince: (offset) => readFileSync(log).subarray(offset).toString(),
     create: async (name, template = 'template1') => {
       await administer(serverUrl, [`CREATE DATABASE ${name} TEMPLATE ${template}`]);
       return url(name);

@@ -1,0 +1,52 @@
+import { withClient } from './postgres.js';
+
+const days = 20;
+const chunk = 500_000;
+
+/** Completed requests with an attempt and two events each, spread evenly over the days of the chunk. */
+const completedRequests = `
+WITH incoming AS (
+  SELECT (lpad(to_hex($1::bigint + n * 86400000::bigint / $2::integer), 12, '0') || '7' || left(random, 3)
+          || substr('89ab', 1 + n % 4, 1) || substr(random, 4, 15))::uuid AS id, n
+  FROM generate_series(0, $2::integer - 1) AS n, md5(n::text || random()::text) AS random
+), written AS (
+  INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, attempt, input, output, inference_ms,
+                       created_at, started_at, completed_at)
+  SELECT id, 'bench/noop', (SELECT id FROM api_key LIMIT 1), 'COMPLETED', 'succeeded', nextval('request_seq'), 1,
+         $3::json, $3::json, 2000,
+         uuid_time(id), uuid_time(id) + interval '1 second', uuid_time(id) + interval '3 seconds'
+  FROM incoming
+  RETURNING id, started_at, completed_at
+), attempted AS (
+  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
+  SELECT id, 1, '00000000-0000-7000-8000-000000000000', started_at, completed_at, 'succeeded'
+  FROM written
+)
+INSERT INTO request_event (request_id, at, kind, attempt)
+SELECT id, at, kind, 1
+FROM written, LATERAL (VALUES (started_at, 'started'), (completed_at, 'completed')) AS event (at, kind)`;
+
+/**
+ * @param {string} databaseUrl
+ * @param {number} count
+ */
+export async function preloadHistory(databaseUrl, count) {
+  await withClient(databaseUrl, async (client) => {
+    await client.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - ${days}, ${days})`);
+    const { rows } = await client.query(
+      `SELECT (extract(epoch FROM date_trunc('day', now() AT TIME ZONE 'UTC')) * 1000)::bigint AS ms`,
+    );
+    const perDay = Math.ceil(count / days);
+    for (let day = 1; day <= days; day++) {
+      const midnight = Number(rows[0].ms) - day * 86_400_000;
+      for (let left = perDay; left > 0; left -= chunk) {
+        await client.query(completedRequests, [
+          midnight,
+          Math.min(left, chunk),
+          '{"prompt":"a quiet harbour at dusk"}',
+        ]);
+      }
+    }
+    await client.query('VACUUM (ANALYZE) request, attempt, request_event');
+  });
+}
