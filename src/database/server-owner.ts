@@ -11,6 +11,9 @@ export interface Owner {
   gid?: number;
 }
 
+/** Nothing of ours: the server needs none of it, and it may hold secrets. */
+export const serverEnvironment = { LC_ALL: 'C' };
+
 /** PostgreSQL refuses to run as root: then it runs as the user `postgres`, made if need be. */
 export async function serverOwner(): Promise<Owner> {
   if (process.getuid?.() !== 0) return {};
