@@ -7,6 +7,7 @@ import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './database/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
+import { listen } from './http/listen.js';
 import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
@@ -46,7 +47,7 @@ export async function startService(config: Config): Promise<RunningService> {
     configureHttp(app, config);
     await app.init();
     const { printOnce: newKey } = await app.get(KeysService).bootstrap();
-    await app.listen(config.port, config.host);
+    await listen(app.getHttpServer(), config);
     return { app, url: listeningUrl(app), databaseUrl, newKey, stop };
   } catch (error) {
     await stop().catch(() => undefined);

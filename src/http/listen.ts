@@ -1,0 +1,29 @@
+import type { Server } from 'node:http';
+import type { Config } from '../config/config.js';
+
+/** Not by Nest's own method, which logs a failure besides throwing it. */
+export async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void =>
+      reject(new Error(explain(error, host, port), { cause: error }));
+    server.once('error', failed);
+    server.listen(port, host, () => {
+      server.off('error', failed);
+      resolve();
+    });
+  });
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${host} is in use. Stop what uses it, or set PORT to another one (0 takes any that is free).`;
+    case 'EACCES':
+      return `This user may not listen on port ${port}. Set PORT to 1024 or above.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine. Set HOST to one, or to 0.0.0.0 for all of them.`;
+    default:
+      return `The service cannot listen on ${host}:${port}: ${message}`;
+  }
+}
