@@ -14,7 +14,7 @@ export function table(results) {
       row.base === undefined ? '' : digits(row.base),
       row.ratio === undefined ? '' : `${row.ratio.toFixed(2)} ×`,
       row.bar ?? '',
-      row.met === undefined ? (row.note ?? '') : row.met ? 'yes' : 'NO',
+      row.met === undefined ? '' : row.met ? 'yes' : 'NO',
     ]),
   );
   const widths = head.map((title, column) =>
@@ -25,7 +25,12 @@ export function table(results) {
       .map((cell, column) => cell.padEnd(widths[column]))
       .join('  ')
       .trimEnd();
-  return [write(head), write(widths.map((width) => '-'.repeat(width))), ...lines.map(write)].join('\n');
+  const notes = results.flatMap(({ number, name, rows }) =>
+    rows.filter(({ note }) => note).map(({ figure, note }) => `${number} ${name}, ${figure}: ${note}`),
+  );
+  return [write(head), write(widths.map((width) => '-'.repeat(width))), ...lines.map(write), ...notes].join(
+    '\n',
+  );
 }
 
 /** @param {number} value null after a way through JSON that has no NaN */
