@@ -195,7 +195,7 @@ describe('what is odd but JSON', () => {
     ['characters that turn text round', '{"a":"\u202e\u2066\ufeff\u0085\u2028"}'],
     ['noncharacters', '{"a":"\uffff\ufdd0"}'],
     ['SQL', `{"a":"'; DROP TABLE request; --","b":"$1","c":"\\\\"}`],
-    ['a template', '{"a":"\${jndi:ldap://127.0.0.1:9/a}","b":"{{7*7}}","c":"%s%n"}'],
+    ['a template', '{"a":"${jndi:ldap://127.0.0.1:9/a}","b":"{{7*7}}","c":"%s%n"}'],
     ['HTML', '{"a":"<script>alert(1)</script>"}'],
     ['much space', `${repeat(' ', 50_000)}{}${repeat('\n', 50_000)}`],
     ['a byte order mark', '\ufeff{"a":1}'],
@@ -276,7 +276,7 @@ describe('a size', () => {
   });
 
   test('in chunks of one byte is read all the same', async () => {
-    const chunks = [...'{"a":1}'].map((byte) => `1\r\n${byte}\r\n`).join('');
+    const chunks = Array.from('{"a":1}', (byte) => `1\r\n${byte}\r\n`).join('');
     const answer = await send(service, head(service, ['Transfer-Encoding: chunked']), `${chunks}0\r\n\r\n`);
     expect(answer.status).toBe(202);
     accepted++;

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { QueueCalls } from './queue-calls.js';
 import type { TestService } from './support/index.js';
@@ -18,7 +17,7 @@ const patienceMs = 20_000;
  * latin1: one byte a character.
  */
 export function send(service: TestService, ...parts: Bytes[]): Promise<RawAnswer> {
-  const { port } = (service.app.getHttpServer() as Server).address() as AddressInfo;
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {

@@ -167,7 +167,7 @@ describe('a host', () => {
     'a:b',
     'a:1:2',
     '..',
-    `${'h'.repeat(300)}`,
+    'h'.repeat(300),
   ])('%j never gets into our URLs unless it is one', async (host) => {
     const answer = await send(
       service,
@@ -282,7 +282,7 @@ describe('an Idempotency-Key', () => {
       '"\\n"',
       '\x80',
       '\xff',
-      `${'k'.repeat(256)}`,
+      'k'.repeat(256),
       `"${'k'.repeat(256)}"`,
       '"\x7f"',
       'a\tb',

@@ -284,7 +284,7 @@ test.each([
 ])('%s is taken by no route, and changes nothing', async (method) => {
   for (const target of [
     '/v1/queue/demo/text/echo',
-    `${calls.path(id)}`,
+    calls.path(id),
     `${calls.path(id)}/status`,
     `${calls.path(id)}/cancel`,
   ]) {

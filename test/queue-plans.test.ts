@@ -24,8 +24,8 @@ beforeAll(async () => {
   service = await startTestService({ models: modelsFile(model.entry('test/model', settings)) });
   database = service.app.get(Database);
   const query = database.query.bind(database);
-  database.query = (statement, values = []) => {
-    used.set(statement.name, { statement, values });
+  database.query = (statement, values) => {
+    used.set(statement.name, { statement, values: values ?? [] });
     return query(statement, values);
   };
   await liveALife(new QueueCalls(service));
@@ -79,7 +79,7 @@ function literal(value: unknown): string {
   if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
   const text = Array.isArray(value)
     ? `{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(String(item)))).join(',')}}`
-    : String(value);
+    : String(value as string | number);
   return `'${text.replaceAll("'", "''")}'`;
 }
 

@@ -1,0 +1,78 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+/** Speaks as much of PostgreSQL's protocol as a client needs to log in and to ask for the version. */
+export class OutdatedServer {
+  private readonly sockets = new Set<Socket>();
+  private readonly server: Server = createServer((socket) => this.serve(socket));
+
+  constructor(
+    private readonly version: string,
+    private readonly versionNumber: number,
+  ) {}
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `postgresql://someone:secret@127.0.0.1:${(this.server.address() as AddressInfo).port}/queue`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private serve(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      const ready = message('Z', Buffer.from('I'));
+      socket.write(Buffer.concat([message('R', int32(0)), ready]));
+      socket.on('data', (asked) => {
+        if (asked.toString('latin1').startsWith('Q')) socket.write(Buffer.concat([this.answer(), ready]));
+        else socket.end();
+      });
+    });
+  }
+
+  /** One row: the version as a number and as text. */
+  private answer(): Buffer {
+    const columns = [
+      { name: 'version', type: 23, value: String(this.versionNumber) },
+      { name: 'text', type: 25, value: this.version },
+    ];
+    const description = columns.map(({ name, type }) =>
+      Buffer.concat([
+        Buffer.from(`${name}\0`),
+        int32(0),
+        int16(0),
+        int32(type),
+        int16(-1),
+        int32(-1),
+        int16(0),
+      ]),
+    );
+    const row = columns.map(({ value }) => Buffer.concat([int32(value.length), Buffer.from(value)]));
+    return Buffer.concat([
+      message('T', int16(columns.length), ...description),
+      message('D', int16(columns.length), ...row),
+      message('C', Buffer.from('SELECT 1\0')),
+    ]);
+  }
+}
+
+function message(type: string, ...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32BE(value);
+  return bytes;
+}
+
+function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeInt16BE(value);
+  return bytes;
+}
