@@ -7,9 +7,11 @@ import { QueueCalls } from './queue-calls.js';
 import { modelsFile, ScriptedModel } from './scripted-model.js';
 import { startTestService, type TestService } from './support/index.js';
 
+type Value = string | number | null | Buffer | (string | number | null)[];
+
 interface Used {
   statement: Statement;
-  values: unknown[];
+  values: Value[];
 }
 
 let service: TestService;
@@ -25,7 +27,7 @@ beforeAll(async () => {
   database = service.app.get(Database);
   const query = database.query.bind(database);
   database.query = (statement, values) => {
-    used.set(statement.name, { statement, values: values ?? [] });
+    used.set(statement.name, { statement, values: (values ?? []) as Value[] });
     return query(statement, values);
   };
   await liveALife(new QueueCalls(service));
@@ -74,12 +76,12 @@ async function planOf(name: string, options = ''): Promise<string> {
   return lines.map((line) => line['QUERY PLAN']).join('\n');
 }
 
-function literal(value: unknown): string {
-  if (value === null || value === undefined) return 'NULL';
+function literal(value: Value): string {
+  if (value === null) return 'NULL';
   if (Buffer.isBuffer(value)) return `'\\x${value.toString('hex')}'`;
   const text = Array.isArray(value)
     ? `{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(String(item)))).join(',')}}`
-    : String(value as string | number);
+    : String(value);
   return `'${text.replaceAll("'", "''")}'`;
 }
 
