@@ -162,6 +162,7 @@ export class Queue1780000000001 implements MigrationInterface {
         started_at timestamptz NOT NULL DEFAULT now(),
         deadline_at timestamptz NOT NULL,
         cancel_requested_at timestamptz,
+        log_lines integer NOT NULL DEFAULT 0,
         CONSTRAINT lease_pkey PRIMARY KEY (request_id),
         CONSTRAINT lease_deadline_follows_start CHECK (deadline_at > started_at)
       ) WITH (fillfactor = 70,

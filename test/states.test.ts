@@ -96,13 +96,36 @@ describe('COMPLETED is final', () => {
 
   test('for a run that still writes its log', async () => {
     const line = { level: 'INFO', source: 'runner', message: 'late', atMs: Date.now() } as const;
-    await appendLog(database, [{ requestId: id, token, ...line }]);
+    await appendLog(database, [{ requestId: id, token, number: 1, ...line }]);
   });
 
   test('for an expiry and for a cancel', async () => {
     expect(await expire(database, 'test/model', error)).toEqual([]);
     expect((await calls.cancel(id)).status).toBe(400);
   });
+});
+
+test('a log write that is sent again, because its answer was lost, is kept once', async () => {
+  const id = await calls.submit('test/model', { hold: true });
+  await model.arrived(id);
+  const [lease] = await service.query<{ token: string }>('SELECT token FROM lease WHERE request_id = $1', [id]);
+  const line = (number: number) => ({
+    requestId: id,
+    token: lease!.token,
+    number,
+    level: 'INFO' as const,
+    source: 'runner' as const,
+    message: `line ${number}`,
+    atMs: Date.now(),
+  });
+  await Promise.all([appendLog(database, [line(1), line(2)]), appendLog(database, [line(1), line(2)])]);
+  await appendLog(database, [line(2), line(3)]);
+  const kept = await service.query<{ message: string }>(
+    `SELECT message FROM request_event WHERE request_id = $1 AND kind = 'log' ORDER BY id`,
+    [id],
+  );
+  expect(kept.map(({ message }) => message)).toEqual(['line 1', 'line 2', 'line 3']);
+  await model.answer(id);
 });
 
 describe('a run without its lease', () => {
@@ -122,7 +145,7 @@ describe('a run without its lease', () => {
     } as const;
     expect(await requeue(database, { requestId: id, token: stranger, ...back })).toBeUndefined();
     const line = { level: 'INFO', source: 'runner', message: 'x', atMs: Date.now() } as const;
-    await appendLog(database, [{ requestId: id, token: stranger, ...line }]);
+    await appendLog(database, [{ requestId: id, token: stranger, number: 1, ...line }]);
     expect(await everything(id)).toEqual(before);
     await model.answer(id);
     expect((await calls.reached(id, 'COMPLETED')).success).toBe(true);

@@ -80,8 +80,10 @@ export class CallerFinder {
         resolve(caller);
       }
     } catch (error) {
-      if (generation === this.generation) for (const { hash } of batch) this.searches.delete(hash);
-      for (const { reject } of batch) reject(error);
+      // Those that wait behind a lost database would fare no better, only later.
+      const searches = [...batch, ...this.waiting.splice(0)];
+      if (generation === this.generation) for (const { hash } of searches) this.searches.delete(hash);
+      for (const { reject } of searches) reject(error);
     }
   }
 

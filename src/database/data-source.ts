@@ -47,7 +47,7 @@ export function createDataSource({
     applicationName: 'nowserving',
     extra: {
       max: poolSize,
-      connectionTimeoutMillis: 5_000,
+      connectionTimeoutMillis: 3_000,
       keepAlive: true,
       query_timeout: queryTimeoutMs,
       onConnect: (client: pg.ClientBase) => client.query(plannerSettings),

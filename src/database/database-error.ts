@@ -15,7 +15,7 @@ const unreachable = new Set([
  * SQLSTATE classes that say "not now" rather than "never": connection, resources (disk full among them),
  * operator intervention (restart), read-only after a failover. Source: PostgreSQL's appendix A.
  */
-const passing = /^(08|53|57P|25006|55P03|40001|40P01)/;
+const passing = /^(08|53|57P|25006|25P03|57014|55P03|40001|40P01)/;
 
 /** Turns a lost, full or restarting database into `unavailable`; anything else is a bug and stays what it is. */
 export function databaseError(error: unknown): unknown {

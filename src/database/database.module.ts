@@ -6,7 +6,7 @@ import { createDataSource } from './data-source.js';
 import { Database } from './database.js';
 import { NotifyChannel } from './notify-channel.js';
 
-const queryTimeoutMs = 10_000;
+const queryTimeoutMs = 6_000;
 
 @Global()
 @Module({})

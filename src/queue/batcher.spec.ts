@@ -89,3 +89,17 @@ it('goes on after a failure', async () => {
   void batcher.add(2);
   expect(writer.sizes).toEqual([[1], [2]]);
 });
+
+it('lets what waits behind a lost database fail with it, unless the fault was an item', async () => {
+  const batcher = new Batcher(writer.write, {
+    maxItems: 1,
+    isolate: (error) => String(error).includes('bad'),
+  });
+  const results = [1, 2, 3, 4].map((item) => batcher.add(item));
+  const ends = Promise.allSettled(results);
+  writer.batches[0]!.fail(new Error('bad item'));
+  await settled();
+  writer.batches[1]!.fail(new Error('the database is away'));
+  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
+  expect(writer.sizes).toEqual([[1], [2]]);
+});

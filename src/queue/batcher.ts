@@ -66,11 +66,14 @@ export class Batcher<Item, Result> {
       const results = await this.write(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, i) => resolve(results[i]!));
     } catch (error) {
-      if (batch.length > 1 && this.options.isolate?.(error) === true) {
+      const isolate = this.options.isolate?.(error) === true;
+      if (isolate && batch.length > 1) {
         for (const one of batch) await this.send([one]);
-      } else {
-        for (const { reject } of batch) reject(error);
+        return;
       }
+      for (const { reject } of batch) reject(error);
+      // It was not for an item of the batch: those behind it have waited as long and would fare no better.
+      if (!isolate) for (const { reject } of this.waiting.splice(0)) reject(error);
     }
   }
 }

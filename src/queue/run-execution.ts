@@ -1,7 +1,7 @@
 import type { Model } from '../models/model.js';
 import type { Claimed } from './queries/claim.js';
-import { RunLog } from './run-log.js';
-import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
+import type { CappedEntry, RunLog } from './run-log.js';
+import type { AbortReason, Run, Runner } from './runner.js';
 
 export type RunEnd =
   | { kind: 'output'; output: string }
@@ -21,7 +21,7 @@ export class RunExecution {
     readonly claimed: Claimed,
     readonly model: Model,
     readonly log: RunLog,
-    private readonly onLog: (level: LogLevel, message: string, source: LogSource) => void,
+    private readonly onLog: (entry: CappedEntry) => void,
   ) {}
 
   /** Tells the run to stop; the first reason counts. */
@@ -61,7 +61,7 @@ export class RunExecution {
         signal,
         log: (level, message, source = 'runner') => {
           const entry = this.log.admit(level, message, source);
-          if (entry !== undefined) this.onLog(entry.level, entry.message, entry.source);
+          if (entry !== undefined) this.onLog(entry);
         },
       };
       return { kind: 'output', output: await runner.run(run) };

@@ -7,6 +7,7 @@ import { isDatabaseUnavailable } from '../database/database-error.js';
 import type { Model } from '../models/model.js';
 import { backoffMs } from './backoff.js';
 import { asRunFailure, finishOf } from './finish-of.js';
+import { LogWriter } from './log-writer.js';
 import type { Claimed } from './queries/claim.js';
 import { logUsage } from './queries/log-usage.js';
 import { requeue, type Requeue } from './queries/requeue.js';
@@ -65,26 +66,19 @@ export class Runs {
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Never rejects. */
   async carry(claimed: Claimed, model: Model): Promise<void> {
-    const written: Promise<void>[] = [];
-    const log = await this.openLog(claimed);
-    const execution = new RunExecution(claimed, model, log, (level, message, source) => {
-      const line = {
-        requestId: claimed.id,
-        token: claimed.token,
-        level,
-        message,
-        source,
-        atMs: this.clock.now(),
-      };
-      const writing = this.persist(() => this.statements.appendLog(line)).then(() =>
-        this.events.publish({ changed: [claimed.id] }),
-      );
-      written.push(writing);
+    const { id, token } = claimed;
+    const writer = new LogWriter({ requestId: id, token }, async (lines) => {
+      await this.persist(() => this.statements.appendLog(lines)).catch((error: Error) => {
+        this.log.error(`log lines of ${id} cannot be stored: ${error.message}`);
+      });
+      this.events.publish({ changed: [id] });
     });
+    const log = await this.openLog(claimed);
+    const execution = new RunExecution(claimed, model, log, (entry) => writer.add(entry, this.clock.now()));
     this.going.set(claimed.id, execution);
     try {
       const end = await execution.execute(this.runners.for(model));
-      await Promise.all(written);
+      await writer.flushed();
       await this.conclude(execution, end);
     } finally {
       this.going.delete(claimed.id);
@@ -101,7 +95,7 @@ export class Runs {
     const end = this.bounded(ended);
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // Lost or not, the lease may still be ours, after an outage that kept everybody out.
-      if (await this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined)) return;
+      if (await this.handBack(claimed)) return;
       return this.finish(execution, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'failure') {
@@ -117,6 +111,11 @@ export class Runs {
       }
     }
     await this.finish(execution, end);
+  }
+
+  /** Returns a claimed request to its place; false when its lease is lost or it is to be cancelled. */
+  handBack(claimed: Claimed): Promise<boolean> {
+    return this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined);
   }
 
   private bounded(end: RunEnd): RunEnd {

@@ -14,7 +14,7 @@ const maxWeight = 1024 * 1024;
 @Injectable()
 export class SharedStatements {
   private readonly finishes: Batcher<Finish, boolean>;
-  private readonly lines: Batcher<LogLine, void>;
+  private readonly lines: Batcher<LogLine[], void>;
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
   constructor(database: Database) {
@@ -26,13 +26,13 @@ export class SharedStatements {
       isolate,
     });
     this.lines = new Batcher(
-      async (lines) => {
-        await appendLog(database, lines);
-        return lines.map(() => undefined);
+      async (logs) => {
+        await appendLog(database, logs.flat());
+        return logs.map(() => undefined);
       },
-      { maxItems: 256, maxWeight, weigh: ({ message }) => message.length, isolate },
+      { maxItems: 64, maxWeight, weigh: weightOf, isolate },
     );
-    this.statuses = new Batcher((ids) => readStatus(database, ids), { maxItems: 256, writers: 2 });
+    this.statuses = new Batcher((ids) => readStatus(database, ids), { maxItems: 256, writers: 2, isolate });
   }
 
   /** Whether the run still held its lease. */
@@ -40,11 +40,16 @@ export class SharedStatements {
     return this.finishes.add(item);
   }
 
-  appendLog(line: LogLine): Promise<void> {
-    return this.lines.add(line);
+  /** Lines of one run. */
+  appendLog(lines: LogLine[]): Promise<void> {
+    return this.lines.add(lines);
   }
 
   readStatus(id: string): Promise<StatusRow | undefined> {
     return this.statuses.add(id);
   }
+}
+
+function weightOf(lines: LogLine[]): number {
+  return lines.reduce((sum, { message }) => sum + message.length, 0);
 }

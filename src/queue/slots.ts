@@ -5,10 +5,20 @@ import { Injectable } from '@nestjs/common';
 export class Slots {
   private readonly limits = new Map<string, number>();
   private readonly used = new Map<string, number>();
+  private withdrawals = 0;
+
+  /** Differs after a withdrawal: what was asked for before it is void. */
+  get generation(): number {
+    return this.withdrawals;
+  }
+
+  limit(modelId: string): number {
+    return this.limits.get(modelId) ?? 0;
+  }
 
   /** Slots that may be filled now. */
   free(modelId: string): number {
-    return Math.max(0, (this.limits.get(modelId) ?? 0) - this.inUse(modelId));
+    return Math.max(0, this.limit(modelId) - this.inUse(modelId));
   }
 
   inUse(modelId: string): number {
@@ -30,5 +40,6 @@ export class Slots {
   /** Nothing may start until a share is granted again. */
   withdraw(): void {
     this.limits.clear();
+    this.withdrawals++;
   }
 }

@@ -93,7 +93,10 @@ export class RateLimitStorage implements ThrottlerStorage {
       );
       for (const row of rows) this.answer(...batch[row.ask]!, row, sentAt);
     } catch (error) {
-      for (const [, { askers }] of batch) for (const { reject } of askers) reject(error);
+      // Those that wait behind a lost database would fare no better, only later.
+      const asks = [...batch.map(([, ask]) => ask), ...this.waiting.values()];
+      this.waiting.clear();
+      for (const { askers } of asks) for (const { reject } of askers) reject(error);
     }
   }
 

@@ -5,13 +5,8 @@ import { NodeIdentity } from '../node-identity.js';
 import { beat, leave, register, type Beat } from '../queries/heartbeat.js';
 import { Runs } from '../runs.js';
 import { Slots } from '../slots.js';
-import { Cluster } from '../cluster.js';
+import { Cluster, lostAfterMs, selfFenceMs } from '../cluster.js';
 import { Duty } from './duty.js';
-
-/** A node that has not beaten for so long is given up by the others. */
-export const lostAfterMs = 6_000;
-/** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
-const selfFenceMs = 5_000;
 
 /**
  * One heartbeat a process, whatever it runs. Between two rounds a watch that needs no database looks whether the
@@ -63,13 +58,13 @@ export class Heartbeat extends Duty {
     }
     this.lastBeatAt = sentAt;
     this.fenced = false;
-    this.tell(state);
+    this.tell(state, sentAt);
   }
 
-  private tell(state: Beat): void {
+  private tell(state: Beat, sentAt: number): void {
     this.clock.setNow(state.nowMs);
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
-    this.cluster.update(state);
+    this.cluster.update(state, sentAt);
   }
 
   private fenceIfLate(): void {

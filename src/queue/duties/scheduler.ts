@@ -120,6 +120,7 @@ export class Scheduler extends Duty {
     const limit = Math.min(claimLimit, this.slots.free(model.id));
     if (limit <= 0 || !this.cluster.connected) return false;
     const floor = this.floor(lane);
+    const { generation } = this.slots;
     this.slots.take(model.id, limit);
     const claimed = await claim(this.database, {
       modelId: model.id,
@@ -142,6 +143,11 @@ export class Scheduler extends Duty {
       })),
       changed: claimed.map(({ id }) => id),
     });
+    if (this.slots.generation !== generation || !this.cluster.connected) {
+      // The answer came too late: the slots may be another node's by now, and the leases too.
+      for (const one of claimed) void this.runs.handBack(one).finally(() => this.slots.release(model.id));
+      return false;
+    }
     for (const one of claimed) {
       void this.runs.carry(one, model).then(
         () => this.release(lane),

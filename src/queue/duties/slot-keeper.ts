@@ -4,7 +4,7 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster.js';
 import { NodeIdentity } from '../node-identity.js';
-import { shareSlots } from '../queries/share-slots.js';
+import { shareSlots, type SlotShare } from '../queries/share-slots.js';
 import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../slots.js';
 import { Duty } from './duty.js';
@@ -44,20 +44,23 @@ export class SlotKeeper extends Duty {
   async runOnce(): Promise<void> {
     if (this.settled || !this.cluster.connected) return;
     this.settled = true;
+    const { generation } = this.slots;
     const wishes = this.models.all().map(({ id }) => {
-      // No new run until the shares are known: what is in use now is what the grant must cover.
-      const running = this.slots.inUse(id);
-      this.slots.setLimit(id, running);
-      return { modelId: id, running };
+      // No new run until the shares are known: only what runs under the old share is kept.
+      const kept = Math.min(this.slots.limit(id), this.slots.inUse(id));
+      this.slots.setLimit(id, kept);
+      return { modelId: id, kept };
     });
+    let shares: SlotShare[] | undefined;
     try {
-      const shares = await shareSlots(this.database, this.node.id, wishes);
-      for (const { modelId, slots } of shares ?? []) this.slots.setLimit(modelId, slots);
+      shares = await shareSlots(this.database, this.node.id, wishes);
+    } finally {
+      // An answer that comes after the node was fenced tells of a share that others may have by now.
+      const isVoid = this.slots.generation !== generation || !this.cluster.connected;
+      if (isVoid) shares = undefined;
       this.settled = shares?.every((share) => share.settled) ?? false;
-    } catch (error) {
-      this.settled = false;
-      throw error;
     }
+    for (const { modelId, slots } of shares ?? []) this.slots.setLimit(modelId, slots);
     this.events.publish({ work: wishes.map(({ modelId }) => modelId) });
   }
 }

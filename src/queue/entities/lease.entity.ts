@@ -27,4 +27,7 @@ export class LeaseEntity {
 
   @Column({ name: 'cancel_requested_at', type: 'timestamptz', nullable: true })
   cancelRequestedAt!: Date | null;
+
+  @Column({ name: 'log_lines', type: 'integer', default: 0 })
+  logLines!: number;
 }

@@ -4,6 +4,8 @@ import type { LogLevel, LogSource } from '../runner.js';
 export interface LogLine {
   requestId: string;
   token: string;
+  /** 1 for the first line of the run. */
+  number: number;
   level: LogLevel;
   source: LogSource;
   message: string;
@@ -13,34 +15,43 @@ export interface LogLine {
 
 /*
  * Purpose: appends log lines of runs that hold their lease.
- * Race: FOR KEY SHARE keeps the lease from being deleted before this commits, so no line can follow the
- *   event that completed the request, and a run without its lease writes nothing. The ids are drawn after
- *   the lock, in the order of the lines.
- * Index: lease_pkey.
+ * Race: the lease's row lock keeps it from being deleted before this commits, so no line can follow the event that
+ *   completed the request, and a run without its lease writes nothing. A write whose answer was lost is sent
+ *   again: it waits for the first, and then finds on the lease that its lines are there. The ids are drawn
+ *   after the lock, in the order of the lines.
+ * Index: lease_pkey. The update of the lease is HOT.
  */
 const appendStatement: Statement = {
   name: 'append_log',
-  text: `WITH line AS (
+  text: `WITH line AS MATERIALIZED (
   SELECT *
-  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::float8[])
-    WITH ORDINALITY AS line (request_id, token, level, source, message, at_ms, position)
+  FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::float8[])
+    AS line (request_id, token, number, level, source, message, at_ms)
 ), held AS MATERIALIZED (
-  SELECT lease.request_id, lease.token, lease.attempt
+  SELECT lease.request_id, lease.token, lease.attempt, lease.log_lines
   FROM lease
   WHERE (request_id, token) IN (SELECT request_id, token FROM line)
-  FOR KEY SHARE
+  ORDER BY request_id
+  FOR NO KEY UPDATE
+), counted AS (
+  UPDATE lease
+  SET log_lines = greatest(held.log_lines, (SELECT max(number) FROM line WHERE line.request_id = held.request_id))
+  FROM held
+  WHERE lease.request_id = held.request_id
 )
 INSERT INTO request_event (request_id, at, kind, attempt, level, source, message)
 SELECT line.request_id, to_timestamp(line.at_ms / 1000), 'log', held.attempt, line.level, line.source, line.message
 FROM line
 JOIN held USING (request_id, token)
-ORDER BY line.position`,
+WHERE line.number > held.log_lines
+ORDER BY line.request_id, line.number`,
 };
 
 export async function appendLog(database: Database, lines: LogLine[]): Promise<void> {
   await database.query(appendStatement, [
     lines.map(({ requestId }) => requestId),
     lines.map(({ token }) => token),
+    lines.map(({ number }) => number),
     lines.map(({ level }) => level),
     lines.map(({ source }) => source),
     lines.map(({ message }) => message),

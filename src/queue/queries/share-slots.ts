@@ -2,13 +2,13 @@ import type { Database, Statement } from '../../database/database.js';
 
 export interface SlotWish {
   modelId: string;
-  /** Slots of this node that runs occupy now. */
-  running: number;
+  /** Slots of the old share that runs occupy now. */
+  kept: number;
 }
 
 export interface SlotShare {
   modelId: string;
-  /** What this node may run of the model from now on; below `running` never. */
+  /** What this node may run of the model from now on; below `kept` never. */
   slots: number;
   /** Whether there is more to take or to give once others have moved. */
   settled: boolean;
@@ -70,11 +70,11 @@ export async function shareSlots(
     if (rank < 0) return undefined;
     const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
     const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
-    const running = new Map(wishes.map((wish) => [wish.modelId, wish.running]));
+    const kept = new Map(wishes.map((wish) => [wish.modelId, wish.kept]));
     const shares = models.map(({ id, concurrency }) => {
       const fair = fairShare(id, concurrency, rank, schedulers.length);
       const free = Math.max(0, concurrency - (others.get(id) ?? 0));
-      const slots = Math.max(running.get(id) ?? 0, Math.min(fair, free));
+      const slots = Math.max(kept.get(id) ?? 0, Math.min(fair, free));
       return { modelId: id, slots, settled: slots === fair };
     });
     await query(writeGrants, [
