@@ -217,7 +217,7 @@ describe('what is odd but JSON', () => {
 
 describe('an encoded body', () => {
   const json = '{"a":1}';
-  const bomb = Buffer.alloc(50_000_000, 0x20);
+  const bomb = Buffer.alloc(20_000_000, 0x20);
 
   test.each<[string, string, () => Buffer, number, string]>([
     ['a gzip bomb', 'gzip', () => gzipSync(bomb), 413, 'body_too_large'],
