@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { RunnerRegistry } from '../src/queue/runner-registry.js';
 import { keyHeader, problemOf, QueueCalls, unknownId, verdict } from './queue-calls.js';
 import { modelsFile, ScriptedModel } from './scripted-model.js';
@@ -126,6 +127,46 @@ describe('cancelling', () => {
     expect(await verdict(calls.cancel(id, { headers }))).toEqual([404, 'unknown_request']);
     await model.answer(id);
     expect((await calls.reached(id, 'COMPLETED')).success).toBe(true);
+  });
+
+  test('waits for a log line that is being written, so that no stream passes over the line', async () => {
+    const id = await calls.submit('test/stubborn');
+    await calls.reached(id, 'IN_PROGRESS');
+    const writer = new pg.Client({ connectionString: service.databaseUrl });
+    await writer.connect();
+    const kinds = async (): Promise<unknown[]> =>
+      (
+        await service.query<{ kind: string }>(
+          `SELECT kind FROM request_event WHERE request_id = $1 ORDER BY id`,
+          [id],
+        )
+      ).map(({ kind }) => kind);
+    try {
+      await writer.query('BEGIN');
+      await writer.query(`SELECT FROM lease WHERE request_id = $1 FOR KEY SHARE`, [id]);
+      await writer.query(
+        `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+         VALUES ($1, 'log', 1, 'INFO', 'runner', 'slow')`,
+        [id],
+      );
+      let answered = false;
+      const cancelling = calls.cancel(id).finally(() => (answered = true));
+      await until(
+        async () =>
+          answered ||
+          (await service.query(`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`))
+            .length > 0,
+        { message: 'the cancel waits for the writer' },
+      );
+      expect(await kinds()).toEqual(['started']);
+      await writer.query('COMMIT');
+      expect((await cancelling).status).toBe(202);
+      expect(await kinds()).toEqual(['started', 'log', 'cancel_requested']);
+    } finally {
+      await writer.end();
+    }
+    end();
+    await calls.reached(id, 'COMPLETED');
   });
 
   test('many times at once is one cancellation', async () => {

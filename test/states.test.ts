@@ -108,7 +108,9 @@ describe('COMPLETED is final', () => {
 test('a log write that is sent again, because its answer was lost, is kept once', async () => {
   const id = await calls.submit('test/model', { hold: true });
   await model.arrived(id);
-  const [lease] = await service.query<{ token: string }>('SELECT token FROM lease WHERE request_id = $1', [id]);
+  const [lease] = await service.query<{ token: string }>('SELECT token FROM lease WHERE request_id = $1', [
+    id,
+  ]);
   const line = (number: number) => ({
     requestId: id,
     token: lease!.token,

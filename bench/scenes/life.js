@@ -1,7 +1,6 @@
 import { drainGraphileWorker, drainPgBoss, drainService } from '../support/drains.js';
-import { interleave } from '../support/rounds.js';
-import { ratioRow } from '../support/rows.js';
-import { median } from '../support/stats.js';
+import { interleave, medianOf } from '../support/rounds.js';
+import { cpuRows, ratioRow } from '../support/rows.js';
 
 const maxRounds = 3;
 
@@ -13,18 +12,22 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const count = bench.short ? 5_000 : 30_000;
+    const count = bench.short ? 5_000 : 60_000;
     const measured = await interleave(Math.min(bench.rounds, maxRounds), {
       service: () => drainService(bench, count),
-      boss: () => drainPgBoss(bench, count),
+      boss: () => drainPgBoss(bench, count, 'plain'),
+      bossOutputs: () => drainPgBoss(bench, count, 'outputs'),
       batched: () => drainGraphileWorker(bench, count, 'batched'),
       plain: () => drainGraphileWorker(bench, count, 'plain'),
     });
-    const service = median(measured.service);
+    const lives = (name) => medianOf(measured[name], 'perSecond');
     return [
-      ratioRow('lives/s', service, 'pg-boss, batches', median(measured.boss), { least: 1 }),
-      ratioRow('lives/s', service, 'graphile-worker, batches', median(measured.batched), { least: 0.5 }),
-      ratioRow('lives/s', service, 'graphile-worker, plain', median(measured.plain), { least: 3 }),
+      ratioRow('lives/s', lives('service'), 'pg-boss, batches', lives('boss'), { least: 1 }),
+      ratioRow('lives/s', lives('service'), 'pg-boss, batches, outputs kept', lives('bossOutputs')),
+      ratioRow('lives/s', lives('service'), 'graphile-worker, batches', lives('batched'), { least: 0.5 }),
+      ratioRow('lives/s', lives('service'), 'graphile-worker, plain', lives('plain'), { least: 3 }),
+      ...cpuRows('life', measured.service, measured.boss, 'pg-boss, batches'),
+      ...cpuRows('life', measured.service, measured.batched, 'graphile-worker, batches'),
     ];
   },
 };

@@ -5,7 +5,6 @@ import { drainService } from '../support/drains.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave, medianOf } from '../support/rounds.js';
 import { plainRow, ratioRow } from '../support/rows.js';
-import { median } from '../support/stats.js';
 import { postScript } from '../support/wrk.js';
 
 const connections = 32;
@@ -36,7 +35,7 @@ export const scene = {
       ),
       plainRow('share of the cores in use, one', medianOf(submits.one, 'busy')),
       plainRow('share of the cores in use, two', medianOf(submits.two, 'busy')),
-      ratioRow('lives/s, two', median(lives.two), 'one', median(lives.one)),
+      ratioRow('lives/s, two', medianOf(lives.two, 'perSecond'), 'one', medianOf(lives.one, 'perSecond')),
     ];
   },
 };

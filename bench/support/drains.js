@@ -1,3 +1,4 @@
+import { cpuMsOf, cpuMsOfChildren } from './cpu.js';
 import { smallInput } from './inputs.js';
 import { hrtimeMs } from './model-server.js';
 import { withClient } from './postgres.js';
@@ -6,17 +7,26 @@ import { until } from './until.js';
 
 /*
  * Each fills a fresh database, starts a fresh process, and says how many lives a second there were from the
- * first start to the last durable end.
+ * first start to the last durable end, and what processor time a life took, of the process and of PostgreSQL.
+ */
+
+/**
+ * @typedef {object} Drain
+ * @property {number} perSecond
+ * @property {number} processUs
+ * @property {number} postgresUs
  */
 
 /**
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
  * @param {{ processes?: number }} [options]
+ * @returns {Promise<Drain>}
  */
 export async function drainService(bench, count, { processes = 1 } = {}) {
   const databaseUrl = await bench.serviceDatabase();
   await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput);
+  const meter = cpuMeter(bench);
   const services = await Promise.all(Array.from({ length: processes }, () => bench.service({ databaseUrl })));
   await until(databaseUrl, 'NOT EXISTS (SELECT FROM queue_entry) AND NOT EXISTS (SELECT FROM lease)', 100);
   const seconds = await secondsOf(
@@ -25,19 +35,23 @@ export async function drainService(bench, count, { processes = 1 } = {}) {
             count(*) FILTER (WHERE outcome = 'succeeded') AS done FROM request`,
     count,
   );
+  const cpu = meter(services, count);
   await Promise.all(services.map((service) => service.stop()));
-  return count / seconds;
+  return { perSecond: count / seconds, ...cpu };
 }
 
 /**
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
+ * @param {'plain' | 'outputs'} mode whether each job's output is kept
+ * @returns {Promise<Drain>}
  */
-export async function drainPgBoss(bench, count) {
+export async function drainPgBoss(bench, count, mode) {
   const databaseUrl = await bench.emptyDatabase();
   await fill(bench, 'pg-boss-drain.js', databaseUrl, count);
   await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
-  const worker = await bench.peer('pg-boss-drain.js', { DATABASE_URL: databaseUrl });
+  const meter = cpuMeter(bench);
+  const worker = await bench.peer('pg-boss-drain.js', { DATABASE_URL: databaseUrl, MODE: mode });
   await until(
     databaseUrl,
     `NOT EXISTS (SELECT FROM pgboss.job WHERE name = 'bench' AND state < 'completed')`,
@@ -50,8 +64,9 @@ export async function drainPgBoss(bench, count) {
      FROM pgboss.job WHERE name = 'bench'`,
     count,
   );
+  const cpu = meter([worker], count);
   await worker.stop();
-  return count / seconds;
+  return { perSecond: count / seconds, ...cpu };
 }
 
 /**
@@ -59,17 +74,29 @@ export async function drainPgBoss(bench, count) {
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
  * @param {'plain' | 'batched'} mode
+ * @returns {Promise<Drain>}
  */
 export async function drainGraphileWorker(bench, count, mode) {
   const databaseUrl = await bench.emptyDatabase();
   await fill(bench, 'graphile-worker-drain.js', databaseUrl, count);
   await withClient(databaseUrl, (client) => client.query('VACUUM (ANALYZE)'));
+  const meter = cpuMeter(bench);
   const worker = await bench.peer('graphile-worker-drain.js', { DATABASE_URL: databaseUrl, MODE: mode });
   await until(databaseUrl, 'NOT EXISTS (SELECT FROM graphile_worker._private_jobs)', 10);
   const endedAtMs = hrtimeMs();
   const { firstAtMs } = await worker.firstMessage;
+  const cpu = meter([worker], count);
   await worker.stop();
-  return count / ((endedAtMs - firstAtMs) / 1_000);
+  return { perSecond: count / ((endedAtMs - firstAtMs) / 1_000), ...cpu };
+}
+
+/** Starting up is in it; over so many lives it is little. */
+function cpuMeter(bench) {
+  const before = cpuMsOfChildren(bench.postgres.pid);
+  return (processes, count) => ({
+    processUs: (processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0) * 1_000) / count,
+    postgresUs: ((cpuMsOfChildren(bench.postgres.pid) - before) * 1_000) / count,
+  });
 }
 
 async function fill(bench, program, databaseUrl, count) {
