@@ -3,7 +3,10 @@ import pg from 'pg';
 import { listen } from './express-app.js';
 
 /** The floor: one prepared statement a call. */
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: Number(process.env.POOL_SIZE ?? 10) });
+const pool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL,
+  max: Number(process.env.POOL_SIZE ?? 10),
+});
 
 const insert = {
   name: 'insert',

@@ -10,7 +10,11 @@ process.once('SIGTERM', () => process.exit(0));
 const batchSize = Number(process.env.LIMIT);
 const deadline = performance.now() + Number(process.env.SECONDS) * 1_000;
 const times = [];
-for (let passed = 0; passed < Number(process.env.COUNT) && performance.now() < deadline; passed += batchSize) {
+for (
+  let passed = 0;
+  passed < Number(process.env.COUNT) && performance.now() < deadline;
+  passed += batchSize
+) {
   const started = performance.now();
   const jobs = await boss.fetch('bench', { batchSize });
   times.push(performance.now() - started);
