@@ -32,7 +32,7 @@ export async function startService(config: Config): Promise<RunningService> {
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
-      if (app !== undefined) await closeApp(app);
+      if (app !== undefined) await closeApp(app, config);
       await embedded?.stop();
     })());
   try {
@@ -56,11 +56,11 @@ export async function startService(config: Config): Promise<RunningService> {
 }
 
 /** No new connections, then the runs, then the streams that told of them, then everything else. */
-async function closeApp(app: NestExpressApplication): Promise<void> {
+async function closeApp(app: NestExpressApplication, config: Config): Promise<void> {
   app.get(Draining).begin();
   app.getHttpServer().close();
   await app.get(QueueLifecycle).drain();
-  app.get(StatusSources).closeAll();
+  if (config.role !== 'scheduler') app.get(StatusSources).closeAll();
   await app.close();
 }
 
