@@ -18,6 +18,8 @@ export interface Cancelled {
  * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim
  *   won after our snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the
  *   caller looks again with a fresh snapshot.
+ *   Against log lines being written: FOR UPDATE waits for their FOR KEY SHARE, so the event ids of a request commit
+ *   in order, and no stream passes over a line that comes to light after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement: Statement = {
@@ -46,12 +48,18 @@ const cancelStatement: Statement = {
   WHERE id IN (SELECT request_id FROM left_line UNION ALL SELECT request_id FROM left_delay)
     AND state = 'IN_QUEUE'
   RETURNING id, attempt
+), held AS MATERIALIZED (
+  SELECT request_id
+  FROM lease
+  WHERE request_id = $1::uuid
+    AND cancel_requested_at IS NULL
+  FOR UPDATE
 ), told AS (
   UPDATE lease
   SET cancel_requested_at = clock_timestamp()
-  WHERE request_id = $1::uuid
-    AND cancel_requested_at IS NULL
-  RETURNING request_id, attempt
+  FROM held
+  WHERE lease.request_id = held.request_id
+  RETURNING lease.request_id, lease.attempt
 ), told_before AS (
   SELECT request_id
   FROM lease
