@@ -14,7 +14,8 @@ export function greeting(service: RunningService, config: Config): string {
       'Try it:',
       ...firstSteps(url, service.newKey),
     );
-  }
+  } else if (config.databaseUrl === undefined)
+    lines.push('Another API key: npm run keys -- create --name NAME');
   return `${lines.join('\n')}\n`;
 }
 

@@ -2,15 +2,23 @@ import { loadConfig } from './config/config.js';
 import { greeting } from './greeting.js';
 import { startService } from './service.js';
 
+/** npm passes a Ctrl-C on that the terminal has sent to all: the same one, twice. */
+const echoMs = 1_000;
+
 /** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
 async function main(): Promise<void> {
   const config = loadConfig();
   const starting = startService(config);
   let stopping = false;
+  let stoppingSince = 0;
   // Also during the start: what has begun by then, such as a database, is first completed and then ended.
   const stop = (): void => {
-    if (stopping) return;
+    if (stopping) {
+      if (performance.now() - stoppingSince > echoMs) void starting.then((service) => service.hurry());
+      return;
+    }
     stopping = true;
+    stoppingSince = performance.now();
     starting
       .then((service) => service.stop())
       .then(

@@ -22,6 +22,8 @@ export interface RunningService {
   newKey: string | undefined;
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
   stop(): Promise<void>;
+  /** Ends the grace of a stop that is under way: runs are handed back now. */
+  hurry(): void;
 }
 
 /** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
@@ -48,7 +50,14 @@ export async function startService(config: Config): Promise<RunningService> {
     await app.init();
     const { printOnce: newKey } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);
-    return { app, url: listeningUrl(app), databaseUrl, newKey, stop };
+    return {
+      app,
+      url: listeningUrl(app),
+      databaseUrl,
+      newKey,
+      stop,
+      hurry: () => app?.get(QueueLifecycle).hurry(),
+    };
   } catch (error) {
     await stop().catch(() => undefined);
     throw error;

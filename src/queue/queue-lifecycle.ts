@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
 import { Cluster } from './cluster.js';
@@ -26,6 +26,8 @@ const handBackMs = 10_000;
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
   private readonly duties: Duty[];
+  private readonly log = new Logger(QueueLifecycle.name);
+  private hurried = false;
   private secondRefill: NodeJS.Timeout | undefined;
 
   constructor(
@@ -66,7 +68,13 @@ export class QueueLifecycle implements OnApplicationBootstrap {
   async drain(): Promise<void> {
     clearTimeout(this.secondRefill);
     await this.scheduler.stop();
-    await this.runsEnded(this.config.shutdownGraceMs);
+    if (this.runs.size > 0) {
+      const seconds = Math.ceil(this.config.shutdownGraceMs / 1_000);
+      this.log.log(
+        `stopping: ${this.runs.size} runs may end within ${seconds} s; a second signal hands them back now`,
+      );
+    }
+    await this.runsEnded(this.config.shutdownGraceMs, () => this.hurried);
     this.runs.abortAll('shutdown');
     // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
     await this.runsEnded(handBackMs);
@@ -77,9 +85,14 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     this.lines.close();
   }
 
-  private async runsEnded(withinMs: number): Promise<void> {
+  /** Ends the grace of a drain that is under way. */
+  hurry(): void {
+    this.hurried = true;
+  }
+
+  private async runsEnded(withinMs: number, hurried = (): boolean => false): Promise<void> {
     const deadline = performance.now() + withinMs;
-    while (this.runs.size > 0 && performance.now() < deadline) await delay(20);
+    while (this.runs.size > 0 && performance.now() < deadline && !hurried()) await delay(20);
   }
 
   private catchUp(): void {

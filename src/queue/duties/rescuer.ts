@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Cluster, lostAfterMs } from '../cluster.js';
@@ -17,6 +17,8 @@ const beatsBeforeRescue = 3;
 @Injectable()
 export class Rescuer extends Duty {
   protected readonly intervalMs = 1_000;
+
+  private readonly log = new Logger(Rescuer.name);
 
   constructor(
     private readonly database: Database,
@@ -44,6 +46,9 @@ export class Rescuer extends Duty {
       cancelled: requestErrors.cancelled(now),
     });
     if (rescued.length === 0) return;
+    for (const { id, requeued } of rescued) {
+      this.log.warn(`the node that ran ${id} was lost; ${requeued ? 'it runs again' : 'it is ended'}`);
+    }
     const requeued = rescued.filter((one) => one.requeued);
     this.events.publish({
       entered: requeued,
