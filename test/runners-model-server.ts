@@ -66,7 +66,7 @@ export interface TestRun extends Run {
   abort(reason: string): void;
 }
 
-export function testModel(runner: Model['runner']): Model {
+function testModel(runner: Model['runner']): Model {
   return {
     id: 'test/model',
     description: '',
