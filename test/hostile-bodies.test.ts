@@ -230,6 +230,8 @@ describe('an encoded body', () => {
       413,
       'body_too_large',
     ],
+    ['what objects inherit', '__proto__', () => Buffer.from(json), 415, 'unsupported_encoding'],
+    ['a constructor', 'constructor', () => Buffer.from(json), 415, 'unsupported_encoding'],
     ['gzip that is none', 'gzip', () => Buffer.from(json), 400, 'invalid_json'],
     ['gzip cut short', 'gzip', () => gzipSync(json).subarray(0, -9), 400, 'invalid_json'],
     [

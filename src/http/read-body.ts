@@ -3,12 +3,12 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { DomainError } from '../errors/domain-error.js';
 
-const decoders: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const decoders = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
 
 /**
  * The whole body, decompressed, whatever its content type. `maxBytes` bounds what it takes on the wire and
@@ -19,7 +19,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   if (request.destroyed) throw aborted();
   const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   if (coding === 'identity' || coding === '') return collect(request, request, maxBytes);
-  const decoder = decoders[coding]?.();
+  const decoder = decoders.get(coding)?.();
   if (decoder === undefined) {
     throw new DomainError(
       'unsupported_encoding',
