@@ -26,8 +26,13 @@ export const scene = {
       ratioRow('lives/s', lives('service'), 'pg-boss, batches, outputs kept', lives('bossOutputs')),
       ratioRow('lives/s', lives('service'), 'graphile-worker, batches', lives('batched'), { least: 0.5 }),
       ratioRow('lives/s', lives('service'), 'graphile-worker, plain', lives('plain'), { least: 3 }),
-      ...cpuRows('life', measured.service, measured.boss, 'pg-boss, batches'),
-      ...cpuRows('life', measured.service, measured.batched, 'graphile-worker, batches'),
+      // Over few lives most of it is starting up.
+      ...(bench.short
+        ? []
+        : [
+            ...cpuRows('life', measured.service, measured.boss, 'pg-boss, batches'),
+            ...cpuRows('life', measured.service, measured.batched, 'graphile-worker, batches'),
+          ]),
     ];
   },
 };

@@ -156,7 +156,7 @@ export class Bench {
 
 function installPeers() {
   if (existsSync(join(peersDirectory, 'node_modules'))) return;
-  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--silent'], {
+  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
     cwd: peersDirectory,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
