@@ -1,6 +1,6 @@
 import type { Model } from '../models/model.js';
 import type { Claimed } from './queries/claim.js';
-import type { CappedEntry, RunLog } from './run-log.js';
+import { type CappedEntry, RunLog } from './run-log.js';
 import type { AbortReason, Run, Runner } from './runner.js';
 
 export type RunEnd =
@@ -14,13 +14,14 @@ const abortGraceMs = 5_000;
 /** One run going on: its signal, its timeout, its log. Knows nothing of the database. */
 export class RunExecution {
   readonly startedAt = performance.now();
+  /** Set before it runs, to one that knows what earlier attempts have written. */
+  log = new RunLog();
   private readonly abortController = new AbortController();
   private timeout: NodeJS.Timeout | undefined;
 
   constructor(
     readonly claimed: Claimed,
     readonly model: Model,
-    readonly log: RunLog,
     private readonly onLog: (entry: CappedEntry) => void,
   ) {}
 
@@ -32,6 +33,7 @@ export class RunExecution {
   /** Runs to the end. Never rejects. What the runner does after an abort still decides, if it does it soon. */
   async execute(runner: Runner): Promise<RunEnd> {
     const { signal } = this.abortController;
+    if (signal.aborted) return { kind: 'aborted', reason: signal.reason as AbortReason };
     this.timeout = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
     let giveUp: NodeJS.Timeout | undefined;
     const ignored = new Promise<RunEnd>((resolve) => {

@@ -73,10 +73,11 @@ export class Runs {
       });
       this.events.publish({ changed: [id] });
     });
-    const log = await this.openLog(claimed);
-    const execution = new RunExecution(claimed, model, log, (entry) => writer.add(entry, this.clock.now()));
+    const execution = new RunExecution(claimed, model, (entry) => writer.add(entry, this.clock.now()));
+    // Before anything is waited for: from here on the run can be told to stop.
     this.going.set(claimed.id, execution);
     try {
+      execution.log = await this.openLog(claimed);
       const end = await execution.execute(this.runners.for(model));
       await writer.flushed();
       await this.conclude(execution, end);
