@@ -57,7 +57,8 @@ export class Database {
     let broken = true;
     try {
       client = await this.pool.connect();
-      await client.query('BEGIN');
+      // A process that freezes in the middle of a transaction must not hold its locks against the others.
+      await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
       const result = await work(async <Row extends object>(statement: Statement, values: unknown[] = []) => {
         const { rows } = await client!.query<Row>(
           this.prepared ? { ...statement, values } : { text: statement.text, values },
