@@ -12,6 +12,8 @@ interface WireMessage {
   node: string;
   /** A node that has just come asks the others to tell it what they do. */
   hello?: true;
+  /** The sender's connection was broken: what it changed meanwhile it may not have told. */
+  missed?: true;
   entered?: WireChange[];
   left?: WireChange[];
   work?: string[];
@@ -37,9 +39,9 @@ export class ClusterMessages {
   /** `caughtUp` is called when messages may have been missed. */
   async start(caughtUp: () => void): Promise<void> {
     await this.channel.start({
-      message: (payload) => this.receive(payload),
+      message: (payload) => this.receive(payload, caughtUp),
       reconnected: () => {
-        this.hello();
+        this.channel.send(JSON.stringify({ node: this.node.id, missed: true } satisfies WireMessage));
         caughtUp();
       },
     });
@@ -63,11 +65,12 @@ export class ClusterMessages {
       this.channel.send(JSON.stringify({ node: this.node.id, ...part }));
   }
 
-  private receive(payload: string): void {
+  private receive(payload: string, caughtUp: () => void): void {
     const message = JSON.parse(payload) as WireMessage;
     if (message.node === this.node.id) return;
     this.cluster.heard(message.node);
-    if (message.hello === true) return;
+    if (message.missed === true) caughtUp();
+    if (message.hello === true || message.missed === true) return;
     this.events.publish(
       {
         entered: message.entered?.map(fromWire) ?? [],
@@ -81,7 +84,7 @@ export class ClusterMessages {
   }
 }
 
-type WireItems = Omit<WireMessage, 'node' | 'hello'>;
+type WireItems = Omit<WireMessage, 'node' | 'hello' | 'missed'>;
 
 function toWire({ entered, left, work, changed, cancelled }: QueueChanges): [keyof WireItems, unknown][] {
   const change = ({ modelId, priority, seq, attempt }: LineChange): WireChange => [

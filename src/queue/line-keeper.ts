@@ -14,6 +14,7 @@ export class LineKeeper extends Duty {
   protected readonly intervalMs = 30_000;
   private unsubscribe: (() => void) | undefined;
   private refilling: Promise<void> | undefined;
+  private nextRefill: Promise<void> | undefined;
   private doubted = new Set<string>();
   private rounds = 0;
   private readonly log = new Logger(LineKeeper.name);
@@ -42,7 +43,16 @@ export class LineKeeper extends Duty {
 
   /** Reads everything that waits again; the old lines answer until the new ones are complete. */
   refill(): Promise<void> {
-    return (this.refilling ??= this.read().finally(() => (this.refilling = undefined)));
+    if (this.refilling === undefined) {
+      return (this.refilling = this.read().finally(() => (this.refilling = undefined)));
+    }
+    // What is being read may have been read before the change that is asked for now.
+    return (this.nextRefill ??= this.refilling
+      .catch(() => undefined)
+      .then(() => {
+        this.nextRefill = undefined;
+        return this.refill();
+      }));
   }
 
   /** A line whose length is wrong twice in a row is a line that missed a change. */
