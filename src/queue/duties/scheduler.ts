@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { Model } from '../../models/model.js';
@@ -15,6 +16,8 @@ import { Duty } from './duty.js';
 
 /** Most requests in one claim. */
 const claimLimit = 128;
+/** A claim that takes longer to reach the database takes nothing there. */
+const claimPatienceMs = 5_000;
 /** A claim from the very front at least this often: a submission elsewhere may not have been heard of yet. */
 const floorMs = 1_000;
 
@@ -50,6 +53,7 @@ export class Scheduler extends Duty {
     private readonly lines: Lines,
     private readonly slots: Slots,
     private readonly cluster: Cluster,
+    private readonly clock: Clock,
   ) {
     super();
   }
@@ -128,6 +132,7 @@ export class Scheduler extends Duty {
       limit,
       timeoutMs: model.timeoutMs,
       floor,
+      byMs: this.clock.now() + claimPatienceMs,
     }).catch((error: unknown) => {
       this.slots.release(model.id, limit);
       this.runs.suspectOrphans();

@@ -8,6 +8,8 @@ export interface ClaimOptions {
   timeoutMs: number;
   /** Entries before this place are stepped over; null looks from the very front. */
   floor: Pick<Place, 'priority' | 'seq'> | null;
+  /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
+  byMs: number;
 }
 
 export interface Claimed {
@@ -28,7 +30,8 @@ export interface Claimed {
  *   from IN_QUEUE. MATERIALIZED keeps the planner from running the LIMIT more than once.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; then
  *   request_pkey by id. The floor steps over dead index entries that an old snapshot keeps from vacuum.
- *   A node that was given up claims nothing. Expired entries are left to the expirer.
+ *   A node that was given up claims nothing, nor does a claim that the network held back until nobody waits for its
+ *   answer. Expired entries are left to the expirer.
  */
 const claimStatement: Statement = {
   name: 'claim',
@@ -39,6 +42,7 @@ const claimStatement: Statement = {
     AND (priority, seq) >= ($5::smallint, $6::bigint)
     AND (expires_at IS NULL OR expires_at > now())
     AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid)
+    AND now() < to_timestamp($7::float8 / 1000)
   ORDER BY priority, seq
   LIMIT $2::integer
   FOR UPDATE SKIP LOCKED
@@ -76,7 +80,7 @@ JOIN leased ON leased.request_id = started.id`,
 };
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
-  const { modelId, nodeId, limit, timeoutMs, floor } = options;
+  const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;
   const claimed = await database.query<Claimed>(claimStatement, [
     modelId,
     limit,
@@ -84,6 +88,7 @@ export async function claim(database: Database, options: ClaimOptions): Promise<
     timeoutMs,
     floor?.priority ?? -32_768,
     floor?.seq ?? 0,
+    byMs,
   ]);
   return claimed.sort((a, b) => a.priority - b.priority || a.seq - b.seq);
 }

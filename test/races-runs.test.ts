@@ -1,0 +1,157 @@
+import type { Database } from '../src/database/database.js';
+import { appendLog, type LogLine } from '../src/queue/queries/append-log.js';
+import { cancel } from '../src/queue/queries/cancel.js';
+import { finish } from '../src/queue/queries/finish.js';
+import { rescue } from '../src/queue/queries/rescue.js';
+import { requeue } from '../src/queue/queries/requeue.js';
+import { requestErrors } from '../src/queue/request-errors.js';
+import { claimSome, QueueTables, submitSome } from './queue-tables.js';
+
+let tables: QueueTables;
+let here: Database;
+let there: Database;
+let node: string;
+
+beforeEach(async () => {
+  tables = await QueueTables.create();
+  [here, there] = [await tables.session(), await tables.session()];
+  node = await tables.node(here);
+});
+afterEach(() => tables.drop());
+
+const cancelled = requestErrors.cancelled(0);
+const rescueAll = (database: Database, nodeId: string) =>
+  rescue(database, {
+    nodeId,
+    lostAfterMs: -1,
+    lostLimit: 9,
+    nodeLost: requestErrors.nodeLost(0),
+    cancelled,
+  });
+
+function line(run: { id: string; token: string }, number: number): LogLine {
+  const { id: requestId, token } = run;
+  return { requestId, token, number, level: 'INFO', source: 'runner', message: `line ${number}`, atMs: 0 };
+}
+
+function success(run: { id: string; token: string }, output: string): Parameters<typeof finish>[1][number] {
+  const { id: requestId, token } = run;
+  return {
+    requestId,
+    token,
+    outcome: 'succeeded',
+    attemptOutcome: 'succeeded',
+    output,
+    error: null,
+    message: null,
+  };
+}
+
+async function messages(): Promise<string[]> {
+  const events = await tables.rows<{ message: string }>(
+    `SELECT message FROM request_event WHERE kind = 'log' ORDER BY id`,
+  );
+  return events.map(({ message }) => message);
+}
+
+describe('two claims at once', () => {
+  test('do not wait for each other, and take what is next in the line', async () => {
+    const ids = await submitSome(here, 4);
+    await here.execute('BEGIN');
+    const first = await claimSome(here, node, 2);
+    // Not committed yet: who waited for it would wait for ever.
+    const second = await claimSome(there, node, 2);
+    await here.execute('COMMIT');
+    expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('that are rolled back give back what they took, ahead of what came later', async () => {
+    const ids = await submitSome(here, 2);
+    await here.execute('BEGIN');
+    await claimSome(here, node, 1);
+    await here.execute('ROLLBACK');
+    expect((await claimSome(there, node, 2)).map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe('a run whose lease was taken', () => {
+  test('cannot end what another run has ended since', async () => {
+    const [id] = (await submitSome(here, 1)) as [string];
+    const [frozen] = (await claimSome(here, node, 1)) as [Awaited<ReturnType<typeof claimSome>>[0]];
+    const other = await tables.node(there);
+    expect(await rescueAll(there, other)).toMatchObject([{ id, requeued: true }]);
+    const [successor] = await claimSome(there, other, 1);
+    expect(await finish(there, [success(successor!, '"theirs"')])).toEqual([true]);
+    expect(await finish(here, [success(frozen, '"mine"')])).toEqual([false]);
+    expect(await tables.rows('SELECT outcome, output, attempt FROM request')).toEqual([
+      { outcome: 'succeeded', output: 'theirs', attempt: 2 },
+    ]);
+  });
+
+  test('cannot end, return or log what another run is doing', async () => {
+    await submitSome(here, 1);
+    const [frozen] = await claimSome(here, node, 1);
+    const other = await tables.node(there);
+    await rescueAll(there, other);
+    const [successor] = await claimSome(there, other, 1);
+    const run = { id: frozen!.id, token: frozen!.token };
+    expect(await finish(here, [success(run, '"mine"')])).toEqual([false]);
+    const back = { delayMs: 0, errorCode: null, errorMessage: null, message: null };
+    const returned = { requestId: run.id, token: run.token, attemptOutcome: 'returned', ...back } as const;
+    expect(await requeue(here, returned)).toBeUndefined();
+    await appendLog(here, [line(run, 1)]);
+    expect(await messages()).toEqual([]);
+    expect(await tables.rows('SELECT token FROM lease')).toEqual([{ token: successor!.token }]);
+    expect(await tables.rows('SELECT state, attempt FROM request')).toEqual([
+      { state: 'IN_PROGRESS', attempt: 2 },
+    ]);
+  });
+});
+
+describe('the log', () => {
+  test('has a line once, however often it is written', async () => {
+    await submitSome(here, 1);
+    const [run] = await claimSome(here, node, 1);
+    await appendLog(here, [line(run!, 1), line(run!, 2)]);
+    await appendLog(here, [line(run!, 1), line(run!, 2)]);
+    await appendLog(here, [line(run!, 2), line(run!, 3)]);
+    expect(await messages()).toEqual(['line 1', 'line 2', 'line 3']);
+  });
+
+  test('has a line once when it is written again while the first write is under way', async () => {
+    await submitSome(here, 1);
+    const [run] = await claimSome(here, node, 1);
+    await here.execute('BEGIN');
+    await appendLog(here, [line(run!, 1)]);
+    const again = appendLog(there, [line(run!, 1), line(run!, 2)]);
+    await tables.blocked(1);
+    await here.execute('COMMIT');
+    await again;
+    expect(await messages()).toEqual(['line 1', 'line 2']);
+  });
+
+  test('and a cancel follow each other, so that a stream which saw the one has seen what was before it', async () => {
+    const [id] = (await submitSome(here, 1)) as [string];
+    const [run] = await claimSome(here, node, 1);
+    await here.execute('BEGIN');
+    await appendLog(here, [line(run!, 1)]);
+    const cancelling = cancel(there, id, cancelled);
+    await tables.blocked(1);
+    await here.execute('COMMIT');
+    expect(await cancelling).toMatchObject({ result: 'told' });
+    const events = await tables.rows<{ kind: string }>('SELECT kind FROM request_event ORDER BY id');
+    expect(events.map(({ kind }) => kind)).toEqual(['started', 'log', 'cancel_requested']);
+  });
+});
+
+test('a claim that arrives too late takes nothing', async () => {
+  const ids = await submitSome(here, 1);
+  expect(await claimSome(here, node, 1, { byMs: Date.now() - 60_000 })).toEqual([]);
+  expect((await claimSome(here, node, 1)).map(({ id }) => id)).toEqual(ids);
+});
+
+test('a node that was given up claims nothing', async () => {
+  await submitSome(here, 1);
+  await rescueAll(there, await tables.node(there));
+  expect(await claimSome(here, node, 1)).toEqual([]);
+});
