@@ -2,7 +2,7 @@ import type { Peak } from './checks/check-concurrency.js';
 import type { Books } from './checks/books.js';
 import type { Cluster } from './cluster/cluster.js';
 import type { FaultRecord } from './faults/fault.js';
-import { takenUpAfterMs } from './faults/recovery.js';
+import { servedAfterMs, takenUpAfterMs } from './faults/recovery.js';
 import type { Ledger } from './load/ledger.js';
 import type { RunBook } from './model/run-book.js';
 
@@ -51,7 +51,7 @@ function faultTable({ records, ledger, books, runs }: Findings): string[] {
   const kinds = [...new Set(records.map(({ kind }) => kind))].sort();
   const rows = kinds.map((kind) => {
     const made = records.filter((record) => record.kind === kind);
-    const served = made.flatMap(({ servedAfterMs }) => servedAfterMs);
+    const served = made.flatMap((record) => servedAfterMs(record, records));
     const takenUp = made.flatMap((record) => takenUpAfterMs(record, records, runs));
     const affected = new Set(made.flatMap((record) => affectedBy(record, ledger)));
     const lost = [...affected].filter((id) => books.requests.get(id)?.state !== 'COMPLETED').length;

@@ -1,5 +1,5 @@
 import type { FaultRecord } from '../faults/fault.js';
-import { takenUpAfterMs, wasAlone } from '../faults/recovery.js';
+import { servedAfterMs, takenUpAfterMs, wasAlone } from '../faults/recovery.js';
 import type { Ledger } from '../load/ledger.js';
 import type { RunBook } from '../model/run-book.js';
 
@@ -9,7 +9,7 @@ const servedTargetMs = 10_000;
 /** The times to recover that are promised, where one fault was alone. */
 export function checkRecovery(records: readonly FaultRecord[], runs: RunBook, ledger: Ledger): void {
   for (const record of records) {
-    const served = Math.max(0, ...record.servedAfterMs);
+    const served = Math.max(0, ...servedAfterMs(record, records));
     if (served > servedTargetMs && wasAlone(record, records, served)) {
       ledger.violate('the service is back within 10 s of the database', `${record.kind}: ${seconds(served)}`);
     }

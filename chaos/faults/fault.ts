@@ -15,8 +15,8 @@ export interface FaultRecord {
   affected: string[];
   /** Whether nobody was left to take up runs before the heal. */
   total: boolean;
-  /** Milliseconds from the heal to the first accepted submission, of each node that was up. */
-  servedAfterMs: number[];
+  /** When each node that was up accepted a submission again. */
+  servedAt: number[];
 }
 
 export interface FaultContext {

@@ -58,7 +58,7 @@ export class Schedule {
       healedAt: Infinity,
       affected: [],
       total: false,
-      servedAfterMs: [],
+      servedAt: [],
     };
     this.records.push(record);
     // Its own stream: how long others take does not change what this one draws.
@@ -102,8 +102,7 @@ export class Schedule {
           void submitter.send(submission, node).then((entry) => entry && (servedAt ??= now()));
           await sleep(probeEveryMs);
         }
-        if (servedAt !== undefined) record.servedAfterMs.push(Math.max(0, servedAt - record.healedAt));
-        else if (node.isUp) record.servedAfterMs.push(probePatienceMs);
+        if (servedAt !== undefined || node.isUp) record.servedAt.push(servedAt ?? now());
       }),
     );
   }
