@@ -57,6 +57,8 @@ export class Database {
     let broken = true;
     try {
       client = await this.pool.connect();
+      // The pool listens only to its idle clients: an end between two statements would be nobody's, and fatal.
+      client.on('error', ignore);
       // A process that freezes in the middle of a transaction must not hold its locks against the others.
       await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
       const result = await work(async <Row extends object>(statement: Statement, values: unknown[] = []) => {
@@ -71,11 +73,15 @@ export class Database {
     } catch (error) {
       throw databaseError(error);
     } finally {
+      if (!broken) client?.off('error', ignore);
       // A broken connection is closed, which rolls back.
       client?.release(broken);
     }
   }
 }
+
+/** The next statement fails with what happened. */
+const ignore = (): void => undefined;
 
 export type TransactionQuery = <Row extends object>(
   statement: Statement,

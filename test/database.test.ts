@@ -1,0 +1,33 @@
+import { Config } from '../src/config/config.js';
+import { createDataSource } from '../src/database/data-source.js';
+import { Database } from '../src/database/database.js';
+import { createTestDatabase } from './support/index.js';
+
+const pause = { name: 'pid', text: 'SELECT pg_backend_pid() AS pid' };
+const terminate = { name: 'terminate', text: 'SELECT pg_terminate_backend($1)' };
+
+test('a session that ends between two statements of a transaction fails the transaction, not the process', async () => {
+  const { url, drop } = await createTestDatabase();
+  const dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
+  const database = new Database(dataSource, new Config());
+
+  const work = database.transaction(async (query) => {
+    const [session] = await query<{ pid: number }>(pause);
+    await database.query(terminate, [session!.pid]);
+    // The end of the session arrives while nothing is asked of it.
+    for (;;) {
+      const left = await database.query(
+        { name: 'left', text: 'SELECT FROM pg_stat_activity WHERE pid = $1' },
+        [session!.pid],
+      );
+      if (left.length === 0) break;
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    await query(pause);
+  });
+  await expect(work).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await database.query(pause)).toHaveLength(1);
+
+  await dataSource.destroy();
+  await drop();
+});
