@@ -34,9 +34,10 @@ export const ApiSubmit = (): RouteDecorator =>
       description:
         '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. Within ' +
         '24 hours the same API key, model and body under the same key are answered with the request that the first ' +
-        'submission made, and `Idempotent-Replayed: true`.',
+        'submission made, and `Idempotent-Replayed: true`. Such as `"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"`.',
       required: false,
-      schema: { type: 'string', maxLength: 512, example: '"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"' },
+      // No example: /docs would send it with every try, the same key with another body.
+      schema: { type: 'string', maxLength: 512 },
     }),
     ApiBody({
       description: 'The input of the model: a JSON object that fits its schema.',
