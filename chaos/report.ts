@@ -69,7 +69,10 @@ function affectedBy({ from, healedAt, affected }: FaultRecord, ledger: Ledger): 
   const during = [...ledger.accepted.values()].filter(
     ({ acceptedAt }) => acceptedAt >= from && acceptedAt <= healedAt,
   );
-  return [...affected.filter((id) => ledger.accepted.has(id)), ...during.map(({ id }) => id)];
+  return [
+    ...affected.flatMap(({ requestId }) => (ledger.accepted.has(requestId) ? requestId : [])),
+    ...during.map(({ id }) => id),
+  ];
 }
 
 function timeline({ kind, nodes, from, healedAt }: FaultRecord): string {

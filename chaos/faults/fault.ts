@@ -1,5 +1,6 @@
 import type { Cluster } from '../cluster/cluster.js';
 import type { ServiceNode } from '../cluster/service-node.js';
+import { now } from '../clock.js';
 import type { RunBook } from '../model/run-book.js';
 import type { Random } from '../random.js';
 
@@ -11,8 +12,8 @@ export interface FaultRecord {
   from: number;
   /** When it was over: what was broken is whole again. Infinity while it lasts. */
   healedAt: number;
-  /** Requests that the nodes were running when it began. */
-  affected: string[];
+  /** Requests that the nodes were running, and when their node was hit. */
+  affected: { requestId: string; at: number }[];
   /** Whether nobody was left to take up runs before the heal. */
   total: boolean;
   /** When each node that was up accepted a submission again. */
@@ -40,5 +41,8 @@ export interface FaultKind {
 export function mark({ record, book }: FaultContext, nodes: readonly ServiceNode[], total = false): void {
   record.total = total;
   record.nodes.push(...nodes.map(({ name }) => name));
-  record.affected.push(...nodes.flatMap(({ name }) => book.going(name).map(({ requestId }) => requestId)));
+  const at = now();
+  for (const { name } of nodes) {
+    record.affected.push(...book.going(name).map(({ requestId }) => ({ requestId, at })));
+  }
 }

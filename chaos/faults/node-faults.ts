@@ -27,8 +27,8 @@ export const nodeFaults: readonly FaultKind[] = [
     name: 'rolling restart',
     hits: 'all nodes',
     async make(context) {
-      mark(context, context.targets);
       for (const node of context.targets) {
+        mark(context, [node]);
         await node.stop();
         await node.start();
       }

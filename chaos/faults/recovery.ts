@@ -11,10 +11,10 @@ export function servedAfterMs(record: FaultRecord, all: readonly FaultRecord[]):
  * if no node was left.
  */
 export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[], book: RunBook): number[] {
-  return record.affected.flatMap((requestId) => {
-    const next = book.ofRequest(requestId).find(({ startedAt }) => startedAt > record.from);
+  return record.affected.flatMap(({ requestId, at }) => {
+    const next = book.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
     if (next === undefined) return [];
-    return [sinceUnhindered(record, all, record.total ? record.healedAt : record.from, next.startedAt)];
+    return [sinceUnhindered(record, all, record.total ? record.healedAt : at, next.startedAt)];
   });
 }
 
