@@ -331,6 +331,6 @@ test('whatever happens in whatever order, the tables follow the rules', async ()
     }),
     { numRuns: 200, interruptAfterTimeLimit: 12_000 },
   );
-  
+
   expect(commands).toBeGreaterThan(100);
 }, 60_000);
