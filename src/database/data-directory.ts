@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Owner } from './server-owner.js';
 
@@ -26,10 +26,18 @@ export class DataDirectory {
   prepare(owner: Owner): void {
     try {
       makeDirectories(this.path);
+      accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK);
       if (owner.uid !== undefined) chmodSync(this.path, 0o711);
     } catch (cause) {
       throw this.unusable(cause);
     }
+  }
+
+  /** A cluster that an ordinary user made goes on being his when root starts it. */
+  ownerOf(fallback: Owner): Owner {
+    if (fallback.uid === undefined || !existsSync(this.clusterDir)) return fallback;
+    const { uid, gid } = statSync(this.clusterDir);
+    return uid === 0 ? fallback : { uid, gid };
   }
 
   /** The password is made once; call it while no other process starts here. */

@@ -29,7 +29,7 @@ export class EmbeddedPostgres {
   /** Starts the server, initialising the directory the first time, and returns its URL. */
   async start(): Promise<string> {
     const binaries = await embeddedBinaries();
-    const owner = await serverOwner();
+    const owner = this.directory.ownerOf(await serverOwner());
     this.directory.prepare(owner);
     await assertReachable(binaries.postgres, this.directory.clusterDir, owner);
     return withStartLock(this.directory.path, () => this.startAlone(binaries, owner));
