@@ -82,7 +82,8 @@ test('a request submitted on one node and run by another is followed on a third,
   expect(stream.events[0]!.status).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
   counting.release();
   await stream.ended;
-  expect(stream.statuses().slice(-2)).toEqual(['IN_PROGRESS', 'COMPLETED']);
+  // A run of a moment may have ended before the stream asks what its start has changed.
+  expect(stream.statuses().join()).toMatch(/^(IN_QUEUE,)+(IN_PROGRESS,)?COMPLETED$/);
   for (const node of [a, b]) {
     expect(await (await node.get(path(id))).json()).toEqual({ done: id, attempt: 1 });
     expect(await status(node, id)).toMatchObject({ status: 'COMPLETED', success: true });
