@@ -10,7 +10,7 @@ import { register } from '../src/queue/queries/heartbeat.js';
 import { submit } from '../src/queue/queries/submit.js';
 import { createTestDatabase, type TestDatabase, until } from './support/index.js';
 
-const keyId = randomUUID();
+export const keyId = randomUUID();
 
 /** The tables without a service: connections that do what a test says, each in its own session. */
 export class QueueTables {
