@@ -84,7 +84,9 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   expect(model.mostAtOnce).toBe(2);
   expect((await cluster.api.get(`/v1/queue/requests/${b}`)).status).toBe(502);
   await stream.ended;
-  expect(stream.statuses()).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+  // A position that changes is told as IN_QUEUE once more.
+  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
+  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
 }
 
 async function frozen(cluster: ProcessCluster): Promise<void> {
@@ -118,7 +120,9 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
     events: ['started', 'requeued', 'started', 'completed'],
   });
   await stream.ended;
-  expect(stream.statuses()).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+  // A position that changes is told as IN_QUEUE once more.
+  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
+  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
 }
 
 async function woken(cluster: ProcessCluster): Promise<void> {
