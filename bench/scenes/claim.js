@@ -97,7 +97,7 @@ async function explain({ claim, dataSource, nodeId }, prepare) {
       return Promise.resolve([]);
     },
   };
-  await claim(spy, { modelId, nodeId, limit, timeoutMs: 60_000, floor: null });
+  await claim(spy, { modelId, nodeId, limit, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000 });
   await prepare?.(dataSource);
   const [row] = await dataSource.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`);
   return { plan: row['QUERY PLAN'][0].Plan };

@@ -42,7 +42,7 @@ export async function serviceStatements(bench, databaseUrl) {
  * @param {object | null} options.floor
  */
 export function claimOf({ claim, database, nodeId }, { modelId, limit, floor }) {
-  return claim(database, { modelId, nodeId, limit, timeoutMs: 60_000, floor });
+  return claim(database, { modelId, nodeId, limit, timeoutMs: 60_000, floor, byMs: Date.now() + 60_000 });
 }
 
 /** Ends what was claimed, as successful no-ops. */
