@@ -12,6 +12,7 @@ const limit = 10;
 /** As the scheduler: from the very front once a second. */
 const floorlessEveryMs = 1_000;
 const recoveryPatienceSeconds = 60;
+const recovered = 1.3;
 const peerSeconds = 120;
 const warmUps = 10;
 
@@ -39,6 +40,18 @@ export const scene = {
       plainRow('s until a claim from the very front has recovered', own.recoveredAfter, {
         most: recoveryPatienceSeconds,
       }),
+      ratioRow(
+        'claim ms from the very front, at its end',
+        own.front.justAfter,
+        'before it',
+        own.front.before,
+      ),
+      ratioRow(
+        'claim ms from the very front, when last tried',
+        own.front.last,
+        'before it',
+        own.front.before,
+      ),
       row('pg-boss', boss),
       row('graphile-worker', graphile),
     ];
@@ -57,13 +70,14 @@ async function serviceUnderSnapshot(bench, count) {
   for (let passed = 0; passed < count; passed += limit) times.push(await claimAsScheduler(claimer));
   await release();
   const released = performance.now();
+  const front = { before: fresh, justAfter: await claimsFromTheFront(claimer), last: NaN };
   let recoveredAfter = Infinity;
   while (recoveredAfter === Infinity && performance.now() - released < recoveryPatienceSeconds * 1_000) {
     await delay(500);
-    if ((await claimsFromTheFront(claimer)) <= fresh * 1.3)
-      recoveredAfter = (performance.now() - released) / 1_000;
+    front.last = await claimsFromTheFront(claimer);
+    if (front.last <= front.before * recovered) recoveredAfter = (performance.now() - released) / 1_000;
   }
-  return { ...tenths(times), passed: count, recoveredAfter };
+  return { ...tenths(times), passed: count, recoveredAfter, front };
 }
 
 async function claimAsScheduler(claimer) {
