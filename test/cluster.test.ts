@@ -168,13 +168,13 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
   const ids: string[] = [];
   let going = true;
   const submitting = Promise.all(
-    Array.from({ length: 6 }, async (_, i) => {
+    Array.from({ length: 4 }, async (_, i) => {
       while (going) ids.push(await submit(i % 2 === 0 ? a : b));
     }),
   );
   const some = (): Promise<unknown> => {
     const now = counting.arrivals.length;
-    return until(() => counting.arrivals.length >= now + 40);
+    return until(() => counting.arrivals.length >= now + 25);
   };
   const d = await startNode('scheduler');
   await some();
@@ -182,10 +182,7 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
   await some();
   await d.stop();
   await some();
-  const f = await startNode('scheduler');
   await e.stop();
-  await some();
-  await f.stop();
   await some();
   going = false;
   await submitting;
@@ -281,13 +278,23 @@ test('when every connection to the database is cut, nothing accepted is lost and
   await calling;
   expect([...others].filter((code) => code !== 503)).toEqual([]);
   counting.release();
-  await drained();
-  const rows = await a.query(`SELECT DISTINCT state, outcome FROM request WHERE id = ANY ($1)`, [accepted]);
-  expect(rows).toEqual([{ state: 'COMPLETED', outcome: 'succeeded' }]);
-  await stream.ended;
+  let ended = false;
+  void stream.ended.then(() => (ended = true));
+  await until(() => ended, {
+    timeoutMs: 10_000,
+    message: 'a stream hears of what was said while it was deaf',
+  });
   if (stream.statuses().at(-1) !== 'COMPLETED') {
     const again = await streamOf(a, watched, stream.lastEventId);
     await again.ended;
     expect(again.statuses().at(-1)).toBe('COMPLETED');
   }
+  await drained();
+  const rows = await a.query(`SELECT DISTINCT state, outcome FROM request WHERE id = ANY ($1)`, [accepted]);
+  expect(rows).toEqual([{ state: 'COMPLETED', outcome: 'succeeded' }]);
+
+  await cut();
+  const next = await until(() => submit(b), { timeoutMs: 10_000, message: 'submissions are taken again' });
+  await until(() => counting.times(next) === 1, { timeoutMs: 10_000, message: 'requests are run again' });
+  await drained();
 }, 60_000);

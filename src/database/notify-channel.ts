@@ -11,6 +11,8 @@ const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
 /** Below PostgreSQL's limit of 8,000 bytes for a payload. */
 const maxPayloadBytes = 7_900;
+/** Messages kept over an outage. Who was away for longer reads everything again anyway. */
+const maxWaiting = 1_000;
 
 export interface ChannelListener {
   /** A message of another process, or of this one. */
@@ -38,6 +40,8 @@ export class NotifyChannel {
   private heardAt = 0;
   private stopped = true;
   private reconnecting: Promise<void> | undefined;
+  /** A connection was lost; also one of two, while the other was being made. */
+  private broken = false;
 
   constructor(config: Config, @InjectDatabaseUrl() databaseUrl: string) {
     this.url = config.databaseDirectUrl ?? databaseUrl;
@@ -81,6 +85,8 @@ export class NotifyChannel {
         payloads,
       ]);
     } catch {
+      // Sent twice is harmless, not sent leaves the others waiting for their next look.
+      this.outbox = [...payloads, ...this.outbox].slice(-maxWaiting);
       this.reconnect();
     } finally {
       this.flushing = false;
@@ -126,6 +132,7 @@ export class NotifyChannel {
   }
 
   private reconnect(): void {
+    this.broken = true;
     if (this.stopped || this.reconnecting !== undefined) return;
     this.reconnecting = this.reconnectUntilUp().finally(() => (this.reconnecting = undefined));
   }
@@ -134,8 +141,10 @@ export class NotifyChannel {
     this.log.warn('the notification channel is down; reconnecting');
     while (!this.stopped) {
       await this.disconnect();
+      this.broken = false;
       try {
         await this.connect();
+        if (this.broken) continue;
         this.log.log('the notification channel is up again');
         this.listener?.reconnected();
         return;

@@ -14,6 +14,8 @@ export interface QueueChanges {
   changed?: string[];
   /** Running requests that were told to stop. */
   cancelled?: string[];
+  /** What other nodes changed may have gone unheard: whoever depends on it looks for himself. */
+  missed?: true;
 }
 
 export type Origin = 'here' | 'elsewhere';

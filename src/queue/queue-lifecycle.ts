@@ -14,6 +14,7 @@ import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { LineKeeper } from './line-keeper.js';
+import { QueueEvents } from './queue-events.js';
 import { Runs } from './runs.js';
 
 /** Until the others have noticed a new node by its heartbeat and tell it what they do. */
@@ -34,6 +35,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     private readonly config: Config,
     private readonly cluster: Cluster,
     private readonly messages: ClusterMessages,
+    private readonly events: QueueEvents,
     private readonly lines: LineKeeper,
     private readonly runs: Runs,
     private readonly heartbeat: Heartbeat,
@@ -96,6 +98,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
   }
 
   private catchUp(): void {
+    this.events.publish({ missed: true }, 'elsewhere');
     this.lines.refill().catch(() => undefined); // the next check of the lines finds what is still missing
   }
 }

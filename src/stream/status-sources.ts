@@ -40,11 +40,12 @@ export class StatusSources implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.unsubscribe = this.events.subscribe(({ changed }) => {
+    this.unsubscribe = this.events.subscribe(({ changed, missed }) => {
       for (const id of changed ?? []) {
         const source = this.sources.get(id);
         if (source !== undefined) void this.refresh(id, source);
       }
+      if (missed === true) for (const [id, source] of this.sources) void this.refresh(id, source);
     });
   }
 

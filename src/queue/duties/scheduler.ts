@@ -64,9 +64,10 @@ export class Scheduler extends Duty {
     for (const model of this.models.all()) {
       this.lanes.set(model.id, { model, claiming: false, again: false, floorlessAt: 0 });
     }
-    this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
+    this.unsubscribe = this.events.subscribe(({ work, cancelled, missed }) => {
       for (const id of work ?? []) this.wake(id);
       for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
+      if (missed === true) this.hasten(0);
     });
     super.start();
     this.hasten(0);
