@@ -1,6 +1,14 @@
 import { execFile } from 'node:child_process';
-import { chownSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DataDirectory } from './data-directory.js';
 import { type Owner, serverEnvironment } from './server-owner.js';
@@ -13,12 +21,12 @@ export async function initialiseCluster(
   initdb: string,
   owner: Owner,
 ): Promise<void> {
-  const unfinished = `${clusterDir}.new`;
   const passwordCopy = join(path, 'password.initdb');
   const settings = ['-U', 'postgres', '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
   try {
-    rmSync(unfinished, { recursive: true, force: true });
-    mkdirSync(unfinished, { mode: 0o700 });
+    removeUnfinished(clusterDir);
+    // A name of its own: what was begun by a start that was killed may still be written to.
+    const unfinished = mkdtempSync(unfinishedPrefix(clusterDir));
     writeFileSync(passwordCopy, readFileSync(passwordFile), { mode: 0o600 });
     if (owner.uid !== undefined) {
       for (const file of [unfinished, passwordCopy]) chownSync(file, owner.uid, owner.gid!);
@@ -34,5 +42,18 @@ export async function initialiseCluster(
     throw new Error(`PostgreSQL could not be initialised in ${name}: ${said}`, { cause });
   } finally {
     rmSync(passwordCopy, { force: true });
+  }
+}
+
+function unfinishedPrefix(clusterDir: string): string {
+  return `${clusterDir}.new-`;
+}
+
+function removeUnfinished(clusterDir: string): void {
+  const prefix = basename(unfinishedPrefix(clusterDir));
+  for (const name of readdirSync(dirname(clusterDir))) {
+    if (name.startsWith(prefix)) {
+      rmSync(join(dirname(clusterDir), name), { recursive: true, force: true, maxRetries: 5 });
+    }
   }
 }
