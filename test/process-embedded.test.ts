@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,32 +117,28 @@ test('two services that make the same directory at once: one runs, the other giv
   await stop(both[runs]!, 'SIGTERM');
 }, 90_000);
 
-test.each(['while the database is made', 'while it starts'])(
-  'Ctrl-C %s leaves nothing running, and the next start works',
-  async (moment) => {
-    environment['DATA_DIR'] = join(directory, moment.replaceAll(' ', '-'));
-    const made = join(environment['DATA_DIR'], 'postgres');
-    const first = new SpawnedService(environment);
-    await until(() =>
-      existsSync(moment === 'while it starts' ? join(made, 'postmaster.pid') : `${made}.new`),
-    );
-    first.kill('SIGINT');
-    expect(await first.exited).toEqual({ code: 0, signal: null });
-    expect(existsSync(pidFile())).toBe(false);
-    const next = await spawnService(environment);
-    await stop(next, 'SIGINT');
-  },
-  90_000,
-);
+test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
+  const data = (environment['DATA_DIR'] = join(directory, 'interrupted'));
+  /** Once it has the directory to itself; it makes the database next, if there is none. */
+  const begins = ({ pid }: SpawnedService) => readFileSync(join(data, 'starting'), 'utf8') === String(pid);
+  const makes = (): boolean => readdirSync(data).some((name) => name.startsWith('postgres.new-'));
 
-test('a service that was killed while it made its database does not spoil the next start', async () => {
-  environment['DATA_DIR'] = join(directory, 'half');
-  const first = new SpawnedService(environment);
-  await until(() => existsSync(join(environment['DATA_DIR']!, 'postgres.new', 'PG_VERSION')));
-  await kill(first);
-  const next = await spawnService(environment);
-  await submit(next, /only this once: (\S+)/.exec(next.output)![1]!);
-  await stop(next, 'SIGTERM');
+  const killed = new SpawnedService(environment);
+  await until(() => begins(killed) && makes());
+  await kill(killed);
+  expect(existsSync(join(data, 'postgres'))).toBe(false);
+
+  for (const moment of [begins, () => existsSync(pidFile())]) {
+    const interrupted = new SpawnedService(environment);
+    await until(() => moment(interrupted));
+    interrupted.kill('SIGINT');
+    expect(await interrupted.exited).toEqual({ code: 0, signal: null });
+    expect([existsSync(pidFile()), makes()]).toEqual([false, false]);
+  }
+
+  const service = await spawnService({ ...environment, BOOTSTRAP_API_KEY: 'a-key-of-the-last-start' });
+  await answer(service, await submit(service, 'a-key-of-the-last-start'));
+  await stop(service, 'SIGTERM');
 }, 90_000);
 
 /** A process of the server's own user, which PostgreSQL would take for a server of its own. */

@@ -104,12 +104,6 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
     expect(said).not.toContain('not-the-password');
   });
 
-  test('a database that does not exist', async () => {
-    const url = new URL(database.url);
-    url.pathname = '/no_such_database';
-    await expectOneLine({ DATABASE_URL: url.href }, /"no_such_database" does not exist/);
-  });
-
   test('a PostgreSQL that is too old', async () => {
     const server = new OutdatedServer('14.12', 140_012);
     await expectOneLine({ DATABASE_URL: await server.start() }, /PostgreSQL 14\.12; 15 or newer is needed/);
