@@ -1,6 +1,7 @@
 import type { Database } from '../src/database/database.js';
 import { appendLog, type LogLine } from '../src/queue/queries/append-log.js';
 import { cancel } from '../src/queue/queries/cancel.js';
+import { expire } from '../src/queue/queries/expire.js';
 import { finish } from '../src/queue/queries/finish.js';
 import { rescue } from '../src/queue/queries/rescue.js';
 import { requeue } from '../src/queue/queries/requeue.js';
@@ -105,6 +106,69 @@ describe('a run whose lease was taken', () => {
     expect(await tables.rows('SELECT state, attempt FROM request')).toEqual([
       { state: 'IN_PROGRESS', attempt: 2 },
     ]);
+  });
+});
+
+describe('COMPLETED is final, whatever the tables of what waits and runs say', () => {
+  const token = '00000000-0000-4000-8000-00000000aaaa';
+  let id: string;
+  let before: object[];
+
+  const everything = (): Promise<object[]> =>
+    tables.rows(`SELECT to_json(request) AS request, (SELECT count(*)::integer FROM request_event) AS events,
+                        (SELECT count(*)::integer FROM attempt) AS attempts FROM request`);
+  const strayLease = (): Promise<object[]> =>
+    tables.rows(
+      `INSERT INTO lease (request_id, token, model_id, node_id, attempt, deadline_at)
+       VALUES ($1, $2, 'test/model', $3, 9, now() + interval '1 minute')`,
+      [id, token, node],
+    );
+  const strayEntry = (): Promise<object[]> =>
+    tables.rows(
+      `INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
+       SELECT model_id, priority, seq, id, now() + interval '1 hour' FROM request`,
+    );
+
+  beforeEach(async () => {
+    [id] = (await submitSome(here, 1)) as [string];
+    const [run] = await claimSome(here, node, 1);
+    await finish(here, [success(run!, '"first"')]);
+    before = await everything();
+  });
+  afterEach(async () => expect(await everything()).toEqual(before));
+
+  test('a run does not end it again', async () => {
+    await strayLease();
+    expect(await finish(there, [success({ id, token }, '"second"')])).toEqual([false]);
+  });
+
+  test('a run does not give it back', async () => {
+    await strayLease();
+    const back = { delayMs: 0, errorCode: null, errorMessage: null, message: 'late' };
+    const item = { requestId: id, token, attemptOutcome: 'failed', ...back } as const;
+    expect(await requeue(there, item)).toBeUndefined();
+  });
+
+  test('it is not taken up after its node was lost', async () => {
+    await strayLease();
+    const other = await tables.node(there);
+    expect(await rescueAll(there, other)).toEqual([]);
+  });
+
+  test('it is not started', async () => {
+    await strayEntry();
+    expect(await claimSome(there, node, 1)).toEqual([]);
+  });
+
+  test('it is not cancelled', async () => {
+    await strayEntry();
+    expect(await cancel(there, id, cancelled)).toMatchObject({ result: 'completed', outcome: 'succeeded' });
+  });
+
+  test('it does not expire', async () => {
+    await strayEntry();
+    await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+    expect(await expire(there, 'test/model', requestErrors.expired(0))).toEqual([]);
   });
 });
 

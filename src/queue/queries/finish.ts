@@ -20,7 +20,7 @@ export interface Finish {
 /*
  * Purpose: ends runs for good: lease away, request COMPLETED, attempt and event written.
  * Race: the one guard for everything terminal. A run whose lease was taken away finds no row with its token
- *   and changes nothing; a request that is not IN_PROGRESS is never overwritten. Of two finishes the
+ *   and changes nothing; a request that is not IN_PROGRESS is never overwritten, and nothing is told of it. Of two finishes the
  *   second waits for the first's DELETE and then finds nothing.
  * Index: lease_pkey, request_pkey.
  */
@@ -52,6 +52,7 @@ const finishStatement: Statement = {
   SELECT request_id, attempt, node_id, started_at, ended_at, attempt_outcome, error_code, error_message
   FROM released
   JOIN done USING (request_id)
+  WHERE request_id IN (SELECT id FROM finished)
 ), told AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
   SELECT request_id, 'completed', attempt,
@@ -60,6 +61,7 @@ const finishStatement: Statement = {
          message
   FROM released
   JOIN done USING (request_id)
+  WHERE request_id IN (SELECT id FROM finished)
 )
 SELECT id
 FROM finished`,

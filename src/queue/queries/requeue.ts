@@ -62,6 +62,7 @@ const requeueStatement: Statement = {
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT request_id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
   FROM released
+  WHERE request_id IN (SELECT id FROM returned)
 ), told AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
   SELECT request_id, 'requeued', attempt,
@@ -69,6 +70,7 @@ const requeueStatement: Statement = {
          CASE WHEN $7::text IS NOT NULL THEN 'queue' END,
          $7::text
   FROM released
+  WHERE request_id IN (SELECT id FROM returned)
 )
 SELECT id, model_id AS "modelId", priority, seq, attempt
 FROM returned`,

@@ -90,6 +90,7 @@ const rescueStatement: Statement = {
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT request_id, attempt, node_id, started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
   FROM verdict
+  WHERE request_id IN (SELECT id FROM moved)
 ), told AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, CASE WHEN state = 'IN_QUEUE' THEN 'requeued' ELSE 'completed' END, attempt
