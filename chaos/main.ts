@@ -1,17 +1,41 @@
-import { runChaos } from './run-chaos.js';
-import { readOptions } from './options.js';
+import { mergeRows, renderRows } from './fault-table.js';
+import { readOptions, type Options } from './options.js';
+import { type Result, runChaos } from './run-chaos.js';
 
-async function main(): Promise<void> {
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function main(): Promise<boolean> {
   const options = readOptions(process.argv.slice(2));
-  const print = (text: string): void => void process.stdout.write(`${text}\n`);
-  const repeat = `npm run chaos -- --seconds ${options.seconds} --seed ${options.seed} --processes ${options.processes}`;
-  print(repeat);
-  const sound = await runChaos(options, print);
-  print(sound ? 'sound' : `NOT SOUND; again: ${repeat}`);
-  process.exit(sound ? 0 : 1);
+  const results = new Map<number, Result>();
+  for (let seed = options.seed; seed < options.seed + options.runs; seed++) {
+    const repeat = `npm run chaos -- --seconds ${options.seconds} --seed ${seed} --processes ${options.processes}`;
+    print(repeat);
+    const result = await runChaos({ ...options, seed }, print);
+    results.set(seed, result);
+    print(result.violations === 0 ? 'sound' : `NOT SOUND; again: ${repeat}`);
+  }
+  if (options.runs > 1) print(summary(options, results));
+  return [...results.values()].every(({ violations }) => violations === 0);
 }
 
-main().catch((error: Error) => {
-  process.stderr.write(`${error.stack}\n`);
-  process.exit(2);
-});
+function summary({ seconds }: Options, results: ReadonlyMap<number, Result>): string {
+  return [
+    '',
+    '| seed | seconds | requests | runs of a model | faults | violations |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...[...results].map(
+      ([seed, { requests, runs, faults, violations }]) =>
+        `| ${[seed, seconds, requests, runs, faults, violations].join(' | ')} |`,
+    ),
+    '',
+    ...renderRows(mergeRows([...results.values()].flatMap(({ rows }) => rows))),
+  ].join('\n');
+}
+
+main().then(
+  (sound) => process.exit(sound ? 0 : 1),
+  (error: Error) => {
+    process.stderr.write(`${error.stack}\n`);
+    process.exit(2);
+  },
+);

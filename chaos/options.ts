@@ -5,6 +5,8 @@ export interface Options {
   seconds: number;
   seed: number;
   processes: number;
+  /** So many runs, one after the other, each with the next seed. */
+  runs: number;
   /** Only these kinds of fault; empty: all. */
   only: string[];
   /** Leaves the directory with the logs in place. */
@@ -18,6 +20,7 @@ export function readOptions(args: string[]): Options {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       processes: { type: 'string', default: '3' },
+      runs: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
       keep: { type: 'boolean', default: false },
     },
@@ -26,6 +29,7 @@ export function readOptions(args: string[]): Options {
     seconds: wholeNumber('--seconds', values.seconds, 5, 86_400),
     seed: wholeNumber('--seed', values.seed, 0, 2 ** 31),
     processes: wholeNumber('--processes', values.processes, 2, 20),
+    runs: wholeNumber('--runs', values.runs, 1, 1_000),
     only: values.only.split(',').filter((kind) => kind !== ''),
     keep: values.keep,
   };

@@ -1,3 +1,4 @@
+import { type FaultRow, faultRows } from './fault-table.js';
 import { readBooks } from './checks/books.js';
 import { checkConcurrency } from './checks/check-concurrency.js';
 import { checkIdempotency } from './checks/check-idempotency.js';
@@ -21,8 +22,16 @@ import { report } from './report.js';
 const roundMs = 60_000;
 const drainMs = 150_000;
 
-/** Start, break, heal, drain, check the books, tell. True: nothing was violated. */
-export async function runChaos(options: Options, print: (text: string) => void): Promise<boolean> {
+export interface Result {
+  requests: number;
+  runs: number;
+  faults: number;
+  violations: number;
+  rows: FaultRow[];
+}
+
+/** Start, break, heal, drain, check the books, tell. */
+export async function runChaos(options: Options, print: (text: string) => void): Promise<Result> {
   const random = new Random(String(options.seed));
   const ledger = new Ledger();
   const model = new ModelServer();
@@ -37,7 +46,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     const load = new Load(cluster, ledger, random);
     const line = new HeldLine(cluster, load.client, load.submitter, ledger, random.fork('held'));
     const kinds = faultKinds.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-    const schedule = new Schedule(cluster, model.book, load, random.fork('faults'), kinds);
+    const schedule = new Schedule(cluster, model.book, load, ledger, random.fork('faults'), kinds);
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
@@ -65,6 +74,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     checkLimits(ledger, limits);
     checkRecovery(schedule.records, model.book, ledger);
     const peaks = checkConcurrency(model.book, cluster.nodes, grants, ledger);
+    const rows = faultRows(schedule.records, ledger, books, model.book);
     print(
       report({
         cluster,
@@ -72,12 +82,19 @@ export async function runChaos(options: Options, print: (text: string) => void):
         ledger,
         runs: model.book,
         records: schedule.records,
+        rows,
         peaks,
         exactAfterMs: line.exactAfterMs,
         worstCallMs: load.client.worstMs,
       }),
     );
-    return ledger.violations.length === 0;
+    return {
+      requests: books.requests.size,
+      runs: model.book.runs.length,
+      faults: schedule.records.length,
+      violations: ledger.violations.length,
+      rows,
+    };
   } finally {
     await stopped();
     await model.stop();
@@ -101,8 +118,10 @@ async function drain(cluster: Cluster, model: ModelServer): Promise<void> {
 function stopOnSignals(stop: () => Promise<void>): () => Promise<void> {
   let stopping: Promise<void> | undefined;
   const stopOnce = (): Promise<void> => (stopping ??= stop());
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stopOnce().finally(() => process.exit(130)));
-  }
-  return stopOnce;
+  const interrupted = (): void => void stopOnce().finally(() => process.exit(130));
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  return async () => {
+    await stopOnce();
+    process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  };
 }

@@ -33,6 +33,7 @@ export class Cluster {
   }
 
   async start(modelUrl: string): Promise<void> {
+    process.once('exit', this.abandon);
     writeFileSync(join(this.directory, 'models.yaml'), modelsFile(modelUrl));
     await this.postgres.start();
     for (const [index, role] of this.roles().entries()) {
@@ -69,8 +70,15 @@ export class Cluster {
     await Promise.all(this.nodes.map((node) => node.kill()));
     await Promise.all(this.proxies.map((proxy) => proxy.close()));
     await this.postgres.stop();
+    process.off('exit', this.abandon);
     if (!keepDirectory) rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
+
+  /** When the harness itself breaks: nothing that it started outlives it. */
+  private readonly abandon = (): void => {
+    for (const node of this.nodes) node.abandon();
+    this.postgres.abandon();
+  };
 
   /** Two nodes that do everything; the others are drawn. */
   private roles(): Role[] {

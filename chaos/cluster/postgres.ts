@@ -8,6 +8,8 @@ import { within } from '../clock.js';
 export class Postgres {
   private server: EmbeddedPostgres;
   private adminUrl = '';
+  /** False once it was killed: its pid may be another's by then. */
+  private running = false;
 
   constructor(private readonly directory: string) {
     this.server = new EmbeddedPostgres(directory);
@@ -28,9 +30,11 @@ export class Postgres {
   async start(): Promise<void> {
     this.server = new EmbeddedPostgres(this.directory);
     this.adminUrl = await this.server.start();
+    this.running = true;
   }
 
   async stop(): Promise<void> {
+    this.running = false;
     await this.server.stop();
   }
 
@@ -38,8 +42,14 @@ export class Postgres {
   async kill(): Promise<void> {
     const postmaster = this.pid();
     const processes = [postmaster, ...childrenOf(postmaster)];
+    this.running = false;
     for (const pid of processes) sendSignal(pid, 'SIGKILL');
     await within(10_000, () => !processes.some(isAlive));
+  }
+
+  /** An immediate shutdown, without waiting for it. */
+  abandon(): void {
+    if (this.running) sendSignal(this.pid(), 'SIGQUIT');
   }
 
   /** Past the proxies. */
@@ -55,9 +65,7 @@ export class Postgres {
   }
 
   private pid(): number {
-    const file = join(this.directory, 'postgres', 'postmaster.pid');
-    if (!existsSync(file)) throw new Error('PostgreSQL is not running');
-    return Number(readFileSync(file, 'utf8').split('\n')[0]);
+    return Number(readFileSync(join(this.directory, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
   }
 }
 

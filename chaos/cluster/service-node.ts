@@ -83,6 +83,12 @@ export class ServiceNode {
     freeze.to = now();
   }
 
+  /** SIGKILL, without waiting. */
+  abandon(): void {
+    this.expected = true;
+    this.child?.kill('SIGKILL');
+  }
+
   private async end(signal: NodeJS.Signals): Promise<boolean> {
     const { child } = this;
     this.expected = true;

@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster/cluster.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep, within } from '../clock.js';
+import type { Ledger } from '../load/ledger.js';
 import type { Load } from '../load/load.js';
 import type { RunBook } from '../model/run-book.js';
 import type { Random } from '../random.js';
@@ -24,6 +25,7 @@ export class Schedule {
     private readonly cluster: Cluster,
     private readonly book: RunBook,
     private readonly load: Load,
+    private readonly ledger: Ledger,
     private readonly random: Random,
     private readonly kinds: readonly FaultKind[],
   ) {}
@@ -66,6 +68,8 @@ export class Schedule {
     try {
       await kind.make({ cluster: this.cluster, book: this.book, random, record, targets });
       record.healedAt = now();
+    } catch (error) {
+      this.ledger.violate('the harness works', `${kind.name}: ${(error as Error).stack}`);
     } finally {
       if (kind.hits === 'database') this.held.delete('database');
       for (const node of targets) this.held.delete(node);

@@ -1,0 +1,88 @@
+import type { Books } from './checks/books.js';
+import type { FaultRecord } from './faults/fault.js';
+import { servedAfterMs, takenUpAfterMs } from './faults/recovery.js';
+import type { Ledger } from './load/ledger.js';
+import type { RunBook } from './model/run-book.js';
+
+/** What one kind of fault did. */
+export interface FaultRow {
+  kind: string;
+  times: number;
+  /** Requests that its nodes were running, or that were accepted while it lasted. */
+  affected: number;
+  servedMs: number[];
+  takenUpMs: number[];
+  /** Accepted requests among the affected that reached no end. */
+  lost: number;
+}
+
+export function faultRows(
+  records: readonly FaultRecord[],
+  ledger: Ledger,
+  books: Books,
+  runs: RunBook,
+): FaultRow[] {
+  return [...new Set(records.map(({ kind }) => kind))].map((kind) => {
+    const made = records.filter((record) => record.kind === kind);
+    const affected = [...new Set(made.flatMap((record) => affectedBy(record, ledger)))];
+    return {
+      kind,
+      times: made.length,
+      affected: affected.length,
+      servedMs: made.flatMap((record) => servedAfterMs(record, records)),
+      takenUpMs: made.flatMap((record) => takenUpAfterMs(record, records, runs)),
+      lost: affected.filter((id) => books.requests.get(id)?.state !== 'COMPLETED').length,
+    };
+  });
+}
+
+/** The rows of several runs as one. */
+export function mergeRows(rows: readonly FaultRow[]): FaultRow[] {
+  return [...new Set(rows.map(({ kind }) => kind))].map((kind) => {
+    const same = rows.filter((row) => row.kind === kind);
+    return {
+      kind,
+      times: sum(same.map(({ times }) => times)),
+      affected: sum(same.map(({ affected }) => affected)),
+      servedMs: same.flatMap(({ servedMs }) => servedMs),
+      takenUpMs: same.flatMap(({ takenUpMs }) => takenUpMs),
+      lost: sum(same.map(({ lost }) => lost)),
+    };
+  });
+}
+
+/** Markdown, so that it can go into the documentation as it is. */
+export function renderRows(rows: readonly FaultRow[]): string[] {
+  return [
+    '| fault | times | requests in its way | serves again, p50 · worst | runs taken up, p50 · worst | lost |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...[...rows]
+      .sort((a, b) => a.kind.localeCompare(b.kind))
+      .map(({ kind, times, affected, servedMs, takenUpMs, lost }) => {
+        const cells = [kind, times, affected, spread(servedMs), spread(takenUpMs), lost];
+        return `| ${cells.join(' | ')} |`;
+      }),
+  ];
+}
+
+export function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function affectedBy({ from, healedAt, affected }: FaultRecord, { accepted }: Ledger): string[] {
+  const running = affected.map(({ requestId }) => requestId).filter((id) => accepted.has(id));
+  const during = [...accepted.values()].filter(
+    ({ acceptedAt }) => acceptedAt >= from && acceptedAt <= healedAt,
+  );
+  return [...running, ...during.map(({ id }) => id)];
+}
+
+function spread(ms: readonly number[]): string {
+  if (ms.length === 0) return '–';
+  const sorted = [...ms].sort((a, b) => a - b);
+  return `${seconds(sorted[Math.floor((sorted.length - 1) / 2)]!)} · ${seconds(sorted.at(-1)!)}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
