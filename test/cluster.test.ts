@@ -184,6 +184,10 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
   await some();
   await e.stop();
   await some();
+  // Nobody took a place along: all four can still be had at once.
+  counting.hold();
+  await until(() => counting.running === 4);
+  counting.release();
   going = false;
   await submitting;
   counting.takesMs = 0;

@@ -84,6 +84,38 @@ describe('a service that stops', () => {
     for (const id of waiting) expect(model.times(id)).toBe(1);
   });
 
+  test('waits for a claim that is under way, and carries what it brings to its end', async () => {
+    const only = await start(30_000);
+    const ahead = await only.submit('test/narrow', { hold: true });
+    await model.arrived(ahead);
+    const claimed = await only.submit('test/narrow');
+    await offline(async (query) => {
+      await query('BEGIN');
+      await query('SELECT FROM request WHERE id = $1 FOR UPDATE', [claimed]);
+      await model.answer(ahead);
+      // Within a transaction now() stands still, and so does pg_stat_activity unless it is told to look again.
+      const claimWaits = async (seconds: number): Promise<boolean> => {
+        await query('SELECT pg_stat_clear_snapshot()');
+        const sessions = await query(
+          `SELECT FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'
+             AND clock_timestamp() - query_start > $1 * interval '1 second'`,
+          [seconds],
+        );
+        return sessions.length === 1;
+      };
+      await until(() => claimWaits(0), { message: 'the claim waits for the row' });
+      const stopped = only.service.stop();
+      await Promise.race([stopped, until(() => claimWaits(1))]);
+      await query('COMMIT');
+      await stopped;
+      expect(await query('SELECT outcome, attempt FROM attempt WHERE request_id = $1', [claimed])).toEqual([
+        { outcome: 'succeeded', attempt: 1 },
+      ]);
+    });
+    expect(model.times(claimed)).toBe(1);
+  });
+
   test('lets runs end within the grace, and starts nothing new meanwhile', async () => {
     const first = await start(30_000);
     const running = await first.submit('test/narrow', { hold: true });

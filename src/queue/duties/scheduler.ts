@@ -24,7 +24,8 @@ const floorMs = 1_000;
 /** What the scheduler knows of one model. */
 interface Lane {
   model: Model;
-  claiming: boolean;
+  /** The claim that is under way. */
+  claiming: Promise<void> | undefined;
   /** Something arrived while a claim was under way. */
   again: boolean;
   /** When the last claim without a floor was. */
@@ -62,7 +63,7 @@ export class Scheduler extends Duty {
     if (this.accepting) return;
     this.accepting = true;
     for (const model of this.models.all()) {
-      this.lanes.set(model.id, { model, claiming: false, again: false, floorlessAt: 0 });
+      this.lanes.set(model.id, { model, claiming: undefined, again: false, floorlessAt: 0 });
     }
     this.unsubscribe = this.events.subscribe(({ work, cancelled, missed }) => {
       for (const id of work ?? []) this.wake(id);
@@ -73,16 +74,17 @@ export class Scheduler extends Duty {
     this.hasten(0);
   }
 
-  /** Claims nothing more; the runs go on. */
+  /** Claims nothing more; the runs go on. What a claim under way brings is a run as well: it is waited for. */
   override async stop(): Promise<void> {
     this.accepting = false;
     this.unsubscribe?.();
     await super.stop();
+    for (const { claiming } of this.lanes.values()) await claiming;
   }
 
   async runOnce(): Promise<void> {
     const free = [...this.lanes.values()].filter(
-      (lane) => !lane.claiming && this.slots.free(lane.model.id) > 0,
+      (lane) => lane.claiming === undefined && this.slots.free(lane.model.id) > 0,
     );
     if (free.length === 0) return;
     const found = await findModelsWithWork(
@@ -99,14 +101,13 @@ export class Scheduler extends Duty {
 
   private wake(modelId: string): void {
     const lane = this.lanes.get(modelId);
-    if (lane === undefined) return;
-    if (lane.claiming) lane.again = true;
-    else void this.fill(lane);
+    if (lane === undefined || !this.accepting) return;
+    if (lane.claiming !== undefined) lane.again = true;
+    else lane.claiming = this.fill(lane);
   }
 
   /** Claims for one model until its slots are full or its line is empty. */
   private async fill(lane: Lane): Promise<void> {
-    lane.claiming = true;
     try {
       do {
         lane.again = false;
@@ -115,7 +116,7 @@ export class Scheduler extends Duty {
     } catch (error) {
       this.log.debug(`claim for ${lane.model.id} failed: ${(error as Error).message}`);
     } finally {
-      lane.claiming = false;
+      lane.claiming = undefined;
     }
   }
 
@@ -176,6 +177,6 @@ export class Scheduler extends Duty {
 
   private release(lane: Lane): void {
     this.slots.release(lane.model.id);
-    if (this.accepting) this.wake(lane.model.id);
+    this.wake(lane.model.id);
   }
 }
