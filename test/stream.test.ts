@@ -82,6 +82,20 @@ test('an event comes only when something has changed', async () => {
   expect(states(stream)).toEqual(['IN_PROGRESS', 'COMPLETED']);
 });
 
+test('every state is told, also of runs that are over before anybody looks', async () => {
+  const running = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(running);
+  const ids = await calls.submitAll(40, 'test/narrow');
+  const streams = await Promise.all(ids.map((id, index) => open(id, index % 2 === 0 ? '' : '?logs=1')));
+  await Promise.all(streams.map((stream) => stream.event(() => true, 'the first event')));
+  await model.answer(running);
+  for (const stream of streams) {
+    await stream.ended;
+    const told = states(stream).filter((state, index, all) => state !== all[index - 1]);
+    expect(told).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+  }
+});
+
 test('positions fall as the line moves, a second apart', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);

@@ -15,8 +15,8 @@ export interface StatusMessagesOptions {
 }
 
 /**
- * Turns snapshots into messages: one a change that this stream shows, each log entry once. What comes while a
- * log is being read is folded into the next message, so a busy request costs a stream no queue.
+ * Turns snapshots into messages: one a change that this stream shows, each log entry once. While a log is being read,
+ * what changes without a change of state is folded into one message, so a busy request costs a stream no queue.
  */
 export function statusMessages({
   snapshots,
@@ -27,7 +27,7 @@ export function statusMessages({
   return new Observable((subscriber) => {
     let sentUpTo = after;
     let sentText = '';
-    let next: Snapshot | undefined;
+    const waiting: Snapshot[] = [];
     let pumping = false;
     let ended = false;
 
@@ -46,9 +46,7 @@ export function statusMessages({
       if (pumping) return;
       pumping = true;
       try {
-        while (next !== undefined && !subscriber.closed) {
-          const snapshot = next;
-          next = undefined;
+        for (let snapshot; !subscriber.closed && (snapshot = waiting.shift()) !== undefined;) {
           if (readLog === undefined) send(snapshot, undefined);
           else if (hasLog(snapshot.row)) send(snapshot, await readLog(sentUpTo, snapshot.row.lastEventId));
           else send(snapshot, []);
@@ -64,7 +62,8 @@ export function statusMessages({
 
     return snapshots.subscribe({
       next: (snapshot) => {
-        next = snapshot;
+        if (waiting.at(-1)?.row.state === snapshot.row.state) waiting.pop();
+        waiting.push(snapshot);
         void pump();
       },
       error: (error: unknown) => subscriber.error(error),

@@ -3,6 +3,7 @@ import { Observable, ReplaySubject, finalize } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
+import { stepsBetween } from './steps-between.js';
 
 /** A request's row and its place, as of one moment. */
 export interface Snapshot {
@@ -121,6 +122,7 @@ export class StatusSources implements OnModuleInit {
   }
 
   private emit(source: Source, row: StatusRow): void {
+    for (const step of stepsBetween(source.latest.row, row)) source.subject.next({ row: step, position: 0 });
     source.latest = { row, position: row.state === 'IN_QUEUE' ? this.queue.position(row) : 0 };
     source.subject.next(source.latest);
     if (row.state === 'COMPLETED') source.subject.complete();
