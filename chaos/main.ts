@@ -8,7 +8,7 @@ async function main(): Promise<boolean> {
   const options = readOptions(process.argv.slice(2));
   const results = new Map<number, Result>();
   for (let seed = options.seed; seed < options.seed + options.runs; seed++) {
-    const repeat = `npm run chaos -- --seconds ${options.seconds} --seed ${seed} --processes ${options.processes}`;
+    const repeat = commandFor({ ...options, seed });
     print(repeat);
     const result = await runChaos({ ...options, seed }, print);
     results.set(seed, result);
@@ -16,6 +16,11 @@ async function main(): Promise<boolean> {
   }
   if (options.runs > 1) print(summary(options, results));
   return [...results.values()].every(({ violations }) => violations === 0);
+}
+
+function commandFor({ seconds, seed, processes, pgbouncer, only }: Options): string {
+  const more = `${pgbouncer ? ' --pgbouncer' : ''}${only.length === 0 ? '' : ` --only '${only.join()}'`}`;
+  return `npm run chaos -- --seconds ${seconds} --seed ${seed} --processes ${processes}${more}`;
 }
 
 function summary({ seconds }: Options, results: ReadonlyMap<number, Result>): string {

@@ -5,6 +5,8 @@ export interface Options {
   seconds: number;
   seed: number;
   processes: number;
+  /** PgBouncer in transaction mode between the nodes and the database. */
+  pgbouncer: boolean;
   /** So many runs, one after the other, each with the next seed. */
   runs: number;
   /** Only these kinds of fault; empty: all. */
@@ -20,6 +22,7 @@ export function readOptions(args: string[]): Options {
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       processes: { type: 'string', default: '3' },
+      pgbouncer: { type: 'boolean', default: false },
       runs: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
       keep: { type: 'boolean', default: false },
@@ -29,6 +32,7 @@ export function readOptions(args: string[]): Options {
     seconds: wholeNumber('--seconds', values.seconds, 5, 86_400),
     seed: wholeNumber('--seed', values.seed, 0, 2 ** 31),
     processes: wholeNumber('--processes', values.processes, 2, 20),
+    pgbouncer: values.pgbouncer,
     runs: wholeNumber('--runs', values.runs, 1, 1_000),
     only: values.only.split(',').filter((kind) => kind !== ''),
     keep: values.keep,

@@ -35,7 +35,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
   const random = new Random(String(options.seed));
   const ledger = new Ledger();
   const model = new ModelServer();
-  const cluster = new Cluster(options.processes, random.fork('cluster'));
+  const cluster = new Cluster(options.processes, options.pgbouncer, random.fork('cluster'));
   const stopped = stopOnSignals(() => cluster.stop(options.keep));
   try {
     await model.start();

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KeySecret } from '../../src/auth/key-secret.js';
 import type { Random } from '../random.js';
+import { DatabasePath } from './database-path.js';
 import { DatabaseProxy } from './database-proxy.js';
 import { modelsFile } from './models-file.js';
+import { PgBouncer } from './pgbouncer.js';
 import { Postgres } from './postgres.js';
 import { type Role, ServiceNode } from './service-node.js';
 
@@ -20,11 +22,14 @@ export class Cluster {
   readonly directory = mkdtempSync(join(tmpdir(), `nowserving-chaos-${process.pid}-`));
   readonly postgres = new Postgres(this.directory);
   readonly nodes: ServiceNode[] = [];
-  readonly proxies: DatabaseProxy[] = [];
+  readonly paths: DatabasePath[] = [];
+  private bouncer: PgBouncer | undefined;
+  private behindBouncer: DatabaseProxy | undefined;
   readonly keys = { main: newKey(), second: newKey(), limited: newKey() };
 
   constructor(
     private readonly processes: number,
+    private readonly pgbouncer: boolean,
     private readonly random: Random,
   ) {}
 
@@ -36,10 +41,10 @@ export class Cluster {
     process.once('exit', this.abandon);
     writeFileSync(join(this.directory, 'models.yaml'), modelsFile(modelUrl));
     await this.postgres.start();
+    if (this.pgbouncer) await this.startPgBouncer();
     for (const [index, role] of this.roles().entries()) {
-      const proxy = new DatabaseProxy(() => this.postgres.port);
-      const databaseUrl = this.postgres.urlVia(await proxy.listen());
-      this.proxies.push(proxy);
+      const path = await DatabasePath.open(this.postgres, this.bouncer);
+      this.paths.push(path);
       this.nodes.push(
         new ServiceNode({
           name: `node-${index + 1}`,
@@ -47,7 +52,7 @@ export class Cluster {
           root,
           directory: this.directory,
           environment: {
-            DATABASE_URL: databaseUrl,
+            ...path.environment,
             BOOTSTRAP_API_KEY: this.keys.main,
             MODELS_FILE: join(this.directory, 'models.yaml'),
             RATE_LIMIT_SUBMIT: 'off',
@@ -62,13 +67,15 @@ export class Cluster {
     await this.addKeys();
   }
 
-  proxyOf(node: ServiceNode): DatabaseProxy {
-    return this.proxies[this.nodes.indexOf(node)]!;
+  pathOf(node: ServiceNode): DatabasePath {
+    return this.paths[this.nodes.indexOf(node)]!;
   }
 
   async stop(keepDirectory: boolean): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
-    await Promise.all(this.proxies.map((proxy) => proxy.close()));
+    await Promise.all(this.paths.map((path) => path.close()));
+    this.bouncer?.abandon();
+    await this.behindBouncer?.close();
     await this.postgres.stop();
     process.off('exit', this.abandon);
     if (!keepDirectory) rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
@@ -77,8 +84,16 @@ export class Cluster {
   /** When the harness itself breaks: nothing that it started outlives it. */
   private readonly abandon = (): void => {
     for (const node of this.nodes) node.abandon();
+    this.bouncer?.abandon();
     this.postgres.abandon();
   };
+
+  /** Its settings name one port, and the server has another after every start: a proxy stands between. */
+  private async startPgBouncer(): Promise<void> {
+    this.behindBouncer = new DatabaseProxy(() => this.postgres.port);
+    const port = await this.behindBouncer.listen();
+    this.bouncer = await PgBouncer.start(this.directory, port, this.postgres.password);
+  }
 
   /** Two nodes that do everything; the others are drawn. */
   private roles(): Role[] {

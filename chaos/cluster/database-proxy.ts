@@ -39,14 +39,13 @@ export class DatabaseProxy {
     this.waiting.clear();
   }
 
-  /** One connection of the notification channel goes silent for good. False: there is none. */
-  muteChannel(pick: <T>(items: readonly T[]) => T): boolean {
+  /** One connection of the notification channel goes silent for good, if there is one. */
+  muteChannel(pick: <T>(items: readonly T[]) => T): void {
     const channels = [...this.pairs].filter(({ isChannel, mute }) => isChannel && !mute);
-    if (channels.length === 0) return false;
+    if (channels.length === 0) return;
     const pair = pick(channels);
     pair.mute = true;
     pause(pair);
-    return true;
   }
 
   /** Every connection breaks at once. */

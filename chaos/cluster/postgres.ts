@@ -20,6 +20,10 @@ export class Postgres {
     return Number(new URL(this.adminUrl).port);
   }
 
+  get password(): string {
+    return new URL(this.adminUrl).password;
+  }
+
   /** The server as seen through a proxy on `port`. */
   urlVia(port: number): string {
     const url = new URL(this.adminUrl);

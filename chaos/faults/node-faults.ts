@@ -51,10 +51,10 @@ export const nodeFaults: readonly FaultKind[] = [
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      const proxy = context.cluster.proxyOf(node);
-      proxy.hang();
+      const path = context.cluster.pathOf(node);
+      path.hang();
       await sleep(context.random.between(1_000, 20_000));
-      proxy.heal();
+      path.heal();
     },
   },
   {
@@ -63,7 +63,7 @@ export const nodeFaults: readonly FaultKind[] = [
     make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      context.cluster.proxyOf(node).reset();
+      context.cluster.pathOf(node).reset();
       return Promise.resolve();
     },
   },
@@ -73,7 +73,7 @@ export const nodeFaults: readonly FaultKind[] = [
     make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      context.cluster.proxyOf(node).muteChannel((channels) => context.random.pick(channels));
+      context.cluster.pathOf(node).muteChannel((channels) => context.random.pick(channels));
       return Promise.resolve();
     },
   },
