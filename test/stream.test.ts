@@ -93,6 +93,8 @@ test('every state is told, also of runs that are over before anybody looks', asy
     await stream.ended;
     const told = states(stream).filter((state, index, all) => state !== all[index - 1]);
     expect(told).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+    const ids = new Map(stream.events.map(({ id, data }) => [data.status, Number(id)]));
+    expect([...ids.values()]).toEqual([...new Set(ids.values())].sort((x, y) => x - y));
   }
 });
 

@@ -7,6 +7,7 @@ import { KeySecret } from '../../src/auth/key-secret.js';
 import type { Random } from '../random.js';
 import { DatabasePath } from './database-path.js';
 import { DatabaseProxy } from './database-proxy.js';
+import { Disk } from './disk.js';
 import { modelsFile } from './models-file.js';
 import { PgBouncer } from './pgbouncer.js';
 import { Postgres } from './postgres.js';
@@ -21,6 +22,7 @@ export const limits = { submit: '5/s,60/m', other: '8/s,120/m' };
 export class Cluster {
   readonly directory = mkdtempSync(join(tmpdir(), `nowserving-chaos-${process.pid}-`));
   readonly postgres = new Postgres(this.directory);
+  readonly disk = new Disk(this.postgres);
   readonly nodes: ServiceNode[] = [];
   readonly paths: DatabasePath[] = [];
   private bouncer: PgBouncer | undefined;
@@ -65,6 +67,7 @@ export class Cluster {
     }
     await Promise.all(this.nodes.map((node) => node.start()));
     await this.addKeys();
+    await this.disk.prepare();
   }
 
   pathOf(node: ServiceNode): DatabasePath {

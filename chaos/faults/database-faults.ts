@@ -1,5 +1,4 @@
 import { sleep } from '../clock.js';
-import type { Postgres } from '../cluster/postgres.js';
 import type { FaultKind } from './fault.js';
 
 export const databaseFaults: readonly FaultKind[] = [
@@ -47,39 +46,9 @@ export const databaseFaults: readonly FaultKind[] = [
     name: 'disk full',
     hits: 'database',
     async make({ cluster, random }) {
-      await fillDisk(cluster.postgres);
+      await cluster.disk.fill();
       await sleep(random.between(1_000, 8_000));
-      await freeDisk(cluster.postgres);
+      await cluster.disk.free();
     },
   },
 ];
-
-/**
- * What a full volume does to the tables: every row that needs room is refused with SQLSTATE 53100, while statements
- * that only change or remove rows go on.
- */
-async function fillDisk(postgres: Postgres): Promise<void> {
-  await postgres.query(`
-    CREATE FUNCTION chaos_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-      RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
-    END
-    $$;
-    DO $$
-    DECLARE
-      relation regclass;
-    BEGIN
-      FOR relation IN
-        SELECT oid FROM pg_class
-        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-      LOOP
-        EXECUTE format('CREATE TRIGGER chaos_disk_full BEFORE INSERT ON %s
-                        FOR EACH STATEMENT EXECUTE FUNCTION chaos_disk_full()', relation);
-      END LOOP;
-    END
-    $$`);
-}
-
-async function freeDisk(postgres: Postgres): Promise<void> {
-  await postgres.query('DROP FUNCTION chaos_disk_full() CASCADE');
-}

@@ -1,0 +1,46 @@
+import type { Postgres } from './postgres.js';
+
+/**
+ * The volume of the database as its tables see it. When it is full, every row that needs room is refused with
+ * SQLSTATE 53100, while statements that only change or remove rows go on.
+ */
+export class Disk {
+  constructor(private readonly postgres: Postgres) {}
+
+  /** Before any load: triggers wait for their tables, and what waits for the triggers could deadlock. */
+  async prepare(): Promise<void> {
+    await this.free();
+    await this.postgres.query(`
+      DO $$
+      DECLARE
+        relation regclass;
+      BEGIN
+        FOR relation IN
+          SELECT oid FROM pg_class
+          WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+        LOOP
+          EXECUTE format('CREATE TRIGGER chaos_need_room BEFORE INSERT ON %s
+                          FOR EACH STATEMENT EXECUTE FUNCTION chaos_need_room()', relation);
+        END LOOP;
+      END
+      $$`);
+  }
+
+  async fill(): Promise<void> {
+    await this.onInsert(
+      `RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'`,
+    );
+  }
+
+  async free(): Promise<void> {
+    await this.onInsert('RETURN NULL');
+  }
+
+  /** Another body for the function of all triggers: it takes no lock on any table. */
+  private async onInsert(statement: string): Promise<void> {
+    await this.postgres.query(
+      `CREATE OR REPLACE FUNCTION chaos_need_room() RETURNS trigger LANGUAGE plpgsql
+       AS $$ BEGIN ${statement}; END $$`,
+    );
+  }
+}
