@@ -52,12 +52,14 @@ export class ServiceNode {
     return [...this.freezes, ...this.downs].some((span) => overlaps(span, from, to));
   }
 
-  /** Starts the process, again and again while the database keeps it from starting. */
+  /** Starts the process, again and again while the database keeps it from starting, or another has taken its port. */
   async start(): Promise<void> {
-    this.port ||= await freePort();
-    this.url = `http://127.0.0.1:${this.port}`;
+    if (this.port === 0) await this.choosePort();
     if (this.downs.at(-1)?.to !== Infinity) this.downs.push({ from: now(), to: Infinity });
-    while (!(await this.spawn())) await sleep(500);
+    while (!(await this.spawn())) {
+      if (this.tail.includes('is in use')) await this.choosePort();
+      await sleep(500);
+    }
     this.downs.at(-1)!.to = now();
   }
 
@@ -87,6 +89,11 @@ export class ServiceNode {
   abandon(): void {
     this.expected = true;
     this.child?.kill('SIGKILL');
+  }
+
+  private async choosePort(): Promise<void> {
+    this.port = await freePort();
+    this.url = `http://127.0.0.1:${this.port}`;
   }
 
   private async end(signal: NodeJS.Signals): Promise<boolean> {
