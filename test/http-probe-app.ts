@@ -1,17 +1,6 @@
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import {
-  Controller,
-  Get,
-  HttpCode,
-  Module,
-  Post,
-  Put,
-  Req,
-  Res,
-  UseGuards,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Controller, Get, HttpCode, Module, Post, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { CanActivate, DynamicModule, ExecutionContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
@@ -19,7 +8,7 @@ import type { Request, Response } from 'express';
 import { Config } from '../src/config/config.js';
 import { ConfigModule } from '../src/config/config.module.js';
 import { DomainError } from '../src/errors/domain-error.js';
-import { BodyReader } from '../src/http/body-reader.interceptor.js';
+import { BodyReader } from '../src/http/body-reader.js';
 import { configureHttp } from '../src/http/configure-http.js';
 import { HttpModule } from '../src/http/http.module.js';
 import { LoggingModule } from '../src/http/logging.module.js';
@@ -35,12 +24,16 @@ class NeedsKey implements CanActivate {
 /** Routes that go wrong in every way that a route of ours could. */
 @Controller('probe')
 class ProbeController {
+  constructor(private readonly bodies: BodyReader) {}
+
   @Post('body')
   @UseGuards(NeedsKey)
-  @UseInterceptors(BodyReader)
   @HttpCode(200)
-  body(@Req() request: Request): { size: number; text: string } {
-    const body = request.body as Buffer;
+  async body(
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<{ size: number; text: string }> {
+    const body = await this.bodies.read(request, response);
     return { size: body.length, text: body.subarray(0, 100).toString() };
   }
 

@@ -11,19 +11,19 @@ export type Resolution =
 const anonymous: Resolution = { kind: 'anonymous' };
 const invalid: Resolution = { kind: 'invalid', reason: 'This API key is unknown, revoked or expired.' };
 
+const resolution = Symbol('resolution');
+
+interface ResolvedRequest extends Request {
+  [resolution]?: Promise<Resolution>;
+}
+
 /** Finds out who makes an HTTP call, once a call, without judging it: that is for the guards. */
 @Injectable()
 export class CallerResolver {
-  private readonly resolved = new WeakMap<Request, Promise<Resolution>>();
-
   constructor(private readonly keys: KeysService) {}
 
-  resolve(request: Request): Promise<Resolution> {
-    const known = this.resolved.get(request);
-    if (known !== undefined) return known;
-    const resolution = this.look(request.headers.authorization);
-    this.resolved.set(request, resolution);
-    return resolution;
+  resolve(request: ResolvedRequest): Promise<Resolution> {
+    return (request[resolution] ??= this.look(request.headers.authorization));
   }
 
   private async look(header: string | undefined): Promise<Resolution> {

@@ -1,6 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
-import { BodyReader } from './body-reader.interceptor.js';
+import { BodyReader } from './body-reader.js';
 import { Draining } from './draining.js';
 import { ProblemFilter } from './problem.filter.js';
 

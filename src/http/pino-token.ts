@@ -1,2 +1,2 @@
-/** The process's pino logger; writes to stdout, synchronously. */
+/** The process's pino logger; writes to stdout, what one write left waiting together in the next. */
 export const PINO = Symbol('PINO');

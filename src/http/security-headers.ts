@@ -5,23 +5,38 @@ import helmet from 'helmet';
  * No HSTS and no `upgrade-insecure-requests`: whether there is TLS is the proxy's to say, and either would
  * break a service that is reached by plain HTTP.
  */
-function headers(policy: Record<string, string[]>, shared: boolean): RequestHandler {
-  return helmet({
-    contentSecurityPolicy: { useDefaults: false, directives: policy },
-    crossOriginResourcePolicy: { policy: shared ? 'cross-origin' : 'same-origin' },
-    referrerPolicy: { policy: 'no-referrer' },
-    strictTransportSecurity: false,
-    xDownloadOptions: false,
-    xDnsPrefetchControl: false,
-    xPermittedCrossDomainPolicies: false,
-    xXssProtection: false,
+function fields(policy: Record<string, string[]>, shared: boolean): [name: string, value: string][] {
+  return fieldsOf(
+    helmet({
+      contentSecurityPolicy: { useDefaults: false, directives: policy },
+      crossOriginResourcePolicy: { policy: shared ? 'cross-origin' : 'same-origin' },
+      referrerPolicy: { policy: 'no-referrer' },
+      strictTransportSecurity: false,
+      xDownloadOptions: false,
+      xDnsPrefetchControl: false,
+      xPermittedCrossDomainPolicies: false,
+      xXssProtection: false,
+    }),
+  );
+}
+
+/** What the handler sets is the same for every answer, so it is asked once. */
+function fieldsOf(handler: RequestHandler): [name: string, value: string][] {
+  const set: [string, string][] = [];
+  const recorder = {
+    setHeader: (name: string, value: string) => set.push([name, value]),
+    removeHeader: () => undefined,
+  };
+  handler({} as Request, recorder as unknown as Response, (error: unknown) => {
+    if (error !== undefined) throw error;
   });
+  return set;
 }
 
 /** Answers are never rendered, save for /docs, which brings its own scripts and inline styles. */
 export function securityHeaders(shared: boolean): RequestHandler {
-  const api = headers({ defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, shared);
-  const docs = headers(
+  const api = fields({ defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, shared);
+  const docs = fields(
     {
       defaultSrc: ["'self'"],
       baseUri: ["'none'"],
@@ -34,6 +49,8 @@ export function securityHeaders(shared: boolean): RequestHandler {
   );
   return (request: Request, response: Response, next: NextFunction): void => {
     response.setHeader('Cache-Control', 'no-store');
-    (request.path.startsWith('/docs') ? docs : api)(request, response, next);
+    for (const [name, value] of request.path.startsWith('/docs') ? docs : api)
+      response.setHeader(name, value);
+    next();
   };
 }

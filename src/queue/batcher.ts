@@ -17,12 +17,13 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Collects what arrives while a write is under way and sends it as the next one. There is no timer: an idle
- * writer takes a single item at once, a busy one pays one commit for many.
+ * Collects what arrives while a write is under way and sends it as the next one. There is no timer: an idle writer
+ * takes what one turn of the event loop brought, a busy one pays one commit for many.
  */
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
   private writing = 0;
+  private dueThisTurn = false;
 
   constructor(
     /** Writes the items in one statement and returns one result an item, in their order. */
@@ -33,6 +34,16 @@ export class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
+      this.pumpThisTurn();
+    });
+  }
+
+  /** Once the event loop has handed out what had arrived: requests come in bursts, and a burst is one write. */
+  private pumpThisTurn(): void {
+    if (this.dueThisTurn) return;
+    this.dueThisTurn = true;
+    setImmediate(() => {
+      this.dueThisTurn = false;
       this.pump();
     });
   }

@@ -15,7 +15,7 @@ function standing(second_: [remaining: number, resetMs: number], minute_: [numbe
 }
 
 test('both windows are described, in whole seconds rounded up', () => {
-  expect(rateLimitFields(standing([9, 1_000], [42, 17_001]))).toEqual({
+  expect(Object.fromEntries(rateLimitFields(standing([9, 1_000], [42, 17_001])))).toEqual({
     'X-RateLimit-Limit': '10',
     'X-RateLimit-Remaining': '9',
     'X-RateLimit-Reset': '1',
@@ -25,7 +25,7 @@ test('both windows are described, in whole seconds rounded up', () => {
 });
 
 test('the tighter window is the one with fewer calls left', () => {
-  const fields = rateLimitFields(standing([7, 900], [3, 20_000]));
+  const fields = Object.fromEntries(rateLimitFields(standing([7, 900], [3, 20_000])));
   expect(fields).toMatchObject({
     'X-RateLimit-Limit': '100',
     'X-RateLimit-Remaining': '3',
@@ -35,7 +35,7 @@ test('the tighter window is the one with fewer calls left', () => {
 
 test('of two exhausted windows the one that takes longer counts', () => {
   const refusal = standing([0, 300], [0, 41_500]);
-  expect(rateLimitFields(refusal)['X-RateLimit-Limit']).toBe('100');
+  expect(Object.fromEntries(rateLimitFields(refusal))['X-RateLimit-Limit']).toBe('100');
   expect(retryAfterSeconds(refusal)).toBe(42);
 });
 

@@ -4,19 +4,25 @@ import { type Admission, retryAfterMs, type WindowState } from './admission.js';
  * The fields of a limited answer: `X-RateLimit-*` of the tighter window, whose reset is in seconds from now,
  * and both windows as in draft-ietf-httpapi-ratelimit-headers-10.
  */
-export function rateLimitFields({ windows }: Admission): Record<string, string> {
+export function rateLimitFields({ windows }: Admission): [name: string, value: string][] {
   const tighter = windows.reduce((one, other) => (isTighter(other, one) ? other : one));
-  return {
-    'X-RateLimit-Limit': String(tighter.window.limit),
-    'X-RateLimit-Remaining': String(tighter.remaining),
-    'X-RateLimit-Reset': String(wholeSeconds(tighter.resetMs)),
-    'RateLimit-Policy': windows
-      .map(({ window }) => `"${window.name}";q=${window.limit};w=${wholeSeconds(window.windowMs)}`)
-      .join(', '),
-    RateLimit: windows
-      .map(({ window, remaining, resetMs }) => `"${window.name}";r=${remaining};t=${wholeSeconds(resetMs)}`)
-      .join(', '),
-  };
+  return [
+    ['X-RateLimit-Limit', String(tighter.window.limit)],
+    ['X-RateLimit-Remaining', String(tighter.remaining)],
+    ['X-RateLimit-Reset', String(wholeSeconds(tighter.resetMs))],
+    [
+      'RateLimit-Policy',
+      windows
+        .map(({ window }) => `"${window.name}";q=${window.limit};w=${wholeSeconds(window.windowMs)}`)
+        .join(', '),
+    ],
+    [
+      'RateLimit',
+      windows
+        .map(({ window, remaining, resetMs }) => `"${window.name}";r=${remaining};t=${wholeSeconds(resetMs)}`)
+        .join(', '),
+    ],
+  ];
 }
 
 /** `Retry-After` of a refusal: a caller alone with its key who waits that long is admitted. */

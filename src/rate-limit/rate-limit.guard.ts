@@ -44,7 +44,8 @@ export class RateLimitGuard extends ThrottlerGuard {
         ? `key:${resolution.caller.keyId}`
         : `address:${await this.getTracker(request)}`;
     const admission = await this.storage.admit(subject, isSubmit ? 'submit' : 'other', limits);
-    http.getResponse<Response>().set(rateLimitFields(admission));
+    const response = http.getResponse<Response>();
+    for (const [name, value] of rateLimitFields(admission)) response.setHeader(name, value);
     if (!admission.admitted) throw this.refusal(admission);
     return true;
   }

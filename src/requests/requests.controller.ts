@@ -1,21 +1,9 @@
-import {
-  Controller,
-  Get,
-  Header,
-  HttpCode,
-  Param,
-  Post,
-  Put,
-  Query,
-  Req,
-  Res,
-  UseInterceptors,
-} from '@nestjs/common';
+import { Controller, Get, Header, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
-import { BodyReader } from '../http/body-reader.interceptor.js';
+import { BodyReader } from '../http/body-reader.js';
 import { Limited } from '../rate-limit/limited.decorator.js';
 import type { CancelResponseDto } from './dto/cancel-response.dto.js';
 import type { QueuedRequestDto } from './dto/queued-request.dto.js';
@@ -34,6 +22,7 @@ import { toLogEntryView, toMetrics, toStatusView, type StatusView } from './stat
 export class RequestsController {
   constructor(
     private readonly requests: RequestsService,
+    private readonly bodies: BodyReader,
     private readonly config: Config,
   ) {}
 
@@ -100,7 +89,6 @@ export class RequestsController {
   @ApiSubmit()
   @HttpCode(202)
   @Limited('submit')
-  @UseInterceptors(BodyReader)
   async submit(
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
@@ -109,7 +97,7 @@ export class RequestsController {
     const { id, replayed } = await this.requests.submit(
       caller,
       modelIdOfPath(request.originalUrl),
-      request.body as Buffer,
+      await this.bodies.read(request, response),
       parseIdempotencyKey(request.headers['idempotency-key']),
     );
     const urls = requestUrls(baseUrl(request, this.config), id);

@@ -33,6 +33,8 @@ export class Promoter extends Duty {
   }
 
   async runOnce(): Promise<void> {
+    this.untilNextMs = await nextReadyInMs(this.database);
+    if (this.untilNextMs === null || this.untilNextMs > 0) return;
     const promoted = await promote(this.database);
     if (promoted.length > 0)
       this.events.publish({ work: [...new Set(promoted.map(({ modelId }) => modelId))] });
