@@ -121,3 +121,15 @@ describe('an input schema', () => {
     expect(faultOf(schema)).toMatchObject({ pointer, word });
   });
 });
+
+it.each([
+  ['maxLength', '👍👍', undefined],
+  ['maxLength', '👍👍👍', 'must have at most 2 characters'],
+  ['maxLength', 'abc', 'must have at most 2 characters'],
+  ['minLength', '👍', 'must have at least 2 characters'],
+  ['minLength', '👍👍', undefined],
+  ['minLength', 'ab', undefined],
+])('%s: 2 counts the characters of %s, not their code units', (keyword, text, message) => {
+  const errors = check({ properties: { text: { type: 'string', [keyword]: 2 } } }, JSON.stringify({ text }));
+  expect(errors.map((error) => error.message)).toEqual(message === undefined ? [] : [message]);
+});

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } fro
 import formats from 'ajv-formats';
 import type { FieldError } from '../errors/domain-error.js';
 import { isSmall } from './small-input.js';
+import { useQuickStringLengths } from './string-lengths.js';
 import { fieldErrors } from './validation-messages.js';
 
 /** What is wrong with a schema, and where: at a JSON Pointer, or where a word stands. */
@@ -62,6 +63,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
     logger: false,
   });
   formats.default(ajv);
+  useQuickStringLengths(ajv);
   return ajv;
 }
 

@@ -16,8 +16,11 @@ export class RunExecution {
   readonly startedAt = performance.now();
   /** Set before it runs, to one that knows what earlier attempts have written. */
   log = new RunLog();
-  private readonly abortController = new AbortController();
-  private timeout: NodeJS.Timeout | undefined;
+  private stoppedBy: AbortReason | undefined;
+  /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
+  private abortController: AbortController | undefined;
+  private giveUp: ((end: RunEnd) => void) | undefined;
+  private giveUpTimer: NodeJS.Timeout | undefined;
 
   constructor(
     readonly claimed: Claimed,
@@ -27,40 +30,46 @@ export class RunExecution {
 
   /** Tells the run to stop; the first reason counts. */
   abort(reason: AbortReason): void {
-    if (!this.abortController.signal.aborted) this.abortController.abort(reason);
+    if (this.stoppedBy !== undefined) return;
+    this.stoppedBy = reason;
+    this.abortController?.abort(reason);
+    const { giveUp } = this;
+    if (giveUp !== undefined)
+      this.giveUpTimer = setTimeout(() => giveUp({ kind: 'aborted', reason }), abortGraceMs);
   }
 
   /** Runs to the end. Never rejects. What the runner does after an abort still decides, if it does it soon. */
   async execute(runner: Runner): Promise<RunEnd> {
-    const { signal } = this.abortController;
-    if (signal.aborted) return { kind: 'aborted', reason: signal.reason as AbortReason };
-    this.timeout = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-    let giveUp: NodeJS.Timeout | undefined;
-    const ignored = new Promise<RunEnd>((resolve) => {
-      signal.addEventListener('abort', () => {
-        giveUp = setTimeout(
-          () => resolve({ kind: 'aborted', reason: signal.reason as AbortReason }),
-          abortGraceMs,
-        );
-      });
-    });
-    const ended = this.run(runner, signal);
+    if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
+    const timeout = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
+    const givenUp = new Promise<RunEnd>((resolve) => (this.giveUp = resolve));
     try {
-      return await Promise.race([ended, ignored]);
+      return await Promise.race([this.run(runner), givenUp]);
     } finally {
-      clearTimeout(this.timeout);
-      clearTimeout(giveUp);
+      clearTimeout(timeout);
+      clearTimeout(this.giveUpTimer);
     }
   }
 
-  private async run(runner: Runner, signal: AbortSignal): Promise<RunEnd> {
+  private signal(): AbortSignal {
+    if (this.abortController === undefined) {
+      this.abortController = new AbortController();
+      if (this.stoppedBy !== undefined) this.abortController.abort(this.stoppedBy);
+    }
+    return this.abortController.signal;
+  }
+
+  private async run(runner: Runner): Promise<RunEnd> {
+    const signal = (): AbortSignal => this.signal();
     try {
       const run: Run = {
         requestId: this.claimed.id,
         model: this.model,
         attempt: this.claimed.attempt,
         input: this.claimed.input,
-        signal,
+        get signal() {
+          return signal();
+        },
         log: (level, message, source = 'runner') => {
           const entry = this.log.admit(level, message, source);
           if (entry !== undefined) this.onLog(entry);
@@ -68,7 +77,7 @@ export class RunExecution {
       };
       return { kind: 'output', output: await runner.run(run) };
     } catch (error) {
-      if (signal.aborted) return { kind: 'aborted', reason: signal.reason as AbortReason };
+      if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
       return { kind: 'failure', error };
     }
   }

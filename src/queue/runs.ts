@@ -77,7 +77,7 @@ export class Runs {
     // Before anything is waited for: from here on the run can be told to stop.
     this.going.set(claimed.id, execution);
     try {
-      execution.log = await this.openLog(claimed);
+      if (claimed.attempt > 1) execution.log = await this.reopenLog(claimed);
       const end = await execution.execute(this.runners.for(model));
       await writer.flushed();
       await this.conclude(execution, end);
@@ -86,8 +86,7 @@ export class Runs {
     }
   }
 
-  private async openLog({ id, attempt }: Claimed): Promise<RunLog> {
-    if (attempt === 1) return new RunLog();
+  private async reopenLog({ id }: Claimed): Promise<RunLog> {
     return new RunLog(await this.persist(() => logUsage(this.database, id)));
   }
 

@@ -60,23 +60,20 @@ const claimStatement: Statement = {
   WHERE request.id = taken.request_id
     AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
-            request.lost_attempts, request.input, request.started_at
+            request.lost_attempts, request.input, request.started_at, gen_random_uuid() AS token
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
-  SELECT id, gen_random_uuid(), $1::text, $3::uuid, attempt, started_at,
+  SELECT id, token, $1::text, $3::uuid, attempt, started_at,
          started_at + $4::float8 * interval '1 millisecond'
   FROM started
-  RETURNING request_id, token
 ), told AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'started', attempt
   FROM started
 )
-SELECT started.id, started.priority, started.seq, leased.token, started.attempt,
-       started.failed_attempts AS "failedAttempts", started.lost_attempts AS "lostAttempts",
-       started.input::text AS input
-FROM started
-JOIN leased ON leased.request_id = started.id`,
+SELECT id, priority, seq, token, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
+       input::text AS input
+FROM started`,
 };
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {

@@ -5,7 +5,7 @@ export interface Submission {
   modelId: string;
   keyId: string;
   priority: number;
-  /** JSON text. */
+  /** JSON text, checked to be one value. */
   input: string;
   expiresMs: number | null;
 }
@@ -44,10 +44,10 @@ const submitMany: Statement = {
   name: 'submit_many',
   text: `WITH written AS (
   INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)
-  SELECT id, model_id, key_id, priority, nextval('request_seq'), input::json,
+  SELECT id, model_id, key_id, priority, nextval('request_seq'), input,
          now() + expires_ms * interval '1 millisecond'
-  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::text[], $6::float8[])
-    AS incoming (id, model_id, key_id, priority, input, expires_ms)
+  FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::float8[]), json_array_elements($6::json))
+    AS incoming (id, model_id, key_id, priority, expires_ms, input)
   ${returning}
 ), ${enter}`,
 };
@@ -62,8 +62,9 @@ export async function submit(database: Database, items: Submission[]): Promise<S
     items.map(({ modelId }) => modelId),
     items.map(({ keyId }) => keyId),
     items.map(({ priority }) => priority),
-    items.map(({ input }) => input),
     items.map(({ expiresMs }) => expiresMs),
+    // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
+    `[${items.map(({ input }) => input).join()}]`,
   ]);
   const seqs = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => seqs.get(id)!);
