@@ -4,8 +4,8 @@ import { Config } from '../config/config.js';
 import { InjectDatabaseUrl } from './database-url.js';
 
 const channel = 'nowserving';
-/** What is sent within this time goes in one statement, which takes the server's commit lock once. */
-const coalesceMs = 5;
+/** Statements are at least so far apart: each takes a lock that all commits with notifications share, and wakes all. */
+const coalesceMs = 25;
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
@@ -36,6 +36,8 @@ export class NotifyChannel {
   private outbox: string[] = [];
   private flushTimer: NodeJS.Timeout | undefined;
   private flushing = false;
+  private flushDue = false;
+  private flushedAt = 0;
   private testTimer: NodeJS.Timeout | undefined;
   private heardAt = 0;
   private stopped = true;
@@ -64,20 +66,30 @@ export class NotifyChannel {
     await this.disconnect();
   }
 
-  /** Sends soon. A payload above 7,900 bytes is the caller's mistake. */
+  /** Sends at once, or with what else comes while the last statement is not long ago. At most 7,900 bytes. */
   send(payload: string): void {
     if (this.stopped) return;
     if (Buffer.byteLength(payload) > maxPayloadBytes)
       throw new RangeError('a notification may have 7,900 bytes');
     this.outbox.push(payload);
-    this.flushTimer ??= setTimeout(() => void this.flush(), coalesceMs);
+    this.flushSoon();
+  }
+
+  private flushSoon(): void {
+    if (this.flushing || this.flushDue) return;
+    this.flushDue = true;
+    const waitMs = coalesceMs - (performance.now() - this.flushedAt);
+    const flush = (): void => void this.flush();
+    if (waitMs > 0) this.flushTimer = setTimeout(flush, waitMs);
+    else setImmediate(flush);
   }
 
   private async flush(): Promise<void> {
     clearTimeout(this.flushTimer);
-    this.flushTimer = undefined;
+    this.flushDue = false;
     if (this.flushing || this.outbox.length === 0 || this.sending === undefined) return;
     this.flushing = true;
+    this.flushedAt = performance.now();
     const payloads = this.outbox.splice(0);
     try {
       await this.sending.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
@@ -90,8 +102,7 @@ export class NotifyChannel {
       this.reconnect();
     } finally {
       this.flushing = false;
-      if (this.outbox.length > 0 && !this.stopped)
-        this.flushTimer ??= setTimeout(() => void this.flush(), coalesceMs);
+      if (this.outbox.length > 0 && !this.stopped) this.flushSoon();
     }
   }
 

@@ -28,6 +28,8 @@ const maxMessageCharacters = 7_000;
 @Injectable()
 export class ClusterMessages {
   private unsubscribe: (() => void) | undefined;
+  /** What one turn of the event loop changed. */
+  private untold: WireItem[] = [];
 
   constructor(
     private readonly channel: NotifyChannel,
@@ -46,13 +48,14 @@ export class ClusterMessages {
       },
     });
     this.unsubscribe = this.events.subscribe((changes, origin) => {
-      if (origin === 'here' && this.cluster.hasPeers) this.send(changes);
+      if (origin === 'here' && this.cluster.hasPeers) this.tellThisTurn(changes);
     });
     this.hello();
   }
 
   async stop(): Promise<void> {
     this.unsubscribe?.();
+    this.tell();
     await this.channel.stop();
   }
 
@@ -60,9 +63,14 @@ export class ClusterMessages {
     this.channel.send(JSON.stringify({ node: this.node.id, hello: true } satisfies WireMessage));
   }
 
-  private send(changes: QueueChanges): void {
-    for (const part of split(toWire(changes)))
-      this.channel.send(JSON.stringify({ node: this.node.id, ...part }));
+  private tellThisTurn(changes: QueueChanges): void {
+    if (this.untold.length === 0) setImmediate(() => this.tell());
+    this.untold.push(...toWire(changes));
+  }
+
+  private tell(): void {
+    for (const part of split(this.untold)) this.channel.send(JSON.stringify({ node: this.node.id, ...part }));
+    this.untold = [];
   }
 
   private receive(payload: string, caughtUp: () => void): void {
@@ -84,9 +92,9 @@ export class ClusterMessages {
   }
 }
 
-type WireItems = Omit<WireMessage, 'node' | 'hello' | 'missed'>;
+type WireItem = [kind: keyof Omit<WireMessage, 'node' | 'hello' | 'missed'>, item: unknown];
 
-function toWire({ entered, left, work, changed, cancelled }: QueueChanges): [keyof WireItems, unknown][] {
+function toWire({ entered, left, work, changed, cancelled }: QueueChanges): WireItem[] {
   const change = ({ modelId, priority, seq, attempt }: LineChange): WireChange => [
     modelId,
     priority,
@@ -94,15 +102,15 @@ function toWire({ entered, left, work, changed, cancelled }: QueueChanges): [key
     attempt,
   ];
   return [
-    ...(entered ?? []).map((item): [keyof WireItems, unknown] => ['entered', change(item)]),
-    ...(left ?? []).map((item): [keyof WireItems, unknown] => ['left', change(item)]),
-    ...(work ?? []).map((item): [keyof WireItems, unknown] => ['work', item]),
-    ...(changed ?? []).map((item): [keyof WireItems, unknown] => ['changed', item]),
-    ...(cancelled ?? []).map((item): [keyof WireItems, unknown] => ['cancelled', item]),
+    ...(entered ?? []).map((item): WireItem => ['entered', change(item)]),
+    ...(left ?? []).map((item): WireItem => ['left', change(item)]),
+    ...(work ?? []).map((item): WireItem => ['work', item]),
+    ...(changed ?? []).map((item): WireItem => ['changed', item]),
+    ...(cancelled ?? []).map((item): WireItem => ['cancelled', item]),
   ];
 }
 
-function split(items: [keyof WireItems, unknown][]): Record<string, unknown[]>[] {
+function split(items: WireItem[]): Record<string, unknown[]>[] {
   const parts: Record<string, unknown[]>[] = [];
   let part: Record<string, unknown[]> = {};
   let size = 0;
