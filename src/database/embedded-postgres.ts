@@ -65,7 +65,12 @@ export class EmbeddedPostgres {
 
   private spawnServer(binary: string, port: number, owner: Owner): ChildProcess {
     const log = openSync(this.directory.log, 'a', 0o600);
-    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories='];
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      // The narrow tables are swept soon after an old snapshot has let go of them; the default is a minute.
+      'autovacuum_naptime=10s',
+    ];
     const child = spawn(
       binary,
       [
