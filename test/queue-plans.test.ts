@@ -50,11 +50,12 @@ async function liveALife(calls: QueueCalls): Promise<void> {
   await calls.status(id, '?logs=1');
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
-  // At once within the process, so that they go together.
+  // Nobody runs them. At once within the process, so that they go together, and then one alone.
   const queue = service.app.get(QueueService);
   const keyId = (await service.query<{ id: string }>(`SELECT id FROM api_key`))[0]!.id;
   const request = { modelId: 'test/other', keyId, input: '{}', expiresMs: null };
   const ids = await Promise.all(Array.from({ length: 10 }, () => queue.submit(request)));
+  ids.push(await queue.submit(request));
   await Promise.all(ids.map((one) => queue.status(one)));
   await Promise.all(ids.map((one) => calls.cancel(one)));
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
@@ -86,6 +87,7 @@ function literal(value: Value): string {
 }
 
 const hot = [
+  'submit_started',
   'submit_one',
   'submit_many',
   'submit_once',
@@ -114,6 +116,9 @@ async function expectGoodPlans(): Promise<void> {
   expect(claim).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
   expect(claim).toMatch(/Index Cond: \(\(model_id = \$1\) AND \(ROW\(priority, seq\) >= ROW\(\$5, \$6\)\)\)/);
   expect(claim).not.toMatch(/Sort/);
+  expect(await planOf('submit_started')).toMatch(
+    /Index Cond: \(\(model_id = \$2\) AND \(ROW\(priority, seq\) >= ROW\(\$9, \$10\)\)\)/,
+  );
   expect(await planOf('expire_waiting')).not.toMatch(/Sort/);
   expect(await planOf('read_log')).not.toMatch(/Sort/);
   // A look-up prunes to the partition of one day.

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Database } from '../src/database/database.js';
 import { appendLog, type LogLine } from '../src/queue/queries/append-log.js';
 import { cancel } from '../src/queue/queries/cancel.js';
@@ -6,7 +7,7 @@ import { finish } from '../src/queue/queries/finish.js';
 import { rescue } from '../src/queue/queries/rescue.js';
 import { requeue } from '../src/queue/queries/requeue.js';
 import { requestErrors } from '../src/queue/request-errors.js';
-import { claimSome, QueueTables, submitSome } from './queue-tables.js';
+import { claimSome, QueueTables, submitSome, submitStartedFor } from './queue-tables.js';
 
 let tables: QueueTables;
 let here: Database;
@@ -54,6 +55,48 @@ async function messages(): Promise<string[]> {
   );
   return events.map(({ message }) => message);
 }
+
+describe('a submission that may start at once', () => {
+  test('starts with a lease of its own when nobody waits', async () => {
+    const { id, token } = await submitStartedFor(here, node);
+    expect(
+      await tables.rows('SELECT state, attempt, started_at = created_at AS at_once FROM request'),
+    ).toEqual([{ state: 'IN_PROGRESS', attempt: 1, at_once: true }]);
+    expect(await tables.rows('SELECT request_id, token, node_id, attempt FROM lease')).toEqual([
+      { request_id: id, token, node_id: node, attempt: 1 },
+    ]);
+    expect(await tables.rows('SELECT kind, attempt FROM request_event')).toEqual([
+      { kind: 'started', attempt: 1 },
+    ]);
+    expect(await finish(there, [success({ id, token: token! }, '1')])).toEqual([true]);
+  });
+
+  test('does not overtake who waits', async () => {
+    const [first] = await submitSome(here, 1);
+    const { id, token } = await submitStartedFor(there, node);
+    expect(token).toBeNull();
+    expect((await claimSome(here, node, 2)).map((one) => one.id)).toEqual([first, id]);
+  });
+
+  test('looks no further ahead than to the floor', async () => {
+    await submitSome(here, 1);
+    const { seq } = await submitStartedFor(here, node);
+    expect(
+      (await submitStartedFor(there, node, { floor: { priority: 0, seq: seq + 1 } })).token,
+    ).not.toBeNull();
+    expect((await submitStartedFor(there, node, { floor: { priority: 0, seq } })).token).toBeNull();
+  });
+
+  test.each([
+    ['that was given up', () => submitStartedFor(here, randomUUID())],
+    ['whose statement arrives too late', () => submitStartedFor(here, node, { byMs: Date.now() - 60_000 })],
+  ])('waits in the line when it came to a node %s', async (_, submitOn) => {
+    const { id, token } = await submitOn();
+    expect(token).toBeNull();
+    expect(await tables.rows('SELECT FROM lease')).toEqual([]);
+    expect((await claimSome(here, node, 2)).map((one) => one.id)).toEqual([id]);
+  });
+});
 
 describe('two claims at once', () => {
   test('do not wait for each other, and take what is next in the line', async () => {

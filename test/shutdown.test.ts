@@ -51,6 +51,19 @@ async function offline<T>(look: (query: TestService['query']) => Promise<T>): Pr
   }
 }
 
+/** Whether one statement has waited for a lock for so long. */
+async function hasWaited(query: TestService['query'], seconds: number): Promise<boolean> {
+  // Within a transaction now() stands still, and so does pg_stat_activity unless it is told to look again.
+  await query('SELECT pg_stat_clear_snapshot()');
+  const sessions = await query(
+    `SELECT FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND clock_timestamp() - query_start > $1 * interval '1 second'`,
+    [seconds],
+  );
+  return sessions.length === 1;
+}
+
 describe('a service that stops', () => {
   test('hands back what it could not finish, to its old place, and the next one runs it', async () => {
     const first = await start(0);
@@ -93,20 +106,9 @@ describe('a service that stops', () => {
       await query('BEGIN');
       await query('SELECT FROM request WHERE id = $1 FOR UPDATE', [claimed]);
       await model.answer(ahead);
-      // Within a transaction now() stands still, and so does pg_stat_activity unless it is told to look again.
-      const claimWaits = async (seconds: number): Promise<boolean> => {
-        await query('SELECT pg_stat_clear_snapshot()');
-        const sessions = await query(
-          `SELECT FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'
-             AND clock_timestamp() - query_start > $1 * interval '1 second'`,
-          [seconds],
-        );
-        return sessions.length === 1;
-      };
-      await until(() => claimWaits(0), { message: 'the claim waits for the row' });
+      await until(() => hasWaited(query, 0), { message: 'the claim waits for the row' });
       const stopped = only.service.stop();
-      await Promise.race([stopped, until(() => claimWaits(1))]);
+      await Promise.race([stopped, until(() => hasWaited(query, 1))]);
       await query('COMMIT');
       await stopped;
       expect(await query('SELECT outcome, attempt FROM attempt WHERE request_id = $1', [claimed])).toEqual([
@@ -114,6 +116,27 @@ describe('a service that stops', () => {
       ]);
     });
     expect(model.times(claimed)).toBe(1);
+  });
+
+  test('waits for a submission that starts at once, and carries it to its end', async () => {
+    const only = await start(30_000);
+    await offline(async (query) => {
+      await query('BEGIN');
+      // Whoever gets a lease waits for it.
+      await query('LOCK TABLE lease IN SHARE MODE');
+      const answer = only.service.submit('test/model', { attempts: [{ body: '"ran"' }] });
+      await until(() => hasWaited(query, 0), { message: 'the submission waits for its lease' });
+      const stopped = only.service.stop();
+      await Promise.race([stopped, until(() => hasWaited(query, 1))]);
+      await query('COMMIT');
+      await stopped;
+      const answered = await answer.then((response) => response.status).catch(() => undefined);
+      expect([202, undefined]).toContain(answered);
+      expect(await query('SELECT outcome, attempt FROM attempt')).toEqual([
+        { outcome: 'succeeded', attempt: 1 },
+      ]);
+      expect(await query('SELECT state FROM request')).toEqual([{ state: 'COMPLETED' }]);
+    });
   });
 
   test('lets runs end within the grace, and starts nothing new meanwhile', async () => {

@@ -11,7 +11,7 @@ import { requeue, type Requeue } from '../src/queue/queries/requeue.js';
 import { rescue } from '../src/queue/queries/rescue.js';
 import { submit } from '../src/queue/queries/submit.js';
 import { requestErrors } from '../src/queue/request-errors.js';
-import { claimSome, keyId, QueueTables } from './queue-tables.js';
+import { claimSome, keyId, QueueTables, submitStartedFor } from './queue-tables.js';
 import { attemptOf, lostLimit, type ModelRequest, QueueModel } from './state-model.js';
 
 const modelId = 'test/model';
@@ -139,6 +139,15 @@ const submitSome = (priorities: number[], overdue: boolean): Command =>
     const inOrder = submitted.map((one, i) => ({ ...one, priority: priorities[i]! }));
     inOrder.sort((a, b) => a.seq - b.seq);
     for (const { id, priority, seq } of inOrder) model.submit(id, priority, seq, overdue);
+  });
+
+const submitStartedOn = (node: number): Command =>
+  step(`submit and start on ${node}`, always, async (model, { nodes }) => {
+    const nobodyWaits = model.line().length === 0;
+    const { id, seq, token } = await submitStartedFor(database, nodes[node]!);
+    expect(token !== null).toBe(nobodyWaits);
+    model.submit(id, 0, seq, false);
+    if (token !== null) model.start(model.requests.at(-1)!, token, nodes[node]!);
   });
 
 const claimFor = (node: number, limit: number): Command =>
@@ -306,6 +315,7 @@ const anyCommand = [
       fc.constantFrom(false, false, true),
     )
     .map(([priorities, overdue]) => submitSome(priorities, overdue)),
+  node.map(submitStartedOn),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(pick, fc.nat(2), fc.integer({ min: 1, max: 3 })).map((args) => log(...args)),

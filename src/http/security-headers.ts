@@ -28,7 +28,7 @@ function fieldsOf(handler: RequestHandler): [name: string, value: string][] {
     removeHeader: () => undefined,
   };
   handler({} as Request, recorder as unknown as Response, (error: unknown) => {
-    if (error !== undefined) throw error;
+    if (error instanceof Error) throw error;
   });
   return set;
 }

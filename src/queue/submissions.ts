@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/database-error.js';
 import { Batcher } from './batcher.js';
+import { Scheduler } from './duties/scheduler.js';
 import { submit, type Submission, type Submitted } from './queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from './queries/submit-once.js';
 import { QueueEvents } from './queue-events.js';
@@ -25,6 +26,7 @@ export class Submissions {
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
+    private readonly scheduler: Scheduler,
   ) {
     this.batches = new Batcher((items) => this.submitAll(items), {
       maxItems: 128,
@@ -53,6 +55,16 @@ export class Submissions {
   }
 
   private async submitAll(items: Submission[]): Promise<Written<Submitted>[]> {
+    const [only, ...others] = items;
+    if (only !== undefined && others.length === 0 && this.scheduler.hasRoomNow(only.modelId)) {
+      const { result, answerable } = await this.write(
+        () => this.scheduler.submitAndStart(only),
+        (written) => {
+          if (written.token === null) this.tell(items, [written]);
+        },
+      );
+      return [{ result, answerable }];
+    }
     const { result, answerable } = await this.write(
       () => submit(this.database, items),
       (written) => this.tell(items, written),

@@ -7,7 +7,9 @@ import { Cluster } from '../cluster.js';
 import { Lines } from '../lines.js';
 import { NodeIdentity } from '../node-identity.js';
 import type { Place } from '../place.js';
-import { claim } from '../queries/claim.js';
+import { claim, type Claimed } from '../queries/claim.js';
+import type { Submission } from '../queries/submit.js';
+import { submitStarted, type SubmittedStarted } from '../queries/submit-started.js';
 import { findModelsWithWork } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs.js';
@@ -18,7 +20,7 @@ import { Duty } from './duty.js';
 const claimLimit = 128;
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
-/** A claim from the very front at least this often: a submission elsewhere may not have been heard of yet. */
+/** A look from the very front at least this often: a submission elsewhere may not have been heard of yet. */
 const floorMs = 1_000;
 
 /** What the scheduler knows of one model. */
@@ -30,6 +32,8 @@ interface Lane {
   again: boolean;
   /** When the last claim without a floor was. */
   floorlessAt: number;
+  /** The last place that was started here: while the line is empty, what waits is behind it. */
+  passed: Pick<Place, 'priority' | 'seq'> | null;
 }
 
 /**
@@ -43,6 +47,7 @@ export class Scheduler extends Duty {
   private readonly log = new Logger(Scheduler.name);
   private unsubscribe: (() => void) | undefined;
   private accepting = false;
+  private readonly startsUnderWay = new Set<Promise<unknown>>();
   private idleRounds = 0;
 
   constructor(
@@ -63,7 +68,7 @@ export class Scheduler extends Duty {
     if (this.accepting) return;
     this.accepting = true;
     for (const model of this.models.all()) {
-      this.lanes.set(model.id, { model, claiming: undefined, again: false, floorlessAt: 0 });
+      this.lanes.set(model.id, { model, claiming: undefined, again: false, floorlessAt: 0, passed: null });
     }
     this.unsubscribe = this.events.subscribe(({ work, cancelled, missed }) => {
       for (const id of work ?? []) this.wake(id);
@@ -74,12 +79,38 @@ export class Scheduler extends Duty {
     this.hasten(0);
   }
 
-  /** Claims nothing more; the runs go on. What a claim under way brings is a run as well: it is waited for. */
+  /** Starts nothing more; the runs go on. What a claim under way brings is a run as well: it is waited for. */
   override async stop(): Promise<void> {
     this.accepting = false;
     this.unsubscribe?.();
     await super.stop();
     for (const { claiming } of this.lanes.values()) await claiming;
+    await Promise.allSettled(this.startsUnderWay);
+  }
+
+  /** Whether a request of the model would be started at once, as far as this node knows. */
+  hasRoomNow(modelId: string): boolean {
+    const lane = this.lanes.get(modelId);
+    return (
+      this.accepting &&
+      lane?.claiming === undefined &&
+      this.slots.free(modelId) > 0 &&
+      this.lines.depth(modelId) === 0 &&
+      this.cluster.connected
+    );
+  }
+
+  /** Writes a request and starts it in the same commit, unless somebody waits before it. Only if there is room now. */
+  async submitAndStart(submission: Submission): Promise<SubmittedStarted> {
+    const lane = this.lanes.get(submission.modelId)!;
+    this.slots.take(lane.model.id, 1);
+    const starting = this.tryToStart(lane, submission);
+    this.startsUnderWay.add(starting);
+    try {
+      return await starting;
+    } finally {
+      this.startsUnderWay.delete(starting);
+    }
   }
 
   async runOnce(): Promise<void> {
@@ -106,6 +137,30 @@ export class Scheduler extends Duty {
     else lane.claiming = this.fill(lane);
   }
 
+  private async tryToStart(lane: Lane, submission: Submission): Promise<SubmittedStarted> {
+    const { model } = lane;
+    const { generation } = this.slots;
+    const submitted = await submitStarted(this.database, submission, {
+      nodeId: this.node.id,
+      timeoutMs: model.timeoutMs,
+      floor: this.trusted(lane) ? lane.passed : null,
+      byMs: this.clock.now() + claimPatienceMs,
+    }).catch((error: unknown) => {
+      this.slots.release(model.id);
+      this.runs.suspectOrphans();
+      throw error;
+    });
+    const { seq, token } = submitted;
+    if (token === null) {
+      this.slots.release(model.id);
+    } else {
+      const { id, priority, input } = submission;
+      const claimed = { id, priority, seq, token, attempt: 1, failedAttempts: 0, lostAttempts: 0, input };
+      this.carry(lane, [claimed], generation);
+    }
+    return submitted;
+  }
+
   /** Claims for one model until its slots are full or its line is empty. */
   private async fill(lane: Lane): Promise<void> {
     try {
@@ -125,7 +180,7 @@ export class Scheduler extends Duty {
     const { model } = lane;
     const limit = Math.min(claimLimit, this.slots.free(model.id));
     if (limit <= 0 || !this.cluster.connected) return false;
-    const floor = this.floor(lane);
+    const floor = this.trusted(lane) ? (this.lines.head(model.id) ?? null) : null;
     const { generation } = this.slots;
     this.slots.take(model.id, limit);
     const claimed = await claim(this.database, {
@@ -150,11 +205,17 @@ export class Scheduler extends Duty {
       })),
       changed: claimed.map(({ id }) => id),
     });
+    return this.carry(lane, claimed, generation) && claimed.length === limit && this.slots.free(model.id) > 0;
+  }
+
+  /** False: the answer came too late; the slots may be another node's by now, and the leases too. */
+  private carry(lane: Lane, claimed: readonly Claimed[], generation: number): boolean {
+    const { model } = lane;
     if (this.slots.generation !== generation || !this.cluster.connected) {
-      // The answer came too late: the slots may be another node's by now, and the leases too.
       for (const one of claimed) void this.runs.handBack(one).finally(() => this.slots.release(model.id));
       return false;
     }
+    lane.passed = claimed.at(-1) ?? lane.passed;
     for (const one of claimed) {
       void this.runs.carry(one, model).then(
         () => this.release(lane),
@@ -164,15 +225,15 @@ export class Scheduler extends Duty {
         },
       );
     }
-    return claimed.length === limit && this.slots.free(model.id) > 0;
+    return true;
   }
 
-  /** Where the line begins, as far as this node knows; once a second it is not trusted. */
-  private floor(lane: Lane): Place | null {
+  /** Whether what this node knows of the line's front will do; once a second the database is asked without it. */
+  private trusted(lane: Lane): boolean {
     const now = performance.now();
-    if (now - lane.floorlessAt <= floorMs) return this.lines.head(lane.model.id) ?? null;
+    if (now - lane.floorlessAt <= floorMs) return true;
     lane.floorlessAt = now;
-    return null;
+    return false;
   }
 
   private release(lane: Lane): void {
