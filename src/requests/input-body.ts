@@ -7,7 +7,7 @@ const maxDepth = 200;
 const maxPathLength = 500;
 
 export interface InputBody {
-  /** As the caller wrote it, without space around it: numbers beyond 2^53, the order and spelling of its members are kept. */
+  /** As the caller wrote it: numbers beyond 2^53, the order and spelling of its members are kept. */
   text: string;
   value: Record<string, unknown>;
 }
@@ -22,7 +22,7 @@ export function parseInputBody(body: Buffer): InputBody {
     throw new DomainError('invalid_json', 'The body must be a JSON object, such as {"prompt": "a cat"}.');
   }
   assertStorable(text, value);
-  return { text: text.trim(), value: value as Record<string, unknown> };
+  return { text, value: value as Record<string, unknown> };
 }
 
 function decode(body: Buffer): string {
