@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Observable, ReplaySubject, finalize } from 'rxjs';
+import { Observable, Subject, finalize } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -13,18 +13,22 @@ export interface Snapshot {
 }
 
 interface Source {
-  readonly subject: ReplaySubject<Snapshot>;
+  readonly subject: Subject<Snapshot>;
   latest: Snapshot;
+  /** As `performance.now()`. */
+  toldAt: number;
   watchers: number;
   /** A read is under way; another is due after it. */
   reading: boolean;
   stale: boolean;
 }
 
-/** Positions are told at most this often. */
-const positionTickMs = 1_000;
+/** Positions are told at most this often… */
+const roundMs = 1_000;
+/** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
+const stepsPerRound = 50;
 /** Every source is read again this often, in case a message between nodes was lost. */
-const refreshEveryTicks = 20;
+const refreshEveryRounds = 20;
 
 /** One source of status snapshots a request and process, shared by all streams that watch it. */
 @Injectable()
@@ -32,7 +36,9 @@ export class StatusSources implements OnModuleInit {
   private readonly sources = new Map<string, Source>();
   private unsubscribe: (() => void) | undefined;
   private ticker: NodeJS.Timeout | undefined;
-  private ticks = 0;
+  private rounds = 0;
+  private step = 0;
+  private round = this.sources.entries();
   private closed = false;
 
   constructor(
@@ -60,7 +66,7 @@ export class StatusSources implements OnModuleInit {
     return new Observable((subscriber) => {
       if (this.closed) return subscriber.complete();
       const source = this.open(row);
-      source.watchers++;
+      subscriber.next(source.latest);
       return source.subject.pipe(finalize(() => this.leave(row.id, source))).subscribe(subscriber);
     });
   }
@@ -75,21 +81,23 @@ export class StatusSources implements OnModuleInit {
   private open(row: StatusRow): Source {
     const known = this.sources.get(row.id);
     if (known !== undefined) {
+      known.watchers++;
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
       return known;
     }
     const source: Source = {
-      subject: new ReplaySubject<Snapshot>(1),
-      latest: { row, position: 0 },
-      watchers: 0,
+      subject: new Subject<Snapshot>(),
+      latest: this.snapshot(row),
+      toldAt: performance.now(),
+      watchers: 1,
       reading: false,
       stale: false,
     };
     this.sources.set(row.id, source);
-    this.ticker ??= setInterval(() => this.tick(), positionTickMs);
-    this.emit(source, row);
+    this.ticker ??= setInterval(() => this.tick(), roundMs / stepsPerRound);
     // The row was read before the source was registered: what changed in between is read now.
-    if (row.state !== 'COMPLETED') void this.refresh(row.id, source);
+    if (row.state === 'COMPLETED') source.subject.complete();
+    else void this.refresh(row.id, source);
     return source;
   }
 
@@ -123,17 +131,36 @@ export class StatusSources implements OnModuleInit {
 
   private emit(source: Source, row: StatusRow): void {
     for (const step of stepsBetween(source.latest.row, row)) source.subject.next({ row: step, position: 0 });
-    source.latest = { row, position: row.state === 'IN_QUEUE' ? this.queue.position(row) : 0 };
+    source.latest = this.snapshot(row);
+    source.toldAt = performance.now();
     source.subject.next(source.latest);
     if (row.state === 'COMPLETED') source.subject.complete();
   }
 
+  private snapshot(row: StatusRow): Snapshot {
+    return { row, position: row.state === 'IN_QUEUE' ? this.queue.position(row) : 0 };
+  }
+
+  /** Looks at the next share of the sources, so that a round takes its time and meets each once. */
   private tick(): void {
-    this.ticks++;
-    for (const [id, source] of this.sources) {
-      if (source.stale || this.ticks % refreshEveryTicks === 0) void this.refresh(id, source);
-      const { row, position } = source.latest;
-      if (row.state === 'IN_QUEUE' && this.queue.position(row) !== position) this.emit(source, row);
+    if (this.step === 0) {
+      this.round = this.sources.entries();
+      this.rounds++;
     }
+    const share = Math.ceil(this.sources.size / stepsPerRound);
+    this.step = (this.step + 1) % stepsPerRound;
+    for (let looked = 0; looked < share; looked++) {
+      const next = this.round.next();
+      if (next.done === true) return;
+      this.look(...next.value);
+    }
+  }
+
+  private look(id: string, source: Source): void {
+    if (source.stale || this.rounds % refreshEveryRounds === 0) void this.refresh(id, source);
+    const { row, position } = source.latest;
+    if (row.state !== 'IN_QUEUE' || this.queue.position(row) === position) return;
+    // When others leave, its turn in the round comes earlier.
+    if (performance.now() - source.toldAt > roundMs - roundMs / stepsPerRound) this.emit(source, row);
   }
 }
