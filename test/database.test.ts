@@ -31,3 +31,21 @@ test('a session that ends between two statements of a transaction fails the tran
   await dataSource.destroy();
   await drop();
 });
+
+test.each([
+  ['is kept when a row was refused', 'disk_full', true],
+  ['is not kept when the server only reads, because another may not', '25006', false],
+])('a connection %s', async (_, code, isKept) => {
+  const testDatabase = await createTestDatabase();
+  const dataSource = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
+  const database = new Database(dataSource, new Config());
+  const session = (): Promise<object[]> =>
+    database.query({ name: 'session', text: 'SELECT pg_backend_pid() AS pid' });
+  const before = await session();
+  const refused = database.execute(`DO $$ BEGIN RAISE 'not now' USING ERRCODE = '${code}'; END $$`);
+  await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+  const after = await session();
+  await dataSource.destroy();
+  await testDatabase.drop();
+  expect(JSON.stringify(after) === JSON.stringify(before)).toBe(isKept);
+});
