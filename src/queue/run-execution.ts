@@ -48,6 +48,7 @@ export class RunExecution {
     } finally {
       clearTimeout(timeout);
       clearTimeout(this.giveUpTimer);
+      this.giveUp = undefined; // told to stop after its end, it has nothing to give up
     }
   }
 
