@@ -11,6 +11,7 @@ import { listen } from './http/listen.js';
 import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
+import { HotRoutes } from './requests/hot-routes.js';
 import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {
@@ -47,6 +48,7 @@ export async function startService(config: Config): Promise<RunningService> {
       forceCloseConnections: true,
     });
     configureHttp(app, config);
+    if (config.role !== 'scheduler') app.get(HotRoutes).install(app.getHttpServer());
     await app.init();
     const { printOnce: newKey } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);

@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
 import { Config } from '../config/config.js';
-import { DomainError } from '../errors/domain-error.js';
+import { admittedCaller } from './access.js';
 import { CallerResolver } from './caller-resolver.js';
 import type { Caller } from './caller.js';
 import { RequireScope } from './require-scope.decorator.js';
@@ -12,7 +12,7 @@ export interface GuardedRequest extends Request {
   caller?: Caller;
 }
 
-/** Demands a valid key with the route's scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
+/** Lets in whom `admittedCaller` does, under the scope of the route. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -24,16 +24,8 @@ export class AccessGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<GuardedRequest>();
     const scope = this.reflector.get(RequireScope, context.getHandler());
-    const resolution = await this.callers.resolve(request);
-    if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
-    if (resolution.kind === 'anonymous') {
-      if (scope !== 'submit' && this.config.requestAccess === 'capability') return true;
-      throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
-    }
-    if (!resolution.caller.scopes.includes(scope)) {
-      throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
-    }
-    request.caller = resolution.caller;
+    const caller = admittedCaller(await this.callers.resolve(request), scope, this.config.requestAccess);
+    if (caller !== undefined) request.caller = caller;
     return true;
   }
 }

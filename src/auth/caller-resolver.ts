@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
 import { parseAuthorization } from './authorization.js';
 import type { Caller } from './caller.js';
 import { KeysService } from './keys.service.js';
@@ -13,7 +13,7 @@ const invalid: Resolution = { kind: 'invalid', reason: 'This API key is unknown,
 
 const resolution = Symbol('resolution');
 
-interface ResolvedRequest extends Request {
+interface ResolvedRequest extends IncomingMessage {
   [resolution]?: Promise<Resolution>;
 }
 

@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
 import { Config } from '../config/config.js';
 import { continueIfExpected } from './expect-continue.js';
 import { readBody } from './read-body.js';
@@ -12,7 +12,7 @@ import { readBody } from './read-body.js';
 export class BodyReader {
   constructor(private readonly config: Config) {}
 
-  async read(request: Request, response: Response): Promise<Buffer> {
+  async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     continueIfExpected(request, response, this.config.maxBodyBytes);
     return readBody(request, this.config.maxBodyBytes);
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { DomainError } from '../errors/domain-error.js';
 import { allowedMethods } from './allowed-methods.js';
 import { PINO } from './pino-token.js';
-import { problemHeaders, toProblem } from './problem.js';
+import { answerProblem, reportUnexpected } from './problem-answer.js';
 import { requestIdOf } from './request-id.js';
 import { toDomainError } from './to-domain-error.js';
 
@@ -18,7 +18,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const error = toDomainError(thrown);
-    if (error.code === 'internal_error') this.report(error.options.cause ?? error, request, response);
+    if (error.code === 'internal_error') reportUnexpected(this.logger, error, request, requestIdOf(response));
     if (response.headersSent) {
       if (!response.writableEnded) response.destroy();
     } else if (error.code === 'not_found') {
@@ -48,19 +48,9 @@ export class ProblemFilter implements ExceptionFilter {
     const detail = `${path} takes ${allowed.join(', ')}, not ${request.method}.`;
     answer(new DomainError('method_not_allowed', detail), request, response);
   }
-
-  private report(cause: unknown, { method, path }: Request, response: Response): void {
-    this.logger.error(
-      { requestId: requestIdOf(response), method, path, err: cause },
-      'a request failed unexpectedly',
-    );
-  }
 }
 
 function answer(error: DomainError, request: Request, response: Response): void {
-  const problem = toProblem(error, request.originalUrl.split('?', 1)[0]!);
   response.locals['problemCode'] = error.code;
-  for (const [name, value] of Object.entries(problemHeaders(error))) response.setHeader(name, value);
-  // A Buffer: to a string Express would add a charset, which problem+json does not have.
-  response.status(error.status).send(Buffer.from(JSON.stringify(problem)));
+  answerProblem(error, request.originalUrl, response);
 }

@@ -6,7 +6,7 @@ export const requestIdHeader = 'X-Request-Id';
 const sane = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The caller's id if it can stand in a header and a log line as it is, else a fresh one. */
-function chooseRequestId(sent: string | string[] | undefined): string {
+export function chooseRequestId(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && sane.test(sent) ? sent : randomUUID();
 }
 

@@ -33,22 +33,31 @@ function fieldsOf(handler: RequestHandler): [name: string, value: string][] {
   return set;
 }
 
+export function apiSecurityFields(shared: boolean): [name: string, value: string][] {
+  return [
+    ['Cache-Control', 'no-store'],
+    ...fields({ defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, shared),
+  ];
+}
+
 /** Answers are never rendered, save for /docs, which brings its own scripts and inline styles. */
 export function securityHeaders(shared: boolean): RequestHandler {
-  const api = fields({ defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, shared);
-  const docs = fields(
-    {
-      defaultSrc: ["'self'"],
-      baseUri: ["'none'"],
-      frameAncestors: ["'none'"],
-      imgSrc: ["'self'", 'data:'],
-      objectSrc: ["'none'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-    },
-    false,
-  );
+  const api = apiSecurityFields(shared);
+  const docs: typeof api = [
+    ['Cache-Control', 'no-store'],
+    ...fields(
+      {
+        defaultSrc: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+        imgSrc: ["'self'", 'data:'],
+        objectSrc: ["'none'"],
+        styleSrc: ["'self'", "'unsafe-inline'"],
+      },
+      false,
+    ),
+  ];
   return (request: Request, response: Response, next: NextFunction): void => {
-    response.setHeader('Cache-Control', 'no-store');
     for (const [name, value] of request.path.startsWith('/docs') ? docs : api)
       response.setHeader(name, value);
     next();

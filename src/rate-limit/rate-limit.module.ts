@@ -2,9 +2,13 @@ import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { AuthModule } from '../auth/auth.module.js';
 import { UsagePruner } from './duties/usage-pruner.js';
+import { CallCounter } from './call-counter.js';
 import { RateLimitStorage } from './rate-limit-storage.js';
 
-@Module({ providers: [RateLimitStorage, UsagePruner], exports: [RateLimitStorage, UsagePruner] })
+@Module({
+  providers: [RateLimitStorage, CallCounter, UsagePruner],
+  exports: [RateLimitStorage, CallCounter, UsagePruner],
+})
 class UsageModule {}
 
 /** Whoever imports this module can put `@Limited(…)` on its routes. */

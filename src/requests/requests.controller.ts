@@ -16,7 +16,7 @@ import { ApiFetchResponse } from './openapi/api-fetch-response.js';
 import { ApiStatus } from './openapi/api-status.js';
 import { ApiSubmit } from './openapi/api-submit.js';
 import { RequestsService } from './requests.service.js';
-import { toLogEntryView, toMetrics, toStatusView, type StatusView } from './status-view.js';
+import { toLogEntryView, toMetrics, type StatusView } from './status-view.js';
 
 @Controller('v1/queue')
 export class RequestsController {
@@ -36,14 +36,7 @@ export class RequestsController {
     @CurrentCaller() caller: Caller | undefined,
     @Req() request: Request,
   ): Promise<StatusView> {
-    const wanted = parseLogsQuery(logs);
-    const row = await this.requests.find(caller, requestId);
-    return toStatusView({
-      row,
-      base: baseUrl(request, this.config),
-      position: () => this.requests.position(row),
-      logs: wanted ? await this.requests.log(row) : undefined,
-    });
+    return this.requests.status(caller, requestId, parseLogsQuery(logs), baseUrl(request, this.config));
   }
 
   @Get('requests/:requestId')

@@ -11,6 +11,7 @@ import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/request-id.js';
 import { fingerprintOf } from './idempotency-key.js';
 import { parseInputBody } from './input-body.js';
+import { toStatusView, type StatusView } from './status-view.js';
 
 /** The rules of the four calls; knows callers and models, but no HTTP. */
 @Injectable()
@@ -58,8 +59,15 @@ export class RequestsService {
     return row;
   }
 
-  position(row: StatusRow): number {
-    return this.queue.position(row);
+  async status(
+    caller: Caller | undefined,
+    requestId: string,
+    withLogs: boolean,
+    base: string,
+  ): Promise<StatusView> {
+    const row = await this.find(caller, requestId);
+    const logs = withLogs ? await this.log(row) : undefined;
+    return toStatusView({ row, base, position: () => this.queue.position(row), logs });
   }
 
   log(row: StatusRow): Promise<LogEntry[]> {

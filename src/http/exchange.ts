@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { logWhenAnswered } from './access-log.js';
+import { answerProblem, reportUnexpected } from './problem-answer.js';
+import { chooseRequestId, requestIdHeader } from './request-id.js';
+import { toDomainError } from './to-domain-error.js';
+
+/** A call that is answered without Express: with the fields and the line in the log that every answer has. */
+export class Exchange {
+  private readonly requestId: string;
+  private readonly fields: string[];
+  private code: string | undefined;
+
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly logger: Logger,
+    fields: readonly string[],
+  ) {
+    this.requestId = chooseRequestId(request.headers['x-request-id']);
+    this.fields = [requestIdHeader, this.requestId, ...fields];
+    const path = request.url!.split('?', 1)[0]!;
+    logWhenAnswered(logger, request, response, path, () => ({ requestId: this.requestId, code: this.code }));
+  }
+
+  setHeader(name: string, value: string): void {
+    this.fields.push(name, value);
+  }
+
+  answer(status: number, body: object): void {
+    const text = JSON.stringify(body);
+    this.fields.push('Content-Type', 'application/json; charset=utf-8');
+    this.fields.push('Content-Length', String(Buffer.byteLength(text)));
+    // All at once: as many calls of setHeader would take a third of the answer's time.
+    this.response.writeHead(status, this.fields).end(text);
+  }
+
+  fail(thrown: unknown): void {
+    const error = toDomainError(thrown);
+    if (error.code === 'internal_error') reportUnexpected(this.logger, error, this.request, this.requestId);
+    if (this.response.headersSent) {
+      if (!this.response.writableEnded) this.response.destroy();
+      return;
+    }
+    this.code = error.code;
+    for (let i = 0; i < this.fields.length; i += 2)
+      this.response.setHeader(this.fields[i]!, this.fields[i + 1]!);
+    answerProblem(error, this.request.url!, this.response);
+  }
+}

@@ -1,0 +1,135 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { admittedCaller } from '../auth/access.js';
+import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
+import type { Caller } from '../auth/caller.js';
+import { Config } from '../config/config.js';
+import { BodyReader } from '../http/body-reader.js';
+import { Draining } from '../http/draining.js';
+import { Exchange } from '../http/exchange.js';
+import { PINO } from '../http/pino-token.js';
+import { apiSecurityFields } from '../http/security-headers.js';
+import { CallCounter } from '../rate-limit/call-counter.js';
+import { rateLimitFields } from '../rate-limit/rate-limit-fields.js';
+import { parseIdempotencyKey } from './idempotency-key.js';
+import { parseLogsQuery } from './logs-query.js';
+import { modelIdOfPath } from './model-path.js';
+import { toPlainCall, type PlainCall } from './plain-call.js';
+import { baseUrl, requestUrls } from './request-urls.js';
+import { RequestsService } from './requests.service.js';
+
+/**
+ * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in
+ * which they spend more time than in the service. What is not plain goes on to `RequestsController`, whose
+ * answers are the same: an unusual path, a key that is missing or wrong, CORS, a proxy to be asked for
+ * addresses, a stop under way.
+ */
+@Injectable()
+export class HotRoutes {
+  private readonly fields = apiSecurityFields(false).flat();
+
+  constructor(
+    private readonly requests: RequestsService,
+    private readonly callers: CallerResolver,
+    private readonly counter: CallCounter,
+    private readonly bodies: BodyReader,
+    private readonly draining: Draining,
+    private readonly config: Config,
+    @Inject(PINO) private readonly logger: Logger,
+  ) {}
+
+  /** Puts itself before the listener that the server has. */
+  install(server: Server): void {
+    if (!this.mayServe()) return;
+    const [next] = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => {
+      const call = this.draining.isStarted ? undefined : toPlainCall(request);
+      if (call === undefined) next!(request, response);
+      else void this.serve(call, request, response, next!);
+    });
+  }
+
+  /** What a proxy forwards is for Express to read, and what browsers of other origins want, for its CORS. */
+  private mayServe(): boolean {
+    const { corsOrigins, trustProxy, publicBaseUrl } = this.config;
+    return corsOrigins.length === 0 && (trustProxy === false || publicBaseUrl !== undefined);
+  }
+
+  private async serve(
+    call: PlainCall,
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: RequestListener,
+  ): Promise<void> {
+    let exchange: Exchange | undefined;
+    try {
+      const resolution = await this.callers.resolve(request);
+      if (!this.isPlain(resolution, call)) return next(request, response);
+      exchange = new Exchange(request, response, this.logger, this.fields);
+      const caller = await this.admit(resolution, call, request, exchange);
+      if (call.kind === 'submit') await this.submit(caller!, request, response, exchange);
+      else await this.status(caller, call, request, exchange);
+    } catch (error) {
+      (exchange ?? new Exchange(request, response, this.logger, this.fields)).fail(error);
+    }
+  }
+
+  private isPlain({ kind }: Resolution, call: PlainCall): boolean {
+    if (kind === 'anonymous') return call.kind === 'status' && this.config.trustProxy === false;
+    return kind === 'caller';
+  }
+
+  /** The limits first, then the rights, as `Limited` has them. */
+  private async admit(
+    resolution: Resolution,
+    { kind }: PlainCall,
+    request: IncomingMessage,
+    exchange: Exchange,
+  ): Promise<Caller | undefined> {
+    const submits = kind === 'submit';
+    const admission = await this.counter.count(
+      resolution,
+      submits ? 'submit' : 'other',
+      () => request.socket.remoteAddress,
+    );
+    if (admission !== undefined) {
+      for (const [name, value] of rateLimitFields(admission)) exchange.setHeader(name, value);
+      if (!admission.admitted) throw this.counter.refusal(admission);
+    }
+    return admittedCaller(resolution, submits ? 'submit' : 'read', this.config.requestAccess);
+  }
+
+  private async submit(
+    caller: Caller,
+    request: IncomingMessage,
+    response: ServerResponse,
+    exchange: Exchange,
+  ): Promise<void> {
+    const { id, replayed } = await this.requests.submit(
+      caller,
+      modelIdOfPath(request.url!),
+      await this.bodies.read(request, response),
+      parseIdempotencyKey(request.headers['idempotency-key']),
+    );
+    const urls = requestUrls(this.base(request), id);
+    exchange.setHeader('Location', urls.status_url);
+    if (replayed) exchange.setHeader('Idempotent-Replayed', 'true');
+    exchange.answer(202, { request_id: id, ...urls });
+  }
+
+  private async status(
+    caller: Caller | undefined,
+    { requestId, logs }: PlainCall & { kind: 'status' },
+    request: IncomingMessage,
+    exchange: Exchange,
+  ): Promise<void> {
+    const view = await this.requests.status(caller, requestId, parseLogsQuery(logs), this.base(request));
+    exchange.answer(200, view);
+  }
+
+  private base({ headers, socket }: IncomingMessage): string {
+    return baseUrl({ host: headers.host, secure: false, socket }, this.config);
+  }
+}
