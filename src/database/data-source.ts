@@ -5,6 +5,7 @@ import { ApiKeys1780000000002 } from '../../migrations/0002-api-keys.js';
 import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
 import { Nodes1780000000004 } from '../../migrations/0004-nodes.js';
 import { Views1780000000005 } from '../../migrations/0005-views.js';
+import { QuickAdmission1780000000006 } from '../../migrations/0006-quick-admission.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -12,6 +13,7 @@ export const migrations = [
   RateLimits1780000000003,
   Nodes1780000000004,
   Views1780000000005,
+  QuickAdmission1780000000006,
 ];
 
 /**

@@ -29,18 +29,15 @@ export interface AdmitRow {
  * Admits as many as every window has room for, for many subjects at once; none is asked for twice in one call.
  *
  * Survives: any number of nodes asking for the same subjects. The rows are locked in one order, so nobody
- * deadlocks, and time and counts are read after the locks are held. That is why it is a function: in one
- * statement the counts would come from the snapshot taken before the wait, while each statement of a
- * function has a snapshot of its own. A refusal writes nothing, in no window. A row pruned between two of
- * its statements makes it answer nothing at all, and it is asked again.
+ * deadlocks, and the time and the counts of a row are read after it is locked. That is why it is a function: in
+ * one statement the counts would come from the snapshot taken before the wait, while each statement of a
+ * function has a snapshot of its own. A refusal writes nothing, in no window. A row that is pruned meanwhile
+ * is made again.
  *
  * Index: rate_usage_pkey. Updates are HOT: the key never changes and the pages are half empty.
  */
-export async function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
-  for (;;) {
-    const rows = await database.query<AdmitRow>(statement, [JSON.stringify(asks)]);
-    if (rows.length > 0) return rows;
-  }
+export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<AdmitRow[]> {
+  return database.query<AdmitRow>(statement, [JSON.stringify(asks)]);
 }
 
 const statement = {
