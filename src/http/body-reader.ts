@@ -12,7 +12,7 @@ import { readBody } from './read-body.js';
 export class BodyReader {
   constructor(private readonly config: Config) {}
 
-  async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+  read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     continueIfExpected(request, response, this.config.maxBodyBytes);
     return readBody(request, this.config.maxBodyBytes);
   }

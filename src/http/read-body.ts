@@ -42,10 +42,7 @@ function collect(request: IncomingMessage, source: Readable, maxBytes: number): 
       if (size > maxBytes) fail(tooLarge(maxBytes));
       else chunks.push(chunk);
     };
-    const onEnd = (): void => {
-      release();
-      resolve(Buffer.concat(chunks, size));
-    };
+    const onEnd = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
     const onClose = (): void => {
       if (!request.complete) fail(aborted());
     };

@@ -14,7 +14,6 @@ import { CallCounter } from '../rate-limit/call-counter.js';
 import { rateLimitFields } from '../rate-limit/rate-limit-fields.js';
 import { parseIdempotencyKey } from './idempotency-key.js';
 import { parseLogsQuery } from './logs-query.js';
-import { modelIdOfPath } from './model-path.js';
 import { toPlainCall, type PlainCall } from './plain-call.js';
 import { baseUrl, requestUrls } from './request-urls.js';
 import { RequestsService } from './requests.service.js';
@@ -69,7 +68,7 @@ export class HotRoutes {
       if (!this.isPlain(resolution, call)) return next(request, response);
       exchange = new Exchange(request, response, this.logger, this.fields);
       const caller = await this.admit(resolution, call, request, exchange);
-      if (call.kind === 'submit') await this.submit(caller!, request, response, exchange);
+      if (call.kind === 'submit') await this.submit(caller!, call, request, response, exchange);
       else await this.status(caller, call, request, exchange);
     } catch (error) {
       (exchange ?? new Exchange(request, response, this.logger, this.fields)).fail(error);
@@ -103,13 +102,14 @@ export class HotRoutes {
 
   private async submit(
     caller: Caller,
+    { modelId }: PlainCall & { kind: 'submit' },
     request: IncomingMessage,
     response: ServerResponse,
     exchange: Exchange,
   ): Promise<void> {
     const { id, replayed } = await this.requests.submit(
       caller,
-      modelIdOfPath(request.url!),
+      modelId,
       await this.bodies.read(request, response),
       parseIdempotencyKey(request.headers['idempotency-key']),
     );
