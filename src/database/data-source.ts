@@ -6,6 +6,7 @@ import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
 import { Nodes1780000000004 } from '../../migrations/0004-nodes.js';
 import { Views1780000000005 } from '../../migrations/0005-views.js';
 import { QuickAdmission1780000000006 } from '../../migrations/0006-quick-admission.js';
+import { HistoryVacuum1780000000007 } from '../../migrations/0007-history-vacuum.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -14,6 +15,7 @@ export const migrations = [
   Nodes1780000000004,
   Views1780000000005,
   QuickAdmission1780000000006,
+  HistoryVacuum1780000000007,
 ];
 
 /**
