@@ -1,23 +1,13 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A day's rows are vacuumed after so many dead ones, not after a share of the day, which by the evening would be
- * millions. That is cheap where the changes are HOT: room is left for them in attempts too, as in requests.
+ * A day's requests are vacuumed after so many dead rows, not after a share of the day, which by the evening may be
+ * millions. It is cheap: their changes are HOT, so the indexes are not gone through.
  */
 export class HistoryVacuum1780000000007 implements MigrationInterface {
   name = 'HistoryVacuum1780000000007';
 
   async up(db: QueryRunner): Promise<void> {
-    await db.query(`
-      CREATE FUNCTION vacuum_by_count(part text) RETURNS void
-      LANGUAGE plpgsql AS $$
-      BEGIN
-        IF part !~ '^request_event' THEN
-          EXECUTE format('ALTER TABLE %I SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, '
-                         'autovacuum_vacuum_threshold = 20000)', part);
-        END IF;
-      END
-      $$`);
     await db.query(`
       CREATE OR REPLACE FUNCTION ensure_partitions(first_day date, days integer) RETURNS integer
       LANGUAGE plpgsql AS $$
@@ -36,7 +26,10 @@ export class HistoryVacuum1780000000007 implements MigrationInterface {
             part := parent || '_' || to_char(day, 'YYYYMMDD');
             IF to_regclass(part) IS NULL THEN
               EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, parent);
-              PERFORM vacuum_by_count(part);
+              IF parent = 'request' THEN
+                EXECUTE format('ALTER TABLE %I SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, '
+                               'autovacuum_vacuum_threshold = 20000)', part);
+              END IF;
               EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
                              parent, part, low, high);
               made := made + 1;
@@ -47,10 +40,16 @@ export class HistoryVacuum1780000000007 implements MigrationInterface {
       END
       $$`);
     await db.query(`
-      SELECT vacuum_by_count(relid::regclass::text)
-      FROM unnest(ARRAY['request', 'attempt']) AS parent,
-           pg_partition_tree(parent::regclass)
-      WHERE isleaf`);
+      DO $$
+      DECLARE
+        part regclass;
+      BEGIN
+        FOR part IN SELECT relid FROM pg_partition_tree('request') WHERE isleaf LOOP
+          EXECUTE format('ALTER TABLE %s SET (autovacuum_vacuum_scale_factor = 0, '
+                         'autovacuum_vacuum_threshold = 20000)', part);
+        END LOOP;
+      END
+      $$`);
   }
 
   /** The days that there are keep their settings. */
@@ -85,6 +84,5 @@ export class HistoryVacuum1780000000007 implements MigrationInterface {
         RETURN made;
       END
       $$`);
-    await db.query(`DROP FUNCTION vacuum_by_count(text)`);
   }
 }

@@ -114,6 +114,8 @@ export class NotifyChannel {
     });
     await this.listening.query(`LISTEN ${channel}`);
     this.sending = await this.open();
+    // A notification is lost in a crash anyway; without this each would wait for the disk, and hold the lock meanwhile.
+    await this.sending.query('SET synchronous_commit = off');
     this.heardAt = performance.now();
   }
 

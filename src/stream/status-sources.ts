@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Observable, Subject, finalize } from 'rxjs';
+import { Observable, Subject } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -27,6 +27,9 @@ interface Source {
 const roundMs = 1_000;
 /** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
+const stepMs = roundMs / stepsPerRound;
+/** Beyond 5,000 a second a round takes longer, so that positions never take more than a quarter of a core. */
+const mostToldPerStep = 100;
 /** Every source is read again this often, in case a message between nodes was lost. */
 const refreshEveryRounds = 20;
 
@@ -37,8 +40,9 @@ export class StatusSources implements OnModuleInit {
   private unsubscribe: (() => void) | undefined;
   private ticker: NodeJS.Timeout | undefined;
   private rounds = 0;
-  private step = 0;
   private round = this.sources.entries();
+  private roundBeganAt = 0;
+  private roundIsOver = true;
   private closed = false;
 
   constructor(
@@ -67,7 +71,8 @@ export class StatusSources implements OnModuleInit {
       if (this.closed) return subscriber.complete();
       const source = this.open(row);
       subscriber.next(source.latest);
-      return source.subject.pipe(finalize(() => this.leave(row.id, source))).subscribe(subscriber);
+      subscriber.add(() => this.leave(row.id, source));
+      return source.subject.subscribe(subscriber);
     });
   }
 
@@ -94,7 +99,7 @@ export class StatusSources implements OnModuleInit {
       stale: false,
     };
     this.sources.set(row.id, source);
-    this.ticker ??= setInterval(() => this.tick(), roundMs / stepsPerRound);
+    this.ticker ??= setInterval(() => this.tick(), stepMs);
     // The row was read before the source was registered: what changed in between is read now.
     if (row.state === 'COMPLETED') source.subject.complete();
     else void this.refresh(row.id, source);
@@ -143,24 +148,34 @@ export class StatusSources implements OnModuleInit {
 
   /** Looks at the next share of the sources, so that a round takes its time and meets each once. */
   private tick(): void {
-    if (this.step === 0) {
-      this.round = this.sources.entries();
-      this.rounds++;
-    }
+    if (this.roundIsOver && !this.beginRound()) return;
     const share = Math.ceil(this.sources.size / stepsPerRound);
-    this.step = (this.step + 1) % stepsPerRound;
-    for (let looked = 0; looked < share; looked++) {
+    let told = 0;
+    for (let looked = 0; looked < share && told < mostToldPerStep; looked++) {
       const next = this.round.next();
+      this.roundIsOver = next.done === true;
       if (next.done === true) return;
-      this.look(...next.value);
+      if (this.look(...next.value)) told++;
     }
   }
 
-  private look(id: string, source: Source): void {
+  private beginRound(): boolean {
+    const now = performance.now();
+    if (now - this.roundBeganAt < roundMs - stepMs) return false;
+    this.roundBeganAt = now;
+    this.round = this.sources.entries();
+    this.rounds++;
+    return true;
+  }
+
+  /** Whether it told a position. */
+  private look(id: string, source: Source): boolean {
     if (source.stale || this.rounds % refreshEveryRounds === 0) void this.refresh(id, source);
     const { row, position } = source.latest;
-    if (row.state !== 'IN_QUEUE' || this.queue.position(row) === position) return;
+    if (row.state !== 'IN_QUEUE' || this.queue.position(row) === position) return false;
     // When others leave, its turn in the round comes earlier.
-    if (performance.now() - source.toldAt > roundMs - roundMs / stepsPerRound) this.emit(source, row);
+    if (performance.now() - source.toldAt < roundMs - stepMs) return false;
+    this.emit(source, row);
+    return true;
   }
 }
