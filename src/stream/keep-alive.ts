@@ -1,13 +1,29 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
-import { type MonoTypeOperatorFunction, Observable, interval, share } from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type Subscription, interval } from 'rxjs';
 
 /** Proxies drop connections that are silent for longer. */
 const keepAliveMs = 15_000;
 /** A client that has read nothing for so many beats is gone for us. */
 const patienceBeats = 4;
 
-const beats = interval(keepAliveMs).pipe(share());
+/** One beat for all streams, each of which costs it a place in a set and no subscription. */
+const listeners = new Set<() => void>();
+let beats: Subscription | undefined;
+
+/** Returns what ends it. */
+function onBeat(listener: () => void): () => void {
+  listeners.add(listener);
+  beats ??= interval(keepAliveMs).subscribe(() => {
+    for (const listen of listeners) listen();
+  });
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    beats?.unsubscribe();
+    beats = undefined;
+  };
+}
 
 /** Adds a comment line every 15 s, and drops a client that has stopped reading. */
 export function keepAlive(response: Response): MonoTypeOperatorFunction<MessageEvent> {
@@ -15,7 +31,7 @@ export function keepAlive(response: Response): MonoTypeOperatorFunction<MessageE
     new Observable((subscriber) => {
       let stuckBeats = 0;
       subscriber.add(
-        beats.subscribe(() => {
+        onBeat(() => {
           stuckBeats = response.writableNeedDrain ? stuckBeats + 1 : 0;
           if (stuckBeats >= patienceBeats) response.destroy();
           else if (stuckBeats === 0) subscriber.next({ comment: 'keep-alive' });

@@ -26,19 +26,19 @@ export function statusMessages({
 }: StatusMessagesOptions): Observable<MessageEvent> {
   return new Observable((subscriber) => {
     let sentUpTo = after;
-    let sentText = '';
+    let sent: Snapshot | undefined;
     const waiting: Snapshot[] = [];
     let pumping = false;
     let ended = false;
 
     const send = (snapshot: Snapshot, logs: LogEntry[] | undefined): void => {
-      const text = render(snapshot, logs);
       // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
       if (readLog === undefined || snapshot.row.state !== 'IN_QUEUE')
         sentUpTo = Math.max(sentUpTo, snapshot.row.lastEventId);
-      if (text === sentText && (logs === undefined || logs.length === 0)) return;
-      sentText = text;
-      subscriber.next({ id: String(sentUpTo), data: text });
+      if (sent !== undefined && looksLike(snapshot, sent) && (logs === undefined || logs.length === 0))
+        return;
+      sent = snapshot;
+      subscriber.next({ id: String(sentUpTo), data: render(snapshot, logs) });
     };
     const hasLog = (row: StatusRow): boolean => row.state !== 'IN_QUEUE' && row.lastEventId > sentUpTo;
 
@@ -51,6 +51,7 @@ export function statusMessages({
           else if (hasLog(snapshot.row)) send(snapshot, await readLog(sentUpTo, snapshot.row.lastEventId));
           else send(snapshot, []);
         }
+        waiting.length = 0; // or ten thousand streams keep the room that each needed once
         if (ended) subscriber.complete();
       } catch {
         // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
@@ -73,4 +74,13 @@ export function statusMessages({
       },
     });
   });
+}
+
+/** Whether a status object would read the same, save for its logs. A state is left before it comes again. */
+function looksLike(one: Snapshot, other: Snapshot): boolean {
+  return (
+    one.row.state === other.row.state &&
+    one.row.attempt === other.row.attempt &&
+    one.position === other.position
+  );
 }

@@ -67,7 +67,8 @@ function parseEventId(text: string | undefined, newest: number): number | undefi
 
 /** Nest writes its own, longer Cache-Control when it opens a stream; ours is the one of the API description. */
 function sendCacheControl(response: Response): void {
-  const writeHead = response.writeHead.bind(response) as (status: number, headers: object) => Response;
-  response.writeHead = ((status: number, headers: object) =>
-    writeHead(status, { ...headers, 'Cache-Control': 'no-cache, no-transform' })) as Response['writeHead'];
+  response.writeHead = ((status: number, headers: object) => {
+    delete (response as Partial<Response>).writeHead; // back to the one that all responses share
+    return response.writeHead(status, { ...headers, 'Cache-Control': 'no-cache, no-transform' });
+  }) as Response['writeHead'];
 }
