@@ -4,8 +4,11 @@ import { Config } from '../config/config.js';
 import { InjectDatabaseUrl } from './database-url.js';
 
 const channel = 'nowserving';
-/** Statements are at least so far apart: each takes a lock that all commits with notifications share, and wakes all. */
+/** Statements are at least so far apart: each takes a lock that all commits with notifications share, and wakes all… */
 const coalesceMs = 25;
+/** …and further where each carries so much that much is going on, and waking everybody more often buys little. */
+const busyCoalesceMs = 60;
+const busyCharacters = 1_000;
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
@@ -38,6 +41,7 @@ export class NotifyChannel {
   private flushing = false;
   private flushDue = false;
   private flushedAt = 0;
+  private flushedCharacters = 0;
   private testTimer: NodeJS.Timeout | undefined;
   private heardAt = 0;
   private stopped = true;
@@ -78,7 +82,8 @@ export class NotifyChannel {
   private flushSoon(): void {
     if (this.flushing || this.flushDue) return;
     this.flushDue = true;
-    const waitMs = coalesceMs - (performance.now() - this.flushedAt);
+    const apartMs = this.flushedCharacters > busyCharacters ? busyCoalesceMs : coalesceMs;
+    const waitMs = apartMs - (performance.now() - this.flushedAt);
     const flush = (): void => void this.flush();
     if (waitMs > 0) this.flushTimer = setTimeout(flush, waitMs);
     else setImmediate(flush);
@@ -91,6 +96,7 @@ export class NotifyChannel {
     this.flushing = true;
     this.flushedAt = performance.now();
     const payloads = this.outbox.splice(0);
+    this.flushedCharacters = payloads.reduce((sum, payload) => sum + payload.length, 0);
     try {
       await this.sending.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
         channel,
