@@ -74,7 +74,7 @@ export async function submitSome(
   const ids = Array.from({ length: count }, () => v7());
   await submit(
     database,
-    ids.map((id) => ({ id, modelId, keyId, priority: 0, input: '{}', expiresMs: null })),
+    ids.map((id) => ({ id, modelId, keyId, priority: 0, input: Buffer.from('{}'), expiresMs: null })),
   );
   return ids;
 }
@@ -87,7 +87,7 @@ export function submitStartedFor(
 ): Promise<SubmittedStarted> {
   return submitStarted(
     database,
-    { id: v7(), modelId: 'test/model', keyId, priority: 0, input: '{}', expiresMs: 3_600_000 },
+    { id: v7(), modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
     { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
   );
 }

@@ -131,7 +131,7 @@ test('once a submission is answered, none that overlapped it gets in front of it
   try {
     const queue = api.app.get(QueueService);
     const [key] = await api.query<{ id: string }>('SELECT id FROM api_key');
-    const request = { modelId: 'test/a', keyId: key!.id, input: '{}', expiresMs: null };
+    const request = { modelId: 'test/a', keyId: key!.id, input: Buffer.from('{}'), expiresMs: null };
     let answered = -1;
     let entered = 0;
     const inFront: object[] = [];

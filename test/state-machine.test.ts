@@ -132,7 +132,7 @@ const submitSome = (priorities: number[], overdue: boolean): Command =>
       modelId,
       keyId,
       priority,
-      input: '{}',
+      input: Buffer.from('{}'),
       expiresMs: overdue ? -1 : hourMs,
     }));
     const submitted = await submit(database, items);

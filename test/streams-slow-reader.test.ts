@@ -37,7 +37,12 @@ test('a client that stops reading costs bounded memory and is dropped, while oth
   // Not over HTTP, where the Location field would be as long.
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   const queue = service.app.get(QueueService);
-  const id = await queue.submit({ modelId: 'test/chatty', keyId: key!.id, input: '{}', expiresMs: null });
+  const id = await queue.submit({
+    modelId: 'test/chatty',
+    keyId: key!.id,
+    input: Buffer.from('{}'),
+    expiresMs: null,
+  });
   const url = `${service.url}/v1/queue/requests/${id}/status/stream?logs=1`;
   await until(() => run);
 

@@ -18,8 +18,8 @@ import { Submissions } from './submissions.js';
 export interface NewRequest {
   modelId: string;
   keyId: string;
-  /** JSON text. */
-  input: string;
+  /** JSON in UTF-8. */
+  input: Buffer;
   /** How long it may wait; null: for ever. */
   expiresMs: number | null;
 }

@@ -32,7 +32,7 @@ export class Submissions {
       maxItems: 128,
       maxWeight: 1024 * 1024,
       // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
-      weigh: ({ input }) => (input.trim().length < input.length ? Infinity : input.length),
+      weigh: ({ input }) => (isTrimmed(input) ? input.length : Infinity),
       writers: 2,
       isolate: (error) => !isDatabaseUnavailable(error),
     });
@@ -92,4 +92,9 @@ export class Submissions {
       work: [...new Set(items.map(({ modelId }) => modelId))],
     });
   }
+}
+
+/** An object without space around it. */
+function isTrimmed(json: Buffer): boolean {
+  return json[0] === 0x7b && json.at(-1) === 0x7d;
 }

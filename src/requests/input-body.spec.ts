@@ -19,7 +19,11 @@ it('keeps the text as the caller wrote it', () => {
 });
 
 it('takes a byte order mark as no part of the text', () => {
-  expect(parseInputBody(Buffer.from('\uFEFF{"a":1}'))).toEqual({ text: '{"a":1}', value: { a: 1 } });
+  expect(parseInputBody(Buffer.from('\uFEFF{"a":1}'))).toEqual({
+    text: '{"a":1}',
+    bytes: Buffer.from('{"a":1}'),
+    value: { a: 1 },
+  });
 });
 
 it('takes the names that every object inherits for ordinary ones', () => {

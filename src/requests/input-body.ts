@@ -9,6 +9,8 @@ const maxPathLength = 500;
 export interface InputBody {
   /** As the caller wrote it: numbers beyond 2^53, the order and spelling of its members are kept. */
   text: string;
+  /** The same in UTF-8, without a byte order mark: going on with it saves encoding it anew. */
+  bytes: Buffer;
   value: Record<string, unknown>;
 }
 
@@ -22,7 +24,11 @@ export function parseInputBody(body: Buffer): InputBody {
     throw new DomainError('invalid_json', 'The body must be a JSON object, such as {"prompt": "a cat"}.');
   }
   assertStorable(text, value);
-  return { text, value: value as Record<string, unknown> };
+  return { text, bytes: withoutMark(body), value: value as Record<string, unknown> };
+}
+
+function withoutMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
 
 function decode(body: Buffer): string {

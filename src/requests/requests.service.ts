@@ -37,12 +37,12 @@ export class RequestsService {
         'There is no such model here. Models are listed in models.yaml.',
       );
     }
-    const { text, value } = parseInputBody(body);
+    const { text, bytes, value } = parseInputBody(body);
     const errors = model.validate(value);
     if (errors.length > 0) {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
     }
-    const request = { modelId: model.id, keyId: caller.keyId, input: text, expiresMs: model.expiresMs };
+    const request = { modelId: model.id, keyId: caller.keyId, input: bytes, expiresMs: model.expiresMs };
     if (idempotencyKey === undefined) return { id: await this.queue.submit(request), replayed: false };
     return this.queue.submitOnce(request, {
       key: idempotencyKey,

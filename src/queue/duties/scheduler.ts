@@ -154,7 +154,8 @@ export class Scheduler extends Duty {
     if (token === null) {
       this.slots.release(model.id);
     } else {
-      const { id, priority, input } = submission;
+      const { id, priority } = submission;
+      const input = submission.input.toString();
       const claimed = { id, priority, seq, token, attempt: 1, failedAttempts: 0, lostAttempts: 0, input };
       this.carry(lane, [claimed], generation);
     }
