@@ -1,4 +1,5 @@
 import type { Database, Statement } from '../../database/database.js';
+import { withJsonArray } from '../json-array.js';
 
 export interface Submission {
   id: string;
@@ -57,25 +58,18 @@ export async function submit(database: Database, items: Submission[]): Promise<S
     const { id, modelId, keyId, priority, input, expiresMs } = items[0]!;
     return database.query<Submitted>(submitOne, [id, modelId, keyId, priority, input, expiresMs]);
   }
-  const rows = await database.query<Submitted>(submitMany, [
-    items.map(({ id }) => id),
-    items.map(({ modelId }) => modelId),
-    items.map(({ keyId }) => keyId),
-    items.map(({ priority }) => priority),
-    items.map(({ expiresMs }) => expiresMs),
-    // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
-    jsonArrayOf(items),
-  ]);
+  // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
+  const inputs = items.map(({ input }) => input);
+  const rows = await withJsonArray(inputs, (array) =>
+    database.query<Submitted>(submitMany, [
+      items.map(({ id }) => id),
+      items.map(({ modelId }) => modelId),
+      items.map(({ keyId }) => keyId),
+      items.map(({ priority }) => priority),
+      items.map(({ expiresMs }) => expiresMs),
+      array,
+    ]),
+  );
   const seqs = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => seqs.get(id)!);
 }
-
-/** Bytes, because a megabyte of text would be built and encoded anew. */
-function jsonArrayOf(items: Submission[]): Buffer {
-  const parts = items.flatMap(({ input }, i) => [i === 0 ? opening : comma, input]);
-  return Buffer.concat([...parts, closing]);
-}
-
-const opening = Buffer.from('[');
-const comma = Buffer.from(',');
-const closing = Buffer.from(']');
