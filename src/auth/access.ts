@@ -17,8 +17,12 @@ export function admittedCaller(
     if (scope !== 'submit' && requestAccess === 'capability') return undefined;
     throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
   }
-  if (!resolution.caller.scopes.includes(scope)) {
+  assertMay(resolution.caller, scope);
+  return resolution.caller;
+}
+
+export function assertMay(caller: Caller, scope: Scope): void {
+  if (!caller.scopes.includes(scope)) {
     throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
   }
-  return resolution.caller;
 }

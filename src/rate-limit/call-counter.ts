@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Resolution } from '../auth/caller-resolver.js';
+import type { Caller } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -19,16 +19,14 @@ export class CallCounter {
   ) {}
 
   /** undefined: nothing limits it, and nothing was counted. */
-  async count(
-    resolution: Resolution,
-    routeClass: RouteClass,
-    address: () => string | undefined | Promise<string>,
-  ): Promise<Admission | undefined> {
-    const limits = this.limitsOf(resolution, routeClass);
-    if (limits.length === 0) return undefined;
-    const subject =
-      resolution.kind === 'caller' ? `key:${resolution.caller.keyId}` : `address:${await address()}`;
-    return this.storage.admit(subject, routeClass, limits);
+  async countCaller(caller: Caller, routeClass: RouteClass): Promise<Admission | undefined> {
+    const own = caller[routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther'];
+    return this.count(`key:${caller.keyId}`, routeClass, own ?? this.limitsOf(routeClass));
+  }
+
+  /** The same for who calls without a valid key. */
+  async countAddress(address: string, routeClass: RouteClass): Promise<Admission | undefined> {
+    return this.count(`address:${address}`, routeClass, this.limitsOf(routeClass));
   }
 
   refusal(admission: Admission): DomainError {
@@ -42,10 +40,15 @@ export class CallCounter {
     });
   }
 
-  private limitsOf(resolution: Resolution, routeClass: RouteClass): RateLimits {
-    const submits = routeClass === 'submit';
-    const own =
-      resolution.kind === 'caller' ? resolution.caller[submits ? 'rateLimitSubmit' : 'rateLimitOther'] : null;
-    return own ?? this.config[submits ? 'rateLimitSubmit' : 'rateLimitOther'];
+  private count(
+    subject: string,
+    routeClass: RouteClass,
+    limits: RateLimits,
+  ): Promise<Admission | undefined> | undefined {
+    return limits.length === 0 ? undefined : this.storage.admit(subject, routeClass, limits);
+  }
+
+  private limitsOf(routeClass: RouteClass): RateLimits {
+    return this.config[routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther'];
   }
 }

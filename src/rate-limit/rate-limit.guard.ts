@@ -31,11 +31,12 @@ export class RateLimitGuard extends ThrottlerGuard {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const submits = this.reflector.get(RequireScope, context.getHandler()) === 'submit';
-    const admission = await this.counter.count(
-      await this.callers.resolve(request),
-      submits ? 'submit' : 'other',
-      () => this.getTracker(request),
-    );
+    const routeClass = submits ? 'submit' : 'other';
+    const resolution = await this.callers.resolve(request);
+    const admission =
+      resolution.kind === 'caller'
+        ? await this.counter.countCaller(resolution.caller, routeClass)
+        : await this.counter.countAddress(await this.getTracker(request), routeClass);
     if (admission === undefined) return true;
     const response = http.getResponse<Response>();
     for (const [name, value] of rateLimitFields(admission)) response.setHeader(name, value);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { admittedCaller } from '../auth/access.js';
-import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
+import { assertMay } from '../auth/access.js';
+import { CallerResolver } from '../auth/caller-resolver.js';
 import type { Caller } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { BodyReader } from '../http/body-reader.js';
@@ -21,8 +21,8 @@ import { RequestsService } from './requests.service.js';
 /**
  * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in
  * which they spend more time than in the service. What is not plain goes on to `RequestsController`, whose
- * answers are the same: an unusual path, a key that is missing or wrong, CORS, a proxy to be asked for
- * addresses, a stop under way.
+ * answers are the same: an unusual path, a key that is missing or wrong, CORS, a host that a proxy forwards, a
+ * stop under way.
  */
 @Injectable()
 export class HotRoutes {
@@ -65,39 +65,26 @@ export class HotRoutes {
     let exchange: Exchange | undefined;
     try {
       const resolution = await this.callers.resolve(request);
-      if (!this.isPlain(resolution, call)) return next(request, response);
+      if (resolution.kind !== 'caller') return next(request, response);
       exchange = new Exchange(request, response, this.logger, this.fields);
-      const caller = await this.admit(resolution, call, request, exchange);
-      if (call.kind === 'submit') await this.submit(caller!, call, request, response, exchange);
+      const { caller } = resolution;
+      await this.admit(caller, call, exchange);
+      if (call.kind === 'submit') await this.submit(caller, call, request, response, exchange);
       else await this.status(caller, call, request, exchange);
     } catch (error) {
       (exchange ?? new Exchange(request, response, this.logger, this.fields)).fail(error);
     }
   }
 
-  private isPlain({ kind }: Resolution, call: PlainCall): boolean {
-    if (kind === 'anonymous') return call.kind === 'status' && this.config.trustProxy === false;
-    return kind === 'caller';
-  }
-
   /** The limits first, then the rights, as `Limited` has them. */
-  private async admit(
-    resolution: Resolution,
-    { kind }: PlainCall,
-    request: IncomingMessage,
-    exchange: Exchange,
-  ): Promise<Caller | undefined> {
+  private async admit(caller: Caller, { kind }: PlainCall, exchange: Exchange): Promise<void> {
     const submits = kind === 'submit';
-    const admission = await this.counter.count(
-      resolution,
-      submits ? 'submit' : 'other',
-      () => request.socket.remoteAddress,
-    );
+    const admission = await this.counter.countCaller(caller, submits ? 'submit' : 'other');
     if (admission !== undefined) {
       for (const [name, value] of rateLimitFields(admission)) exchange.setHeader(name, value);
       if (!admission.admitted) throw this.counter.refusal(admission);
     }
-    return admittedCaller(resolution, submits ? 'submit' : 'read', this.config.requestAccess);
+    assertMay(caller, submits ? 'submit' : 'read');
   }
 
   private async submit(
@@ -120,7 +107,7 @@ export class HotRoutes {
   }
 
   private async status(
-    caller: Caller | undefined,
+    caller: Caller,
     { requestId, logs }: PlainCall & { kind: 'status' },
     request: IncomingMessage,
     exchange: Exchange,
