@@ -83,7 +83,14 @@ async function timedClaim(side, floor) {
   await finishOf(statements, claimed);
   await statements.submit(
     statements.database,
-    claimed.map(({ input }) => ({ id: v7(), modelId, keyId, priority: 0, input: Buffer.from(input), expiresMs: null })),
+    claimed.map(({ input }) => ({
+      id: v7(),
+      modelId,
+      keyId,
+      priority: 0,
+      input: Buffer.from(input),
+      expiresMs: null,
+    })),
   );
   return ms;
 }
