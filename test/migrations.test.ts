@@ -74,6 +74,29 @@ describe('the migrations', () => {
     });
   });
 
+  it('change how days are vacuumed that were there before, and those that come', async () => {
+    await onEmptyDatabase([], async (dataSource) => {
+      await dataSource.runMigrations();
+      await dataSource.undoLastMigration();
+      await dataSource.query(`SELECT ensure_partitions('2001-01-01', 1)`);
+      await dataSource.runMigrations();
+      await dataSource.query(`SELECT ensure_partitions('2001-01-02', 1)`);
+      const days = await dataSource.query(
+        `SELECT relname AS name, reloptions AS options FROM pg_class
+         WHERE relname IN ('request_20010101', 'request_20010102') ORDER BY 1`,
+      );
+      const options = [
+        'fillfactor=70',
+        'autovacuum_vacuum_scale_factor=0',
+        'autovacuum_vacuum_threshold=20000',
+      ];
+      expect(days).toEqual([
+        { name: 'request_20010101', options },
+        { name: 'request_20010102', options },
+      ]);
+    });
+  });
+
   it('have unique names in the order of their files', () => {
     const names = migrations.map((Migration) => new Migration().name);
     expect(new Set(names).size).toBe(names.length);
