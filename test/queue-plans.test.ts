@@ -1,4 +1,6 @@
-import { Database, type Statement } from '../src/database/database.js';
+import { Database } from '../src/database/database.js';
+import { Pipeline } from '../src/database/pipeline.js';
+import type { Queries, Statement } from '../src/database/statement.js';
 import { Promoter } from '../src/queue/duties/promoter.js';
 import { Scheduler } from '../src/queue/duties/scheduler.js';
 import { expire } from '../src/queue/queries/expire.js';
@@ -25,19 +27,25 @@ beforeAll(async () => {
   const settings = { attempts: 2, expires: '1h' };
   service = await startTestService({ models: modelsFile(model.entry('test/model', settings)) });
   database = service.app.get(Database);
-  const query = database.query.bind(database);
-  database.query = (statement, values) => {
-    used.set(statement.name, { statement, values: (values ?? []) as Value[] });
-    return query(statement, values);
-  };
+  const restore = [database, Pipeline.prototype].map((queries) => watch(queries));
   await liveALife(new QueueCalls(service));
-  database.query = query;
+  for (const end of restore) end();
 });
 
 afterAll(async () => {
   await service.stop();
   await model.stop();
 });
+
+/** Notes what is asked of it, until what it returns is called. */
+function watch(queries: Queries): () => void {
+  const { query } = queries;
+  queries.query = function <Row extends object>(statement: Statement, values: unknown[] = []) {
+    used.set(statement.name, { statement, values: values as Value[] });
+    return query.call(this, statement, values) as Promise<Row[]>;
+  };
+  return () => (queries.query = query);
+}
 
 /** Takes requests through every statement of the hot path. */
 async function liveALife(calls: QueueCalls): Promise<void> {

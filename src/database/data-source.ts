@@ -54,6 +54,8 @@ export function createDataSource({
       connectionTimeoutMillis: 3_000,
       keepAlive: true,
       query_timeout: queryTimeoutMs,
+      // A statement is sent when it is handed over, also behind others: see `Pipeline`.
+      pipeline: true,
       onConnect: (client: pg.ClientBase) => client.query(plannerSettings),
     },
   });

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import pg from 'pg';
 import { DomainError } from '../errors/domain-error.js';
 
 const unreachable = new Set([
@@ -33,5 +34,17 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (code !== undefined && (unreachable.has(code) || passing.test(code))) return true;
   return /connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|pool after calling end/i.test(
     error.message,
+  );
+}
+
+/**
+ * The server refused what a statement wanted to store (bad data, a constraint, no room), and the connection is as good
+ * as before; the pool's own `query` would close it, so with a full disk every statement would cost a connection. After
+ * any other error a new one may help: read-only after a failover, a plan or a prepared statement that is stale.
+ * Source: PostgreSQL's appendix A.
+ */
+export function isRefusedRow(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.severity === 'ERROR' && /^(22|23|53)/.test(error.code ?? '')
   );
 }

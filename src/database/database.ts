@@ -4,20 +4,16 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Config } from '../config/config.js';
-import { databaseError } from './database-error.js';
+import { databaseError, isRefusedRow } from './database-error.js';
+import type { Queries, Statement } from './statement.js';
+import { Pipeline, type PipelineConnection } from './pipeline.js';
 
 // bigint columns are sequence values and counts: all below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** One hot statement: it is prepared once per connection under its name. */
-export interface Statement {
-  readonly name: string;
-  readonly text: string;
-}
-
 /** Runs the queue's own statements on TypeORM's pool, past TypeORM, which cannot prepare by name. */
 @Injectable()
-export class Database {
+export class Database implements Queries {
   private readonly prepared: boolean;
 
   constructor(
@@ -43,6 +39,11 @@ export class Database {
     await this.onConnection((client) => client.query(text));
   }
 
+  /** For statements that follow each other in order without waiting. */
+  pipeline(): Pipeline {
+    return new Pipeline(() => this.lend());
+  }
+
   /** One flat transaction on one connection; rolled back when `work` rejects. */
   async transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
     return this.onConnection(
@@ -63,6 +64,24 @@ export class Database {
     );
   }
 
+  private async lend(): Promise<PipelineConnection> {
+    const client = await this.connect();
+    return {
+      query: async <Row extends object>(statement: Statement, values: unknown[]) => {
+        const { rows } = await client.query<Row>(this.toQuery(statement, values));
+        return rows;
+      },
+      giveBack: (isUsable) => giveBack(client, isUsable),
+    };
+  }
+
+  private async connect(): Promise<pg.PoolClient> {
+    const client = await this.pool.connect();
+    // The pool listens only to its idle clients: an end between two statements would be nobody's, and fatal.
+    client.on('error', ignore);
+    return client;
+  }
+
   private toQuery({ name, text }: Statement, values: unknown[]): pg.QueryConfig {
     return this.prepared ? { name, text, values } : { text, values };
   }
@@ -74,18 +93,20 @@ export class Database {
     let client: pg.PoolClient | undefined;
     let isUsable = true;
     try {
-      client = await this.pool.connect();
-      // The pool listens only to its idle clients: an end between two statements would be nobody's, and fatal.
-      client.on('error', ignore);
+      client = await this.connect();
       return await work(client);
     } catch (error) {
       isUsable = isUsableAfter(error);
       throw databaseError(error);
     } finally {
-      if (isUsable) client?.off('error', ignore);
-      client?.release(!isUsable);
+      if (client !== undefined) giveBack(client, isUsable);
     }
   }
+}
+
+function giveBack(client: pg.PoolClient, isUsable: boolean): void {
+  if (isUsable) client.off('error', ignore);
+  client.release(!isUsable);
 }
 
 /** The next statement fails with what happened. */
@@ -95,15 +116,3 @@ export type TransactionQuery = <Row extends object>(
   statement: Statement,
   values?: unknown[],
 ) => Promise<Row[]>;
-
-/**
- * The server refused what a statement wanted to store (bad data, a constraint, no room), and the connection is as good
- * as before; the pool's own `query` would close it, so with a full disk every statement would cost a connection. After
- * any other error a new one may help: read-only after a failover, a plan or a prepared statement that is stale.
- * Source: PostgreSQL's appendix A.
- */
-function isRefusedRow(error: unknown): boolean {
-  return (
-    error instanceof pg.DatabaseError && error.severity === 'ERROR' && /^(22|23|53)/.test(error.code ?? '')
-  );
-}

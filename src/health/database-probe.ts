@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { migrations } from '../database/data-source.js';
-import { Database, type Statement } from '../database/database.js';
+import { Database } from '../database/database.js';
+import type { Statement } from '../database/statement.js';
 
 const readMigrations: Statement = { name: 'read_migrations', text: 'SELECT name FROM migrations' };
 

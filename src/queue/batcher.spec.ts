@@ -34,6 +34,16 @@ it('sends together what one turn of the event loop brings', async () => {
   expect(writer.sizes).toEqual([[1, 2]]);
 });
 
+it('sends a part of a burst before the burst has ended', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 10, writers: 2, earlyItems: 3 });
+  for (const item of [1, 2, 3]) void batcher.add(item);
+  expect(writer.sizes).toEqual([[1, 2, 3]]);
+  void batcher.add(4);
+  expect(writer.sizes).toEqual([[1, 2, 3]]);
+  await settled();
+  expect(writer.sizes).toEqual([[1, 2, 3], [4]]);
+});
+
 it('collects what arrives during a write into the next one', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
   const first = batcher.add(1);

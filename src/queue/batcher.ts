@@ -6,6 +6,8 @@ export interface BatcherOptions<Item> {
   weigh?: (item: Item) => number;
   /** How many writes may be under way at once. */
   writers?: number;
+  /** So many go at once, in the middle of a turn: the database works on them while the rest of the burst is read. */
+  earlyItems?: number;
   /** Whether a failed write of several is tried again one by one, so that one bad item fails alone. */
   isolate?: (error: unknown) => boolean;
 }
@@ -34,7 +36,8 @@ export class Batcher<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });
-      this.pumpThisTurn();
+      if (this.waiting.length >= (this.options.earlyItems ?? Infinity)) this.pump();
+      if (this.waiting.length > 0) this.pumpThisTurn();
     });
   }
 

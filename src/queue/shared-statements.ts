@@ -32,7 +32,13 @@ export class SharedStatements {
       },
       { maxItems: 64, maxWeight, weigh: weightOf, isolate },
     );
-    this.statuses = new Batcher((ids) => readStatus(database, ids), { maxItems: 256, writers: 2, isolate });
+    const reading = database.pipeline();
+    this.statuses = new Batcher((ids) => readStatus(reading, ids), {
+      maxItems: 256,
+      writers: 3,
+      earlyItems: 16,
+      isolate,
+    });
   }
 
   /** Whether the run still held its lease. */

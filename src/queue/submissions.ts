@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
+import type { Pipeline } from '../database/pipeline.js';
 import { isDatabaseUnavailable } from '../database/database-error.js';
 import { Batcher } from './batcher.js';
 import { Scheduler } from './duties/scheduler.js';
@@ -7,20 +8,30 @@ import { submit, type Submission, type Submitted } from './queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from './queries/submit-once.js';
 import { QueueEvents } from './queue-events.js';
 
+/** Together they are worth a process of PostgreSQL's own, beside the pipeline's. */
+const heavyBytes = 256 * 1024;
+
 interface Written<T> {
   result: T;
   /** Resolves when the caller may hear of it. */
-  answerable: Promise<unknown>;
+  answerable: Promise<unknown> | undefined;
 }
 
+type Way = 'pipeline' | 'connection';
+
 /**
- * Writes requests and tells of them, so that no position rises after it was told. Submissions that overlap may
- * commit against the order of their seqs: each is told to the lines as soon as it is written, and answered when
- * those that were under way at that moment have been told too.
+ * Writes requests and tells of them, so that no position rises after it was told. Most go through one pipeline, which
+ * draws seqs and commits in one order. Those on connections of their own may commit against the order of their seqs:
+ * each request is told to the lines as soon as it is written, and answered when those that were under way on other
+ * connections at that moment have been told too.
  */
 @Injectable()
 export class Submissions {
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly underWay: Record<Way, Set<Promise<unknown>>> = {
+    pipeline: new Set(),
+    connection: new Set(),
+  };
+  private readonly pipeline: Pipeline;
   private readonly batches: Batcher<Submission, Written<Submitted>>;
 
   constructor(
@@ -28,12 +39,14 @@ export class Submissions {
     private readonly events: QueueEvents,
     private readonly scheduler: Scheduler,
   ) {
+    this.pipeline = database.pipeline();
     this.batches = new Batcher((items) => this.submitAll(items), {
       maxItems: 128,
       maxWeight: 1024 * 1024,
       // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
       weigh: ({ input }) => (isTrimmed(input) ? input.length : Infinity),
-      writers: 2,
+      writers: 3,
+      earlyItems: 16,
       isolate: (error) => !isDatabaseUnavailable(error),
     });
   }
@@ -66,19 +79,32 @@ export class Submissions {
       );
       return [{ result, answerable }];
     }
+    const isHeavy = items.reduce((sum, { input }) => sum + input.length, 0) > heavyBytes;
     const { result, answerable } = await this.write(
-      () => submit(this.database, items),
+      () => submit(isHeavy ? this.database : this.pipeline, items),
       (written) => this.tell(items, written),
+      isHeavy ? 'connection' : 'pipeline',
     );
     return result.map((one) => ({ result: one, answerable }));
   }
 
-  private async write<T>(statement: () => Promise<T>, tell: (result: T) => void): Promise<Written<T>> {
+  private async write<T>(
+    statement: () => Promise<T>,
+    tell: (result: T) => void,
+    way: Way = 'connection',
+  ): Promise<Written<T>> {
     const writing = statement();
     const ended = writing.then(tell, () => undefined);
-    this.underWay.add(ended);
-    await ended.finally(() => this.underWay.delete(ended));
-    return { result: await writing, answerable: Promise.all(this.underWay) };
+    this.underWay[way].add(ended);
+    await ended.finally(() => this.underWay[way].delete(ended));
+    return { result: await writing, answerable: this.othersUnderWay(way) };
+  }
+
+  private othersUnderWay(way: Way): Promise<unknown> | undefined {
+    const { pipeline, connection } = this.underWay;
+    // What follows in the pipeline draws its seqs later.
+    const others = way === 'pipeline' ? connection : new Set([...pipeline, ...connection]);
+    return others.size === 0 ? undefined : Promise.all(others);
   }
 
   private tell(items: Submission[], seqs: { seq: number }[]): void {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Statement } from '../../database/database.js';
+import { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 import { Duty } from './duty.js';
 
 const ensurePartitions: Statement = {

@@ -1,5 +1,6 @@
 import type { Place } from '../place.js';
-import type { Database, Statement } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 
 export interface ClaimOptions {
   modelId: string;

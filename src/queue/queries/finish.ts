@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import type { Outcome } from '../request-state.js';
 

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 import type { Config } from '../../config/config.js';
 
 export interface Beat {

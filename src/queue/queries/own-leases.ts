@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 
 /*
  * Purpose: leases of this node older than any claim that may still be under way.

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 
 /*
  * Purpose: the output of a succeeded request, as the text that the model sent.

@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Queries, Statement } from '../../database/statement.js';
 import type { StatusRow } from '../status-row.js';
 
 const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt, error,
@@ -27,7 +27,7 @@ JOIN request ON request.id = wanted.id`,
 };
 
 /** One result an id, undefined where there is no such request. */
-export async function readStatus(database: Database, ids: string[]): Promise<(StatusRow | undefined)[]> {
+export async function readStatus(database: Queries, ids: string[]): Promise<(StatusRow | undefined)[]> {
   if (ids.length === 1) return [(await database.query<StatusRow>(readOne, ids))[0]];
   const rows = await database.query<StatusRow>(readMany, [[...new Set(ids)]]);
   const byId = new Map(rows.map((row) => [row.id, row]));

@@ -1,4 +1,5 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
 
 const parents = ['request_event', 'attempt', 'request'] as const;
 

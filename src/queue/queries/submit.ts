@@ -1,4 +1,4 @@
-import type { Database, Statement } from '../../database/database.js';
+import type { Queries, Statement } from '../../database/statement.js';
 import { withJsonArray } from '../json-array.js';
 
 export interface Submission {
@@ -53,7 +53,7 @@ const submitMany: Statement = {
 ), ${enter}`,
 };
 
-export async function submit(database: Database, items: Submission[]): Promise<Submitted[]> {
+export async function submit(database: Queries, items: Submission[]): Promise<Submitted[]> {
   if (items.length === 1) {
     const { id, modelId, keyId, priority, input, expiresMs } = items[0]!;
     return database.query<Submitted>(submitOne, [id, modelId, keyId, priority, input, expiresMs]);

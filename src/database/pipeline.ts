@@ -1,0 +1,55 @@
+import { databaseError, isRefusedRow } from './database-error.js';
+import type { Queries, Statement } from './statement.js';
+
+/** A connection that is lent to the pipeline; statements may be sent into it one after the other. */
+export interface PipelineConnection {
+  query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]>;
+  giveBack(isUsable: boolean): void;
+}
+
+/** While anything is under way. */
+interface Lease {
+  readonly connection: Promise<PipelineConnection>;
+  underWay: number;
+  /** A statement failed in a way that a new connection may help against. */
+  isBroken: boolean;
+  onEnd: (() => void)[];
+}
+
+/**
+ * Statements that do not wait for each other, on one connection: PostgreSQL runs, commits and answers them one after
+ * the other, in the order in which they were sent. It works on one while the process reads what the next will carry.
+ * The pool has the connection back whenever nothing is under way.
+ */
+export class Pipeline implements Queries {
+  private lease: Lease | undefined;
+
+  constructor(private readonly connect: () => Promise<PipelineConnection>) {}
+
+  async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
+    // On another connection a statement could overtake those that are still under way on this one.
+    while (this.lease?.isBroken) await this.end(this.lease);
+    const lease = (this.lease ??= { connection: this.connect(), underWay: 0, isBroken: false, onEnd: [] });
+    lease.underWay++;
+    try {
+      const connection = await lease.connection;
+      return await connection.query<Row>(statement, values);
+    } catch (error) {
+      lease.isBroken ||= !isRefusedRow(error);
+      throw databaseError(error);
+    } finally {
+      if (--lease.underWay === 0) await this.close(lease);
+    }
+  }
+
+  private end({ onEnd }: Lease): Promise<void> {
+    return new Promise((resolve) => onEnd.push(resolve));
+  }
+
+  private async close(lease: Lease): Promise<void> {
+    this.lease = undefined;
+    const connection = await lease.connection.catch(() => undefined);
+    connection?.giveBack(!lease.isBroken);
+    for (const resume of lease.onEnd) resume();
+  }
+}
