@@ -5,10 +5,12 @@ import { stopServerNow } from '../../test/support/temporary-servers.js';
 
 /** The service has up to 14 connections a process, a peer up to 12. */
 const maxConnections = 400;
+/** As many as the server may use before its first checkpoint by size. */
+const walSegments = 64;
 const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 /**
- * The PostgreSQL that all subjects share; as it comes, with durable commits.
+ * The PostgreSQL that all subjects share: as it comes, with durable commits, and no longer new.
  * @typedef {object} BenchPostgres
  * @property {Record<string, string>} settings what decides over durability, as the server says it
  * @property {number} pid of the process whose children do the work
@@ -33,11 +35,14 @@ export async function startPostgres(built, directory) {
   process.once('exit', abandoned);
   await administer(await server.start(), [
     `ALTER SYSTEM SET max_connections = ${maxConnections}`,
+    // Segments that were written once are used again: a new one is 16 MiB of zeros that all commits wait for.
+    `ALTER SYSTEM SET min_wal_size = '${walSegments * 16}MB'`,
     `ALTER SYSTEM SET log_line_prefix = '%m [%p] @%d '`,
   ]);
   await server.stop();
   const serverUrl = await server.start();
   const url = (name) => Object.assign(new URL(serverUrl), { pathname: name }).href;
+  await writeSegments(serverUrl);
   const settings = await readSettings(serverUrl);
   for (const [name, value] of Object.entries(required)) {
     if (settings[name] !== value) throw new Error(`PostgreSQL runs with ${name} = ${settings[name]}`);
@@ -86,11 +91,23 @@ export async function withClient(url, work) {
   }
 }
 
+/** Leaves the write-ahead log as it is on a server that has run for a while. */
+async function writeSegments(url) {
+  await withClient(url, async (client) => {
+    for (let i = 0; i < walSegments; i++) {
+      await client.query(`SELECT pg_logical_emit_message(false, 'bench', 'a record for each segment')`);
+      await client.query('SELECT pg_switch_wal()');
+    }
+    await client.query('CHECKPOINT');
+  });
+}
+
 async function readSettings(url) {
   const names = [
     ...Object.keys(required),
     'server_version',
     'shared_buffers',
+    'min_wal_size',
     'max_wal_size',
     'wal_sync_method',
   ];

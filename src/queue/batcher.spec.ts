@@ -44,6 +44,22 @@ it('sends a part of a burst before the burst has ended', async () => {
   expect(writer.sizes).toEqual([[1, 2, 3], [4]]);
 });
 
+it('keeps a few back until a write has ended, and more not', async () => {
+  const batcher = new Batcher(writer.write, { maxItems: 10, writers: 2, itemsBehind: 2 });
+  for (const item of [1, 2]) {
+    void batcher.add(item);
+    await settled();
+  }
+  expect(writer.sizes).toEqual([[1]]);
+  void batcher.add(3);
+  await settled();
+  expect(writer.sizes).toEqual([[1], [2, 3]]);
+  void batcher.add(4);
+  for (const { succeed } of writer.batches) succeed();
+  await settled();
+  expect(writer.sizes).toEqual([[1], [2, 3], [4]]);
+});
+
 it('collects what arrives during a write into the next one', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
   const first = batcher.add(1);

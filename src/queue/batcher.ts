@@ -8,6 +8,8 @@ export interface BatcherOptions<Item> {
   writers?: number;
   /** So many go at once, in the middle of a turn: the database works on them while the rest of the burst is read. */
   earlyItems?: number;
+  /** Fewer do not go behind a write that is under way, for a commit of their own: they wait for its end. Default: 1. */
+  itemsBehind?: number;
   /** Whether a failed write of several is tried again one by one, so that one bad item fails alone. */
   isolate?: (error: unknown) => boolean;
 }
@@ -52,7 +54,7 @@ export class Batcher<Item, Result> {
   }
 
   private pump(): void {
-    while (this.waiting.length > 0 && this.writing < (this.options.writers ?? 1)) {
+    while (this.waiting.length > 0 && this.mayWrite()) {
       const batch = this.take();
       this.writing++;
       void this.send(batch).finally(() => {
@@ -60,6 +62,11 @@ export class Batcher<Item, Result> {
         this.pump();
       });
     }
+  }
+
+  private mayWrite(): boolean {
+    const { writers = 1, itemsBehind = 1 } = this.options;
+    return this.writing === 0 || (this.writing < writers && this.waiting.length >= itemsBehind);
   }
 
   private take(): Waiting<Item, Result>[] {

@@ -37,6 +37,7 @@ export class SharedStatements {
       maxItems: 256,
       writers: 3,
       earlyItems: 16,
+      itemsBehind: 8,
       isolate,
     });
   }

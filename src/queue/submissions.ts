@@ -8,8 +8,8 @@ import { submit, type Submission, type Submitted } from './queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from './queries/submit-once.js';
 import { QueueEvents } from './queue-events.js';
 
-/** Together they are worth a process of PostgreSQL's own, beside the pipeline's. */
-const heavyBytes = 256 * 1024;
+/** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
+const largeBytes = 16 * 1024;
 
 interface Written<T> {
   result: T;
@@ -32,7 +32,8 @@ export class Submissions {
     connection: new Set(),
   };
   private readonly pipeline: Pipeline;
-  private readonly batches: Batcher<Submission, Written<Submitted>>;
+  private readonly small: Batcher<Submission, Written<Submitted>>;
+  private readonly large: Batcher<Submission, Written<Submitted>>;
 
   constructor(
     private readonly database: Database,
@@ -40,20 +41,31 @@ export class Submissions {
     private readonly scheduler: Scheduler,
   ) {
     this.pipeline = database.pipeline();
-    this.batches = new Batcher((items) => this.submitAll(items), {
+    // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
+    const weigh = ({ input }: Submission): number => (isTrimmed(input) ? input.length : Infinity);
+    const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
+    this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), {
       maxItems: 128,
       maxWeight: 1024 * 1024,
-      // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
-      weigh: ({ input }) => (isTrimmed(input) ? input.length : Infinity),
+      weigh,
       writers: 3,
       earlyItems: 16,
-      isolate: (error) => !isDatabaseUnavailable(error),
+      itemsBehind: 8,
+      isolate,
+    });
+    this.large = new Batcher((items) => this.submitAll(items, 'connection'), {
+      maxItems: 128,
+      maxWeight: 512 * 1024,
+      weigh,
+      writers: 3,
+      isolate,
     });
   }
 
   /** Resolves once the request is committed. */
   async submit(submission: Submission): Promise<void> {
-    const { answerable } = await this.batches.add(submission);
+    const batches = submission.input.length < largeBytes ? this.small : this.large;
+    const { answerable } = await batches.add(submission);
     await answerable;
   }
 
@@ -68,7 +80,7 @@ export class Submissions {
     return result;
   }
 
-  private async submitAll(items: Submission[]): Promise<Written<Submitted>[]> {
+  private async submitAll(items: Submission[], way: Way): Promise<Written<Submitted>[]> {
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0 && this.scheduler.hasRoomNow(only.modelId)) {
       const { result, answerable } = await this.write(
@@ -79,11 +91,11 @@ export class Submissions {
       );
       return [{ result, answerable }];
     }
-    const isHeavy = items.reduce((sum, { input }) => sum + input.length, 0) > heavyBytes;
+    const queries = way === 'pipeline' ? this.pipeline : this.database;
     const { result, answerable } = await this.write(
-      () => submit(isHeavy ? this.database : this.pipeline, items),
+      () => submit(queries, items),
       (written) => this.tell(items, written),
-      isHeavy ? 'connection' : 'pipeline',
+      way,
     );
     return result.map((one) => ({ result: one, answerable }));
   }
