@@ -3,7 +3,7 @@ import { withClient } from './postgres.js';
 const days = 20;
 const chunk = 500_000;
 
-/** Completed requests with an attempt and two events each, spread evenly over the days of the chunk. */
+/** Completed requests with an attempt and two events each, spread evenly over the day that begins at $1. */
 const completedRequests = `
 WITH incoming AS (
   SELECT (lpad(to_hex($1::bigint + n * 86400000::bigint / $2::integer), 12, '0') || '7' || left(random, 3)
@@ -13,8 +13,8 @@ WITH incoming AS (
   INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, attempt, input, output, inference_ms,
                        created_at, started_at, completed_at)
   SELECT id, 'bench/noop', (SELECT id FROM api_key LIMIT 1), 'COMPLETED', 'succeeded', nextval('request_seq'), 1,
-         $3::json, $3::json, 2000,
-         uuid_time(id), uuid_time(id) + interval '1 second', uuid_time(id) + interval '3 seconds'
+         $3::json, $3::json, 500 + n * 37 % 3000,
+         uuid_time(id), uuid_time(id) + n * 7919 % 5000 * interval '1 millisecond', uuid_time(id) + interval '10 seconds'
   FROM incoming
   RETURNING id, started_at, completed_at
 ), attempted AS (
@@ -27,21 +27,22 @@ SELECT id, at, kind, 1
 FROM written, LATERAL (VALUES (started_at, 'started'), (completed_at, 'completed')) AS event (at, kind)`;
 
 /**
+ * Spread evenly over twenty days up to now.
  * @param {string} databaseUrl
  * @param {number} count
  */
 export async function preloadHistory(databaseUrl, count) {
   await withClient(databaseUrl, async (client) => {
-    await client.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - ${days}, ${days})`);
+    await client.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - ${days}, ${days + 1})`);
     const { rows } = await client.query(
-      `SELECT (extract(epoch FROM date_trunc('day', now() AT TIME ZONE 'UTC')) * 1000)::bigint AS ms`,
+      `SELECT (extract(epoch FROM now() - interval '10 seconds') * 1000)::bigint AS ms`,
     );
     const perDay = Math.ceil(count / days);
     for (let day = 1; day <= days; day++) {
-      const midnight = Number(rows[0].ms) - day * 86_400_000;
+      const begin = Number(rows[0].ms) - day * 86_400_000;
       for (let left = perDay; left > 0; left -= chunk) {
         await client.query(completedRequests, [
-          midnight,
+          begin,
           Math.min(left, chunk),
           '{"prompt":"a quiet harbour at dusk"}',
         ]);

@@ -6,7 +6,8 @@ import { QuietNestLogger } from './quiet-nest-logger.js';
 import { serializeError } from './serialize-error.js';
 
 /** Lines are written together once there are so many bytes of them… */
-const writeBytes = 8 * 1024;
+const writeBytes = 32 * 1024;
+const mostBytesAtOnce = 2 * writeBytes;
 /** …or so long after the last write. */
 const latestMs = 100;
 /** When nobody reads stdout any more, lines beyond it are dropped. */
@@ -34,6 +35,7 @@ class LogLines {
     // As text, sonic-boom would count the bytes of all that waits at each line.
     contentMode: 'buffer',
     minLength: writeBytes,
+    maxWrite: mostBytesAtOnce,
     periodicFlush: latestMs,
     maxLength: maxWaitingBytes,
   });

@@ -2,12 +2,15 @@ const blockSize = 512;
 
 /**
  * A set of ascending numbers that answers "how many are below?" without counting them: sorted blocks of a few
- * hundred, whose sizes are summed. Appending at the end and removing at the front, which is what a queue
+ * hundred, whose sizes are summed when they are asked for. Appending at the end and removing at the front, which is what a queue
  * does, cost the same at a million as at a hundred.
  */
 export class OrderedSet {
   private blocks: number[][] = [];
   private count = 0;
+  /** How many numbers are in the blocks before each: right up to `summed`, and there until a block before changes. */
+  private readonly before: number[] = [0];
+  private summed = 0;
 
   get size(): number {
     return this.count;
@@ -24,7 +27,7 @@ export class OrderedSet {
     if (last === undefined || value > last[last.length - 1]!) {
       if (last === undefined || last.length >= blockSize) this.blocks.push([value]);
       else last.push(value);
-      this.count++;
+      this.changed(this.blocks.length - 1);
       return true;
     }
     const index = this.blockOf(value);
@@ -33,7 +36,7 @@ export class OrderedSet {
     if (block[at] === value) return false;
     block.splice(at, 0, value);
     if (block.length > 2 * blockSize) this.blocks.splice(index + 1, 0, block.splice(blockSize));
-    this.count++;
+    this.changed(index);
     return true;
   }
 
@@ -46,7 +49,7 @@ export class OrderedSet {
     if (block === undefined || block[at] !== value) return false;
     if (block.length === 1) this.blocks.splice(index, 1);
     else block.splice(at, 1);
-    this.count--;
+    this.changed(index, -1);
     return true;
   }
 
@@ -58,10 +61,16 @@ export class OrderedSet {
   /** How many of its numbers are smaller than `value`. */
   rank(value: number): number {
     const index = this.blockOf(value);
-    let below = 0;
-    for (let i = 0; i < index && i < this.blocks.length; i++) below += this.blocks[i]!.length;
+    for (; this.summed < index; this.summed++) {
+      this.before[this.summed + 1] = this.before[this.summed]! + this.blocks[this.summed]!.length;
+    }
     const block = this.blocks[index];
-    return block === undefined ? below : below + lowerBound(block, value);
+    return this.before[index]! + (block === undefined ? 0 : lowerBound(block, value));
+  }
+
+  private changed(index: number, by = 1): void {
+    this.count += by;
+    this.summed = Math.min(this.summed, index);
   }
 
   /** Index of the first block whose last number is not below `value`. */
