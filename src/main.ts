@@ -1,3 +1,4 @@
+import { countBuffersWithHeap } from './collector.js';
 import { loadConfig } from './config/config.js';
 import { greeting } from './greeting.js';
 import { startService } from './service.js';
@@ -7,6 +8,7 @@ const echoMs = 1_000;
 
 /** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
 async function main(): Promise<void> {
+  countBuffersWithHeap();
   const config = loadConfig();
   const starting = startService(config);
   let stopping = false;
