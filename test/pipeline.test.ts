@@ -79,12 +79,32 @@ test('the pool has the connection back when nothing is under way', async () => {
   expect(pool.idleCount).toBe(pool.totalCount);
 });
 
+test('a pipeline that is never empty makes way for who waits for a connection', async () => {
+  const one = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
+  const shared = new Database(one, new Config());
+  const busy = shared.pipeline();
+  let isOver = false;
+  const keepBusy = async (): Promise<void> => {
+    while (!isOver) await busy.query(session);
+  };
+  const keeping = [keepBusy(), keepBusy()];
+  const other = shared.query(session);
+  await expect(other).resolves.toHaveLength(1);
+  isOver = true;
+  await Promise.all(keeping);
+  await one.destroy();
+});
+
 test('a connection that cannot be had fails who waits for it; what comes next tries again', async () => {
   let tries = 0;
   const connect = (): Promise<PipelineConnection> =>
     ++tries === 1
       ? Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
-      : Promise.resolve({ query: <Row>() => Promise.resolve<Row[]>([]), giveBack: () => undefined });
+      : Promise.resolve({
+          query: <Row>() => Promise.resolve<Row[]>([]),
+          isWanted: () => false,
+          giveBack: () => undefined,
+        });
   const away = new Pipeline(connect);
   const ends = await Promise.allSettled([away.query(session), away.query(session)]);
   expect(ends).toMatchObject([{ reason: { code: 'unavailable' } }, { reason: { code: 'unavailable' } }]);

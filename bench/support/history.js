@@ -14,7 +14,7 @@ WITH incoming AS (
                        created_at, started_at, completed_at)
   SELECT id, 'bench/noop', (SELECT id FROM api_key LIMIT 1), 'COMPLETED', 'succeeded', nextval('request_seq'), 1,
          $3::json, $3::json, 500 + n * 37 % 3000,
-         uuid_time(id), uuid_time(id) + n * 7919 % 5000 * interval '1 millisecond', uuid_time(id) + interval '10 seconds'
+         uuid_time(id), uuid_time(id) + n::bigint * 7919 % 5000 * interval '1 millisecond', uuid_time(id) + interval '10 seconds'
   FROM incoming
   RETURNING id, started_at, completed_at
 ), attempted AS (

@@ -71,6 +71,7 @@ export class Database implements Queries {
         const { rows } = await client.query<Row>(this.toQuery(statement, values));
         return rows;
       },
+      isWanted: () => this.pool.waitingCount > 0,
       giveBack: (isUsable) => giveBack(client, isUsable),
     };
   }

@@ -4,6 +4,8 @@ import type { Queries, Statement } from './statement.js';
 /** A connection that is lent to the pipeline; statements may be sent into it one after the other. */
 export interface PipelineConnection {
   query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]>;
+  /** Whether somebody waits for a connection, which this one would be. */
+  isWanted(): boolean;
   giveBack(isUsable: boolean): void;
 }
 
@@ -13,13 +15,15 @@ interface Lease {
   underWay: number;
   /** A statement failed in a way that a new connection may help against. */
   isBroken: boolean;
+  /** It takes no more statements. */
+  isEnding: boolean;
   onEnd: (() => void)[];
 }
 
 /**
  * Statements that do not wait for each other, on one connection: PostgreSQL runs, commits and answers them one after
  * the other, in the order in which they were sent. It works on one while the process reads what the next will carry.
- * The pool has the connection back whenever nothing is under way.
+ * The pool has the connection back whenever nothing is under way, and soon when others wait for one.
  */
 export class Pipeline implements Queries {
   private lease: Lease | undefined;
@@ -28,14 +32,22 @@ export class Pipeline implements Queries {
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     // On another connection a statement could overtake those that are still under way on this one.
-    while (this.lease?.isBroken) await this.end(this.lease);
-    const lease = (this.lease ??= { connection: this.connect(), underWay: 0, isBroken: false, onEnd: [] });
+    while (this.lease?.isEnding) await this.end(this.lease);
+    const lease = (this.lease ??= {
+      connection: this.connect(),
+      underWay: 0,
+      isBroken: false,
+      isEnding: false,
+      onEnd: [],
+    });
     lease.underWay++;
     try {
       const connection = await lease.connection;
-      return await connection.query<Row>(statement, values);
+      const answer = connection.query<Row>(statement, values);
+      lease.isEnding ||= connection.isWanted();
+      return await answer;
     } catch (error) {
-      lease.isBroken ||= !isRefusedRow(error);
+      if (!isRefusedRow(error)) lease.isBroken = lease.isEnding = true;
       throw databaseError(error);
     } finally {
       if (--lease.underWay === 0) await this.close(lease);

@@ -119,6 +119,20 @@ it('fails a whole batch without trying again when the failure is of all', async 
   expect(writer.batches).toHaveLength(1);
 });
 
+it('tries no more of a batch one by one once the failure is of all', async () => {
+  const batcher = new Batcher(writer.write, {
+    maxItems: 3,
+    isolate: (error) => String(error).includes('bad'),
+  });
+  const ends = Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
+  await settled();
+  writer.batches[0]!.fail(new Error('bad item'));
+  await settled();
+  writer.batches[1]!.fail(new Error('the database is away'));
+  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(writer.sizes).toEqual([[1, 2, 3], [1]]);
+});
+
 it('goes on after a failure', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
   const first = batcher.add(1);

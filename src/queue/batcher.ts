@@ -22,7 +22,8 @@ interface Waiting<Item, Result> {
 
 /**
  * Collects what arrives while a write is under way and sends it as the next one. There is no timer: an idle writer
- * takes what one turn of the event loop brought, a busy one pays one commit for many.
+ * takes what one turn of the event loop brought, a busy one pays one commit for many. With several writers a part of
+ * a burst may go before the turn has ended, and a few may have to wait for all that is under way; see the options.
  */
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
@@ -82,19 +83,31 @@ export class Batcher<Item, Result> {
     return this.waiting.splice(0, count);
   }
 
-  private async send(batch: Waiting<Item, Result>[]): Promise<void> {
+  /** Resolves to the failure, if it was for nothing in the batch. */
+  private async send(batch: Waiting<Item, Result>[]): Promise<unknown> {
     try {
       const results = await this.write(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, i) => resolve(results[i]!));
+      return undefined;
     } catch (error) {
-      const isolate = this.options.isolate?.(error) === true;
-      if (isolate && batch.length > 1) {
-        for (const one of batch) await this.send([one]);
-        return;
+      if (this.options.isolate?.(error) === true) {
+        if (batch.length > 1) return this.sendEach(batch);
+        batch[0]!.reject(error);
+        return undefined;
       }
-      for (const { reject } of batch) reject(error);
       // It was not for an item of the batch: those behind it have waited as long and would fare no better.
-      if (!isolate) for (const { reject } of this.waiting.splice(0)) reject(error);
+      for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
+      return error;
     }
+  }
+
+  private async sendEach(batch: Waiting<Item, Result>[]): Promise<unknown> {
+    for (const [i, one] of batch.entries()) {
+      const failure = await this.send([one]);
+      if (failure === undefined) continue;
+      for (const { reject } of batch.slice(i + 1)) reject(failure);
+      return failure;
+    }
+    return undefined;
   }
 }

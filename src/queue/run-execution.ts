@@ -42,9 +42,11 @@ export class RunExecution {
   async execute(runner: Runner): Promise<RunEnd> {
     if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
     const timeout = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-    const givenUp = new Promise<RunEnd>((resolve) => (this.giveUp = resolve));
     try {
-      return await Promise.race([this.run(runner), givenUp]);
+      return await new Promise<RunEnd>((resolve) => {
+        this.giveUp = resolve;
+        void this.run(runner).then(resolve);
+      });
     } finally {
       clearTimeout(timeout);
       clearTimeout(this.giveUpTimer);

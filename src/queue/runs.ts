@@ -66,24 +66,30 @@ export class Runs {
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Never rejects. */
   async carry(claimed: Claimed, model: Model): Promise<void> {
-    const { id, token } = claimed;
-    const writer = new LogWriter({ requestId: id, token }, async (lines) => {
-      await this.persist(() => this.statements.appendLog(lines)).catch((error: Error) => {
-        this.log.error(`log lines of ${id} cannot be stored: ${error.message}`);
-      });
-      this.events.publish({ changed: [id] });
+    let writer: LogWriter | undefined;
+    const execution = new RunExecution(claimed, model, (entry) => {
+      writer ??= this.logWriter(claimed);
+      writer.add(entry, this.clock.now());
     });
-    const execution = new RunExecution(claimed, model, (entry) => writer.add(entry, this.clock.now()));
     // Before anything is waited for: from here on the run can be told to stop.
     this.going.set(claimed.id, execution);
     try {
       if (claimed.attempt > 1) execution.log = await this.reopenLog(claimed);
       const end = await execution.execute(this.runners.for(model));
-      await writer.flushed();
+      await writer?.flushed();
       await this.conclude(execution, end);
     } finally {
       this.going.delete(claimed.id);
     }
+  }
+
+  private logWriter({ id, token }: Claimed): LogWriter {
+    return new LogWriter({ requestId: id, token }, async (lines) => {
+      await this.persist(() => this.statements.appendLog(lines)).catch((error: Error) => {
+        this.log.error(`log lines of ${id} cannot be stored: ${error.message}`);
+      });
+      this.events.publish({ changed: [id] });
+    });
   }
 
   private async reopenLog({ id }: Claimed): Promise<RunLog> {
