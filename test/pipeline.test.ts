@@ -11,6 +11,8 @@ const session = named('session', 'SELECT pg_backend_pid() AS pid');
 const number = named('number', `SELECT nextval('numbers')::int AS number, pg_backend_pid() AS pid`);
 const refuse = named('refuse', `SELECT 1 / $1::int`);
 
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 let testDatabase: TestDatabase;
 let dataSource: DataSource;
 let database: Database;
@@ -83,15 +85,27 @@ test('a pipeline that is never empty makes way for who waits for a connection', 
   const one = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
   const shared = new Database(one, new Config());
   const busy = shared.pipeline();
-  let isOver = false;
-  const keepBusy = async (): Promise<void> => {
-    while (!isOver) await busy.query(session);
-  };
-  const keeping = [keepBusy(), keepBusy()];
-  const other = shared.query(session);
-  await expect(other).resolves.toHaveLength(1);
-  isOver = true;
-  await Promise.all(keeping);
+  const lock = named('lock', 'SELECT pg_advisory_xact_lock(7)');
+  const ended: string[] = [];
+  const note = (name: string, work: Promise<unknown>): Promise<unknown> => work.then(() => ended.push(name));
+  const all = await database.transaction(async (query) => {
+    await query(lock);
+    const held = note('held', busy.query(lock));
+    await settled();
+    const other = note('other', shared.query(session));
+    await settled();
+    return [
+      held,
+      other,
+      note('behind', busy.query(session)),
+      note(
+        'later',
+        settled().then(() => busy.query(session)),
+      ),
+    ];
+  });
+  await Promise.all(all);
+  expect(ended).toEqual(['held', 'behind', 'other', 'later']);
   await one.destroy();
 });
 

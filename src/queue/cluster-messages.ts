@@ -5,7 +5,8 @@ import type { LineChange } from './lines.js';
 import { NodeIdentity } from './node-identity.js';
 import { QueueEvents, type QueueChanges } from './queue-events.js';
 
-type WireChange = [modelId: string, priority: number, seq: number, attempt: number];
+/** Places that differ in their seq only, which is most of what comes together. */
+type WireChanges = [modelId: string, priority: number, attempt: number, ...seqs: number[]];
 
 interface WireMessage {
   /** The sender. */
@@ -14,8 +15,8 @@ interface WireMessage {
   hello?: true;
   /** The sender's connection was broken: what it changed meanwhile it may not have told. */
   missed?: true;
-  entered?: WireChange[];
-  left?: WireChange[];
+  entered?: WireChanges[];
+  left?: WireChanges[];
   work?: string[];
   changed?: string[];
   cancelled?: string[];
@@ -23,6 +24,8 @@ interface WireMessage {
 
 /** So that a message stays below the channel's limit whatever its items are. */
 const maxMessageCharacters = 7_000;
+/** So that places alone stay below it. */
+const maxSeqs = 300;
 
 /** Tells the other processes what this one changed, and this one what the others did. */
 @Injectable()
@@ -81,8 +84,8 @@ export class ClusterMessages {
     if (message.hello === true || message.missed === true) return;
     this.events.publish(
       {
-        entered: message.entered?.map(fromWire) ?? [],
-        left: message.left?.map(fromWire) ?? [],
+        entered: message.entered?.flatMap(fromWire) ?? [],
+        left: message.left?.flatMap(fromWire) ?? [],
         work: message.work ?? [],
         changed: message.changed ?? [],
         cancelled: message.cancelled ?? [],
@@ -95,19 +98,29 @@ export class ClusterMessages {
 type WireItem = [kind: keyof Omit<WireMessage, 'node' | 'hello' | 'missed'>, item: unknown];
 
 function toWire({ entered, left, work, changed, cancelled }: QueueChanges): WireItem[] {
-  const change = ({ modelId, priority, seq, attempt }: LineChange): WireChange => [
-    modelId,
-    priority,
-    seq,
-    attempt,
-  ];
   return [
-    ...(entered ?? []).map((item): WireItem => ['entered', change(item)]),
-    ...(left ?? []).map((item): WireItem => ['left', change(item)]),
+    ...together(entered ?? []).map((item): WireItem => ['entered', item]),
+    ...together(left ?? []).map((item): WireItem => ['left', item]),
     ...(work ?? []).map((item): WireItem => ['work', item]),
     ...(changed ?? []).map((item): WireItem => ['changed', item]),
     ...(cancelled ?? []).map((item): WireItem => ['cancelled', item]),
   ];
+}
+
+function together(changes: LineChange[]): WireChanges[] {
+  const groups: WireChanges[] = [];
+  let last: LineChange | undefined;
+  let seqs = 0;
+  for (const change of changes) {
+    const { modelId, priority, attempt, seq } = change;
+    const fits =
+      last?.modelId === modelId && last.priority === priority && last.attempt === attempt && seqs < maxSeqs;
+    if (fits) groups.at(-1)!.push(seq);
+    else groups.push([modelId, priority, attempt, seq]);
+    seqs = fits ? seqs + 1 : 1;
+    last = change;
+  }
+  return groups;
 }
 
 function split(items: WireItem[]): Record<string, unknown[]>[] {
@@ -128,6 +141,6 @@ function split(items: WireItem[]): Record<string, unknown[]>[] {
   return parts;
 }
 
-function fromWire([modelId, priority, seq, attempt]: WireChange): LineChange {
-  return { modelId, priority, seq, attempt };
+function fromWire([modelId, priority, attempt, ...seqs]: WireChanges): LineChange[] {
+  return seqs.map((seq) => ({ modelId, priority, seq, attempt }));
 }
