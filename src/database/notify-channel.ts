@@ -22,6 +22,8 @@ export interface ChannelListener {
   message(payload: string): void;
   /** The channel is up again; messages may have been missed. */
   reconnected(): void;
+  /** Asked for when it is time to send, so that what comes meanwhile goes together. Each at most 7,900 bytes. */
+  collect(): string[];
 }
 
 /**
@@ -37,6 +39,7 @@ export class NotifyChannel {
   private sending: pg.Client | undefined;
   private listener: ChannelListener | undefined;
   private outbox: string[] = [];
+  private uncollected = false;
   private flushTimer: NodeJS.Timeout | undefined;
   private flushing = false;
   private flushDue = false;
@@ -79,6 +82,12 @@ export class NotifyChannel {
     this.flushSoon();
   }
 
+  /** The listener has something to tell: it is collected and sent, as soon as `send` would. */
+  sendSoon(): void {
+    this.uncollected = true;
+    if (!this.stopped) this.flushSoon();
+  }
+
   private flushSoon(): void {
     if (this.flushing || this.flushDue) return;
     this.flushDue = true;
@@ -92,7 +101,9 @@ export class NotifyChannel {
   private async flush(): Promise<void> {
     clearTimeout(this.flushTimer);
     this.flushDue = false;
-    if (this.flushing || this.outbox.length === 0 || this.sending === undefined) return;
+    if (this.flushing) return;
+    this.collect();
+    if (this.outbox.length === 0 || this.sending === undefined) return;
     this.flushing = true;
     this.flushedAt = performance.now();
     const payloads = this.outbox.splice(0);
@@ -108,8 +119,14 @@ export class NotifyChannel {
       this.reconnect();
     } finally {
       this.flushing = false;
-      if (this.outbox.length > 0 && !this.stopped) this.flushSoon();
+      if ((this.outbox.length > 0 || this.uncollected) && !this.stopped) this.flushSoon();
     }
+  }
+
+  private collect(): void {
+    if (!this.uncollected) return;
+    this.uncollected = false;
+    this.outbox = [...this.outbox, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
   }
 
   private async connect(): Promise<void> {

@@ -31,8 +31,8 @@ const maxSeqs = 300;
 @Injectable()
 export class ClusterMessages {
   private unsubscribe: (() => void) | undefined;
-  /** What one turn of the event loop changed. */
-  private untold: WireItem[] = [];
+  /** What has changed since the channel last asked. */
+  private untold: QueueChanges[] = [];
 
   constructor(
     private readonly channel: NotifyChannel,
@@ -49,16 +49,16 @@ export class ClusterMessages {
         this.channel.send(JSON.stringify({ node: this.node.id, missed: true } satisfies WireMessage));
         caughtUp();
       },
+      collect: () => this.collect(),
     });
     this.unsubscribe = this.events.subscribe((changes, origin) => {
-      if (origin === 'here' && this.cluster.hasPeers) this.tellThisTurn(changes);
+      if (origin === 'here' && this.cluster.hasPeers) this.tell(changes);
     });
     this.hello();
   }
 
   async stop(): Promise<void> {
     this.unsubscribe?.();
-    this.tell();
     await this.channel.stop();
   }
 
@@ -66,14 +66,21 @@ export class ClusterMessages {
     this.channel.send(JSON.stringify({ node: this.node.id, hello: true } satisfies WireMessage));
   }
 
-  private tellThisTurn(changes: QueueChanges): void {
-    if (this.untold.length === 0) setImmediate(() => this.tell());
-    this.untold.push(...toWire(changes));
+  private tell(changes: QueueChanges): void {
+    this.untold.push(changes);
+    this.channel.sendSoon();
   }
 
-  private tell(): void {
-    for (const part of split(this.untold)) this.channel.send(JSON.stringify({ node: this.node.id, ...part }));
-    this.untold = [];
+  private collect(): string[] {
+    const untold = this.untold.splice(0);
+    const items = toWire({
+      entered: untold.flatMap(({ entered = [] }) => entered),
+      left: untold.flatMap(({ left = [] }) => left),
+      work: [...new Set(untold.flatMap(({ work = [] }) => work))],
+      changed: untold.flatMap(({ changed = [] }) => changed),
+      cancelled: untold.flatMap(({ cancelled = [] }) => cancelled),
+    });
+    return split(items).map((part) => JSON.stringify({ node: this.node.id, ...part }));
   }
 
   private receive(payload: string, caughtUp: () => void): void {
