@@ -8,7 +8,7 @@ const channel = 'nowserving';
 const coalesceMs = 25;
 /** …and further where each carries so much that much is going on, and waking everybody more often buys little. */
 const busyCoalesceMs = 60;
-const busyCharacters = 1_000;
+const busyCharacters = 250;
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
