@@ -106,8 +106,9 @@ type WireItem = [kind: keyof Omit<WireMessage, 'node' | 'hello' | 'missed'>, ite
 
 function toWire({ entered, left, work, changed, cancelled }: QueueChanges): WireItem[] {
   return [
-    ...together(entered ?? []).map((item): WireItem => ['entered', item]),
+    // First who has left: he may have come back meanwhile, and who has not is kept out by his attempt.
     ...together(left ?? []).map((item): WireItem => ['left', item]),
+    ...together(entered ?? []).map((item): WireItem => ['entered', item]),
     ...(work ?? []).map((item): WireItem => ['work', item]),
     ...(changed ?? []).map((item): WireItem => ['changed', item]),
     ...(cancelled ?? []).map((item): WireItem => ['cancelled', item]),

@@ -30,8 +30,9 @@ export class LineKeeper extends Duty {
   /** Changes are followed before the first page is read, so nothing falls between. */
   async open(): Promise<void> {
     this.unsubscribe ??= this.events.subscribe(({ entered, left }) => {
-      for (const change of entered ?? []) this.lines.enter(change);
+      // In this order: what a message tells of a while, a request may have left and entered again within.
       for (const change of left ?? []) this.lines.leave(change);
+      for (const change of entered ?? []) this.lines.enter(change);
     });
     await this.refill();
   }
