@@ -5,8 +5,8 @@ import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Config } from '../config/config.js';
 import { databaseError, isRefusedRow } from './database-error.js';
-import type { Queries, Statement } from './statement.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
+import type { Queries, Statement } from './statement.js';
 
 // bigint columns are sequence values and counts: all below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -28,10 +28,7 @@ export class Database implements Queries {
   }
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    return this.onConnection(async (client) => {
-      const { rows } = await client.query<Row>(this.toQuery(statement, values));
-      return rows;
-    });
+    return this.onConnection((client) => this.run<Row>(client, statement, values));
   }
 
   /** A statement that is not worth preparing, such as DDL. */
@@ -50,12 +47,7 @@ export class Database implements Queries {
       async (client) => {
         // A process that freezes in the middle of a transaction must not hold its locks against the others.
         await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
-        const result = await work(
-          async <Row extends object>(statement: Statement, values: unknown[] = []) => {
-            const { rows } = await client.query<Row>(this.toQuery(statement, values));
-            return rows;
-          },
-        );
+        const result = await work((statement, values = []) => this.run(client, statement, values));
         await client.query('COMMIT');
         return result;
       },
@@ -67,10 +59,7 @@ export class Database implements Queries {
   private async lend(): Promise<PipelineConnection> {
     const client = await this.connect();
     return {
-      query: async <Row extends object>(statement: Statement, values: unknown[]) => {
-        const { rows } = await client.query<Row>(this.toQuery(statement, values));
-        return rows;
-      },
+      query: (statement, values) => this.run(client, statement, values),
       isWanted: () => this.pool.waitingCount > 0,
       giveBack: (isUsable) => giveBack(client, isUsable),
     };
@@ -83,8 +72,13 @@ export class Database implements Queries {
     return client;
   }
 
-  private toQuery({ name, text }: Statement, values: unknown[]): pg.QueryConfig {
-    return this.prepared ? { name, text, values } : { text, values };
+  private async run<Row extends object>(
+    client: pg.PoolClient,
+    { name, text }: Statement,
+    values: unknown[],
+  ): Promise<Row[]> {
+    const { rows } = await client.query<Row>(this.prepared ? { name, text, values } : { text, values });
+    return rows;
   }
 
   private async onConnection<T>(

@@ -41,6 +41,7 @@ class LogLines {
   });
 
   write(line: string): void {
+    // In this mode it takes bytes, which its types do not know.
     this.out.write(Buffer.from(line) as unknown as string);
   }
 

@@ -2,8 +2,8 @@ const blockSize = 512;
 
 /**
  * A set of ascending numbers that answers "how many are below?" without counting them: sorted blocks of a few
- * hundred, whose sizes are summed when they are asked for. Appending at the end and removing at the front, which is what a queue
- * does, cost the same at a million as at a hundred.
+ * hundred, whose sizes are summed when they are asked for. Appending at the end and removing at the front, which
+ * is what a queue does, cost the same at a million as at a hundred.
  */
 export class OrderedSet {
   private blocks: number[][] = [];
