@@ -41,7 +41,6 @@ function success(run: { id: string; token: string }, output: string): Parameters
   return {
     requestId,
     token,
-    outcome: 'succeeded',
     attemptOutcome: 'succeeded',
     output,
     error: null,

@@ -91,7 +91,7 @@ function asRow(request: ModelRequest): object {
     outcome,
     code,
     attempt: attemptOf(request),
-    failed: ended.filter((how) => how === 'failed').length,
+    failed: ended.filter((how) => how === 'failed' || how === 'timed_out').length,
     lost: ended.filter((how) => how === 'lost').length,
     token: lease?.token ?? null,
     node: lease?.node ?? null,
@@ -182,32 +182,40 @@ function line(requestId: string, token: string, number: number): Parameters<type
   return { requestId, token, number, level: 'INFO', source: 'runner', message: `line ${number}`, atMs: 0 };
 }
 
-function ending(requestId: string, token: string, outcome: Finish['outcome'], attempt: number): Finish {
-  const error = requestErrors.failed('model_error', 'no', 0, {});
-  const errors = { succeeded: null, failed: error, cancelled: requestErrors.cancelled(0) };
-  const output = outcome === 'succeeded' ? JSON.stringify(`attempt ${attempt}`) : null;
+function ending(
+  requestId: string,
+  token: string,
+  attemptOutcome: Finish['attemptOutcome'],
+  attempt: number,
+): Finish {
+  const errors = {
+    succeeded: null,
+    failed: requestErrors.failed('model_error', 'no', 0, {}),
+    timed_out: requestErrors.timedOut(0, 1_000),
+    cancelled: requestErrors.cancelled(0),
+  };
+  const output = attemptOutcome === 'succeeded' ? JSON.stringify(`attempt ${attempt}`) : null;
   return {
     requestId,
     token,
-    outcome,
-    attemptOutcome: outcome,
+    attemptOutcome,
     output,
-    error: errors[outcome],
+    error: errors[attemptOutcome],
     message: null,
   };
 }
 
-const finishSome = (picks: number[], outcome: Finish['outcome']): Command =>
+const finishSome = (picks: number[], how: Finish['attemptOutcome']): Command =>
   step(
-    `finish ${picks.join()} as ${outcome}`,
+    `finish ${picks.join()} as ${how}`,
     (model) => model.at('lease').length > 0,
     async (model) => {
       const running = model.at('lease');
       const chosen = [...new Set(picks.map((pick) => pickFrom(running, pick)))];
-      const items = chosen.map((one) => ending(one.id, one.lease!.token, outcome, attemptOf(one)));
+      const items = chosen.map((one) => ending(one.id, one.lease!.token, how, attemptOf(one)));
       expect(await finish(database, items)).toEqual(chosen.map(() => true));
       for (const one of chosen) {
-        model.finish(one, outcome, outcome, items[0]!.error?.code ?? null);
+        model.finish(one, how === 'timed_out' ? 'failed' : how, how, items[0]!.error?.code ?? null);
       }
     },
   );
@@ -288,9 +296,9 @@ const loseNode = (node: number): Command =>
   });
 
 /** Everything that a run without its lease could try, beside one that has its lease. */
-const lateWrites = (pick: number, outcome: Finish['outcome']): Command =>
+const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
   step(
-    `late writes of ${pick} as ${outcome}`,
+    `late writes of ${pick} as ${how}`,
     (model) => model.requests.some(({ pastTokens }) => pastTokens.length > 0),
     async (model) => {
       const late = pickFrom(
@@ -298,7 +306,7 @@ const lateWrites = (pick: number, outcome: Finish['outcome']): Command =>
         pick,
       );
       for (const token of [pickFrom(late.pastTokens, pick), randomUUID()]) {
-        expect(await finish(database, [ending(late.id, token, outcome, 0)])).toEqual([false]);
+        expect(await finish(database, [ending(late.id, token, how, 0)])).toEqual([false]);
         expect(await requeue(database, back(late.id, token))).toBeUndefined();
         await appendLog(database, [line(late.id, token, 1_000)]);
       }
@@ -307,7 +315,7 @@ const lateWrites = (pick: number, outcome: Finish['outcome']): Command =>
 
 const pick = fc.nat(60);
 const node = fc.constantFrom(0, 1);
-const outcome = fc.constantFrom<Finish['outcome']>('succeeded', 'failed', 'cancelled');
+const how = fc.constantFrom<Finish['attemptOutcome']>('succeeded', 'failed', 'timed_out', 'cancelled');
 const anyCommand = [
   fc
     .tuple(
@@ -319,7 +327,7 @@ const anyCommand = [
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(pick, fc.nat(2), fc.integer({ min: 1, max: 3 })).map((args) => log(...args)),
-  fc.tuple(fc.array(pick, { minLength: 1, maxLength: 3 }), outcome).map((args) => finishSome(...args)),
+  fc.tuple(fc.array(pick, { minLength: 1, maxLength: 3 }), how).map((args) => finishSome(...args)),
   fc
     .tuple(pick, fc.constantFrom<Requeue['attemptOutcome']>('failed', 'returned'), fc.constantFrom(0, hourMs))
     .map((args) => giveBack(...args)),
@@ -327,7 +335,7 @@ const anyCommand = [
   pick.map(cancelOne),
   fc.constant(null).map(expireAll),
   node.map(loseNode),
-  fc.tuple(pick, outcome).map((args) => lateWrites(...args)),
+  fc.tuple(pick, how).map((args) => lateWrites(...args)),
 ];
 
 /** As many sequences as fit into some seconds; a failure tells the seed and the path that repeat it. */

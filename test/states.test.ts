@@ -30,7 +30,6 @@ function late(requestId: string, token: string): Finish {
   return {
     requestId,
     token,
-    outcome: 'failed',
     attemptOutcome: 'failed',
     output: null,
     error,

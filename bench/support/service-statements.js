@@ -52,7 +52,6 @@ export function finishOf({ finish, database }, claimed) {
     claimed.map(({ id, token, input }) => ({
       requestId: id,
       token,
-      outcome: 'succeeded',
       attemptOutcome: 'succeeded',
       output: input,
       error: null,

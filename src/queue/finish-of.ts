@@ -8,16 +8,16 @@ import { RunFailure } from './runner.js';
 export function finishOf({ claimed, model, log }: RunExecution, end: RunEnd, nowMs: number): Finish {
   const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
   if (end.kind === 'output') {
-    return { ...common, outcome: 'succeeded', attemptOutcome: 'succeeded', output: end.output, error: null };
+    return { ...common, attemptOutcome: 'succeeded', output: end.output, error: null };
   }
   if (end.kind === 'aborted' && end.reason !== 'timed_out') {
     const error = requestErrors.cancelled(nowMs);
-    return { ...common, outcome: 'cancelled', attemptOutcome: 'cancelled', error };
+    return { ...common, attemptOutcome: 'cancelled', error };
   }
   const timedOut = end.kind === 'aborted';
   const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : errorOf(end.error, nowMs);
   const message = log.admit('ERROR', error.message, 'queue')?.message ?? null;
-  return { ...common, outcome: 'failed', attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message };
+  return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message };
 }
 
 /** What a runner rejected with, as a failure; anything it did not choose itself may be tried again. */

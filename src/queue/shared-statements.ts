@@ -22,7 +22,7 @@ export class SharedStatements {
       maxItems: 256,
       maxWeight,
       weigh: ({ output }) => output?.length ?? 0,
-      writers: 2,
+      writers: 3,
       isolate,
     });
     this.lines = new Batcher(

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
@@ -30,10 +31,18 @@ interface Lane {
   claiming: Promise<void> | undefined;
   /** Something arrived while a claim was under way. */
   again: boolean;
+  /** The last claim brought as many as it asked for. */
+  hasMore: boolean;
   /** When the last claim without a floor was. */
   floorlessAt: number;
   /** The last place that was started here: while the line is empty, what waits is behind it. */
   passed: Pick<Place, 'priority' | 'seq'> | null;
+}
+
+interface ClaimedTogether {
+  claimed: Claimed[];
+  /** Of the slots that were taken for it. */
+  generation: number;
 }
 
 /**
@@ -68,7 +77,14 @@ export class Scheduler extends Duty {
     if (this.accepting) return;
     this.accepting = true;
     for (const model of this.models.all()) {
-      this.lanes.set(model.id, { model, claiming: undefined, again: false, floorlessAt: 0, passed: null });
+      this.lanes.set(model.id, {
+        model,
+        claiming: undefined,
+        again: false,
+        hasMore: false,
+        floorlessAt: 0,
+        passed: null,
+      });
     }
     this.unsubscribe = this.events.subscribe(({ work, cancelled, missed }) => {
       for (const id of work ?? []) this.wake(id);
@@ -157,45 +173,54 @@ export class Scheduler extends Duty {
       const { id, priority } = submission;
       const input = submission.input.toString();
       const claimed = { id, priority, seq, token, attempt: 1, failedAttempts: 0, lostAttempts: 0, input };
-      this.carry(lane, [claimed], generation);
+      this.carry(lane, { claimed: [claimed], generation });
     }
     return submitted;
   }
 
   /** Claims for one model until its slots are full or its line is empty. */
   private async fill(lane: Lane): Promise<void> {
-    try {
-      do {
-        lane.again = false;
-        while (this.accepting && (await this.claimInto(lane))) continue;
-      } while (lane.again && this.accepting && this.slots.free(lane.model.id) > 0);
-    } catch (error) {
-      this.log.debug(`claim for ${lane.model.id} failed: ${(error as Error).message}`);
-    } finally {
-      lane.claiming = undefined;
-    }
+    do {
+      // Runs that share a commit end in the same turn: one claim fills all their slots.
+      await nextTurn();
+      lane.again = false;
+      let claiming = this.claimInto(lane);
+      while (claiming !== undefined) {
+        const claimed = await claiming;
+        claiming = lane.hasMore ? this.claimInto(lane) : undefined;
+        // The database works on the next claim while this process starts what the last one brought.
+        if (claiming !== undefined) await nextTurn();
+        this.carry(lane, claimed);
+      }
+    } while (lane.again && this.accepting && this.slots.free(lane.model.id) > 0);
+    lane.claiming = undefined;
   }
 
-  /** True when there may be more to claim and room for it. */
-  private async claimInto(lane: Lane): Promise<boolean> {
+  /** Undefined when there is no room. Never rejects. */
+  private claimInto(lane: Lane): Promise<ClaimedTogether> | undefined {
     const { model } = lane;
     const limit = Math.min(claimLimit, this.slots.free(model.id));
-    if (limit <= 0 || !this.cluster.connected) return false;
-    const floor = this.trusted(lane) ? (this.lines.head(model.id) ?? null) : null;
-    const { generation } = this.slots;
+    if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
     this.slots.take(model.id, limit);
+    return this.claim(lane, limit);
+  }
+
+  private async claim(lane: Lane, limit: number): Promise<ClaimedTogether> {
+    const { model } = lane;
+    const { generation } = this.slots;
     const claimed = await claim(this.database, {
       modelId: model.id,
       nodeId: this.node.id,
       limit,
       timeoutMs: model.timeoutMs,
-      floor,
+      floor: this.trusted(lane) ? (this.lines.head(model.id) ?? null) : null,
       byMs: this.clock.now() + claimPatienceMs,
     }).catch((error: unknown) => {
-      this.slots.release(model.id, limit);
       this.runs.suspectOrphans();
-      throw error;
+      this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
+      return [];
     });
+    lane.hasMore = claimed.length === limit;
     this.slots.release(model.id, limit - claimed.length);
     this.events.publish({
       left: claimed.map(({ priority, seq, attempt }) => ({
@@ -206,15 +231,15 @@ export class Scheduler extends Duty {
       })),
       changed: claimed.map(({ id }) => id),
     });
-    return this.carry(lane, claimed, generation) && claimed.length === limit && this.slots.free(model.id) > 0;
+    return { claimed, generation };
   }
 
-  /** False: the answer came too late; the slots may be another node's by now, and the leases too. */
-  private carry(lane: Lane, claimed: readonly Claimed[], generation: number): boolean {
+  private carry(lane: Lane, { claimed, generation }: ClaimedTogether): void {
     const { model } = lane;
     if (this.slots.generation !== generation || !this.cluster.connected) {
+      // The answer came too late: the slots may be another node's by now, and the leases too.
       for (const one of claimed) void this.runs.handBack(one).finally(() => this.slots.release(model.id));
-      return false;
+      return;
     }
     lane.passed = claimed.at(-1) ?? lane.passed;
     for (const one of claimed) {
@@ -226,7 +251,6 @@ export class Scheduler extends Duty {
         },
       );
     }
-    return true;
   }
 
   /** Whether what this node knows of the line's front will do; once a second the database is asked without it. */
@@ -238,7 +262,8 @@ export class Scheduler extends Duty {
   }
 
   private release(lane: Lane): void {
-    this.slots.release(lane.model.id);
-    this.wake(lane.model.id);
+    const { id } = lane.model;
+    this.slots.release(id);
+    if (lane.hasMore || this.lines.depth(id) > 0) this.wake(id);
   }
 }

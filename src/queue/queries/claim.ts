@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Place } from '../place.js';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
@@ -17,6 +18,7 @@ export interface Claimed {
   id: string;
   priority: number;
   seq: number;
+  /** Of its lease; the requests of one claim share it, and no lease of the same request ever has the same. */
   token: string;
   attempt: number;
   failedAttempts: number;
@@ -25,19 +27,19 @@ export interface Claimed {
 }
 
 /*
- * Purpose: takes the first waiting requests of a model and gives each a lease, in one statement.
+ * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one statement.
  * Race: many schedulers claim at once, and cancels delete entries: SKIP LOCKED passes over rows that
  *   another transaction holds, DELETE makes sure that an entry is handed out once, and the request moves only
  *   from IN_QUEUE. MATERIALIZED keeps the planner from running the LIMIT more than once.
- * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; then
- *   request_pkey by id. The floor steps over dead index entries that an old snapshot keeps from vacuum.
- *   A node that was given up claims nothing, nor does a claim that the network held back until nobody waits for its
- *   answer. Expired entries are left to the expirer.
+ * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; what was locked is
+ *   deleted by its ctid, which cannot change any more; then request_pkey by id. The floor steps over dead index
+ *   entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a claim
+ *   that the network held back until nobody waits for its answer. Expired entries are left to the expirer.
  */
 const claimStatement: Statement = {
   name: 'claim',
   text: `WITH due AS MATERIALIZED (
-  SELECT model_id, priority, seq, request_id
+  SELECT ctid
   FROM queue_entry
   WHERE model_id = $1::text
     AND (priority, seq) >= ($5::smallint, $6::bigint)
@@ -50,9 +52,7 @@ const claimStatement: Statement = {
 ), taken AS (
   DELETE FROM queue_entry
   USING due
-  WHERE queue_entry.model_id = $1::text
-    AND queue_entry.priority = due.priority
-    AND queue_entry.seq = due.seq
+  WHERE queue_entry.ctid = due.ctid
   RETURNING queue_entry.request_id
 ), started AS (
   UPDATE request
@@ -61,10 +61,10 @@ const claimStatement: Statement = {
   WHERE request.id = taken.request_id
     AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
-            request.lost_attempts, request.input, request.started_at, gen_random_uuid() AS token
+            request.lost_attempts, request.input, request.started_at
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
-  SELECT id, token, $1::text, $3::uuid, attempt, started_at,
+  SELECT id, $8::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + $4::float8 * interval '1 millisecond'
   FROM started
 ), told AS (
@@ -72,14 +72,15 @@ const claimStatement: Statement = {
   SELECT id, 'started', attempt
   FROM started
 )
-SELECT id, priority, seq, token, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
+SELECT id, priority, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
        input::text AS input
 FROM started`,
 };
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;
-  const claimed = await database.query<Claimed>(claimStatement, [
+  const token = randomUUID();
+  const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, [
     modelId,
     limit,
     nodeId,
@@ -87,6 +88,9 @@ export async function claim(database: Database, options: ClaimOptions): Promise<
     floor?.priority ?? -32_768,
     floor?.seq ?? 0,
     byMs,
+    token,
   ]);
-  return claimed.sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+  return claimed
+    .sort((a, b) => a.priority - b.priority || a.seq - b.seq)
+    .map((one) => Object.assign(one, { token }));
 }

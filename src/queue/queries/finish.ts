@@ -1,7 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
-import type { Outcome } from '../request-state.js';
 
 /** How one run ended, as the `attempt` table tells it. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
@@ -9,8 +8,7 @@ export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' 
 export interface Finish {
   requestId: string;
   token: string;
-  outcome: Exclude<Outcome, 'expired'>;
-  attemptOutcome: AttemptOutcome;
+  attemptOutcome: Exclude<AttemptOutcome, 'returned' | 'lost'>;
   /** JSON text of a success. */
   output: string | null;
   error: RequestError | null;
@@ -30,8 +28,8 @@ const finishStatement: Statement = {
   name: 'finish',
   text: `WITH done AS (
   SELECT *
-  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[])
-    AS done (request_id, token, outcome, attempt_outcome, output, error, error_code, error_message, message)
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+    AS done (request_id, token, attempt_outcome, output, error, error_code, error_message, message)
 ), released AS (
   DELETE FROM lease
   USING done
@@ -40,7 +38,10 @@ const finishStatement: Statement = {
   RETURNING done.*, lease.attempt, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
 ), finished AS (
   UPDATE request
-  SET state = 'COMPLETED', outcome = released.outcome, output = released.output::json, error = released.error::json,
+  SET state = 'COMPLETED',
+      outcome = CASE released.attempt_outcome WHEN 'timed_out' THEN 'failed' ELSE released.attempt_outcome END,
+      output = released.output::json,
+      error = released.error::json,
       failed_attempts = failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer,
       completed_at = released.ended_at,
       inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
@@ -70,14 +71,18 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
   const rows = await database.query<{ id: string }>(finishStatement, [
     items.map(({ requestId }) => requestId),
     items.map(({ token }) => token),
-    items.map(({ outcome }) => outcome),
     items.map(({ attemptOutcome }) => attemptOutcome),
     items.map(({ output }) => output),
-    items.map(({ error }) => (error === null ? null : JSON.stringify(error))),
-    items.map(({ error }) => error?.code ?? null),
-    items.map(({ error }) => error?.message ?? null),
-    items.map(({ message }) => message),
+    someOf(items.map(({ error }) => (error === null ? null : JSON.stringify(error)))),
+    someOf(items.map(({ error }) => error?.code ?? null)),
+    someOf(items.map(({ error }) => error?.message ?? null)),
+    someOf(items.map(({ message }) => message)),
   ]);
   const finished = new Set(rows.map(({ id }) => id));
   return items.map(({ requestId }) => finished.has(requestId));
+}
+
+/** unnest fills up what is missing with nulls: nothing but nulls need not be sent. */
+function someOf(values: (string | null)[]): (string | null)[] | null {
+  return values.every((value) => value === null) ? null : values;
 }
