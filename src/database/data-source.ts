@@ -7,6 +7,7 @@ import { Nodes1780000000004 } from '../../migrations/0004-nodes.js';
 import { Views1780000000005 } from '../../migrations/0005-views.js';
 import { QuickAdmission1780000000006 } from '../../migrations/0006-quick-admission.js';
 import { HistoryVacuum1780000000007 } from '../../migrations/0007-history-vacuum.js';
+import { RoomForChanges1780000000008 } from '../../migrations/0008-room-for-changes.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -16,6 +17,7 @@ export const migrations = [
   Views1780000000005,
   QuickAdmission1780000000006,
   HistoryVacuum1780000000007,
+  RoomForChanges1780000000008,
 ];
 
 /**

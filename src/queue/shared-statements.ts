@@ -19,7 +19,7 @@ export class SharedStatements {
 
   constructor(database: Database) {
     this.finishes = new Batcher((items) => finish(database, items), {
-      maxItems: 256,
+      maxItems: 512,
       maxWeight,
       weigh: ({ output }) => output?.length ?? 0,
       writers: 3,

@@ -18,7 +18,7 @@ import { Slots } from '../slots.js';
 import { Duty } from './duty.js';
 
 /** Most requests in one claim. */
-const claimLimit = 256;
+const claimLimit = 512;
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
 /** A look from the very front at least this often: a submission elsewhere may not have been heard of yet. */
