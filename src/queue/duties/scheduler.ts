@@ -150,7 +150,7 @@ export class Scheduler extends Duty {
     const lane = this.lanes.get(modelId);
     if (lane === undefined || !this.accepting) return;
     if (lane.claiming !== undefined) lane.again = true;
-    else lane.claiming = this.fill(lane);
+    else if (this.slots.free(modelId) > 0) lane.claiming = this.fill(lane);
   }
 
   private async tryToStart(lane: Lane, submission: Submission): Promise<SubmittedStarted> {
