@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { OrderedSet } from './ordered-set.js';
 import type { Place } from './place.js';
+import { Tombstones } from './tombstones.js';
 
 /** A request that enters or leaves a line; `attempt` counts its runs so far when it entered. */
 export interface LineChange extends Place {
@@ -9,9 +10,6 @@ export interface LineChange extends Place {
 
 /** model → priority → seqs. */
 type ModelLines = Map<string, Map<number, OrderedSet>>;
-
-/** Longer than any message between nodes may be late. */
-const tombstoneMs = 15_000;
 
 /**
  * Who waits for what, in memory, for exact positions at any depth. Fed by the node's own changes and by what
@@ -23,25 +21,19 @@ export class Lines {
   private models: ModelLines = new Map();
   /** The lines being filled anew beside the ones in use; both follow every change. */
   private refilled: ModelLines | undefined;
-  /** seq → the highest attempt that has left, and when that may be forgotten. Oldest first. */
-  private readonly left = new Map<number, { attempt: number; forgetAt: number }>();
+  private readonly left = new Tombstones();
 
   enter({ modelId, priority, seq, attempt }: LineChange): void {
-    const tombstone = this.left.get(seq);
-    if (tombstone !== undefined && attempt <= tombstone.attempt) return;
+    const leftAt = this.left.attempt(seq);
+    if (leftAt !== undefined && attempt <= leftAt) return;
     add(this.models, modelId, priority, seq);
     if (this.refilled !== undefined) add(this.refilled, modelId, priority, seq);
   }
 
   leave({ modelId, priority, seq, attempt }: LineChange): void {
-    const tombstone = this.left.get(seq);
-    if (tombstone === undefined || attempt > tombstone.attempt) {
-      this.left.delete(seq);
-      this.left.set(seq, { attempt, forgetAt: Date.now() + tombstoneMs });
-    }
+    this.left.add(seq, attempt);
     remove(this.models, modelId, priority, seq);
     if (this.refilled !== undefined) remove(this.refilled, modelId, priority, seq);
-    this.forget();
   }
 
   /** How many requests of the model will be started before the one at this place. */
@@ -85,14 +77,6 @@ export class Lines {
   endRefill(): void {
     this.models = this.refilled ?? this.models;
     this.refilled = undefined;
-  }
-
-  private forget(): void {
-    const now = Date.now();
-    for (const [seq, { forgetAt }] of this.left) {
-      if (forgetAt > now) return;
-      this.left.delete(seq);
-    }
   }
 }
 

@@ -1,0 +1,29 @@
+/** Longer than any message between nodes may be late. */
+const keepMs = 15_000;
+
+/** Who has left a line, and at which attempt: for 15 s at least, and for twice as long at most while others leave. */
+export class Tombstones {
+  // Two generations, and no time with each: a busy process makes tens of thousands a second.
+  private recent = new Map<number, number>();
+  private older = new Map<number, number>();
+  private turnedAt = performance.now();
+
+  /** The highest attempt that has left; undefined: nobody knows. */
+  attempt(seq: number): number | undefined {
+    return this.recent.get(seq) ?? this.older.get(seq);
+  }
+
+  add(seq: number, attempt: number): void {
+    const known = this.attempt(seq);
+    this.turn();
+    this.recent.set(seq, known === undefined ? attempt : Math.max(known, attempt));
+  }
+
+  private turn(): void {
+    const now = performance.now();
+    if (now - this.turnedAt < keepMs) return;
+    this.turnedAt = now;
+    this.older = this.recent;
+    this.recent = new Map();
+  }
+}
