@@ -83,6 +83,12 @@ export class Runs {
     }
   }
 
+  /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
+  decline(claimed: Claimed, model: Model): Promise<void> {
+    const execution = new RunExecution(claimed, model, () => undefined);
+    return this.conclude(execution, { kind: 'aborted', reason: 'lost' });
+  }
+
   private logWriter({ id, token }: Claimed): LogWriter {
     return new LogWriter({ requestId: id, token }, async (lines) => {
       await this.persist(() => this.statements.appendLog(lines)).catch((error: Error) => {
@@ -120,7 +126,7 @@ export class Runs {
   }
 
   /** Returns a claimed request to its place; false when its lease is lost or it is to be cancelled. */
-  handBack(claimed: Claimed): Promise<boolean> {
+  private handBack(claimed: Claimed): Promise<boolean> {
     return this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined);
   }
 

@@ -42,6 +42,7 @@ export class OrphanKeeper extends Duty {
         this.events.publish({ entered: [place], work: [place.modelId], changed: [place.id] });
     }
     // Leases younger than the query's bound are seen by a later round.
-    if (performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
+    const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
+    if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
   }
 }

@@ -33,6 +33,8 @@ interface Lane {
   again: boolean;
   /** The last claim brought as many as it asked for. */
   hasMore: boolean;
+  /** Most requests in its next claim. */
+  most: number;
   /** When the last claim without a floor was. */
   floorlessAt: number;
   /** The last place that was started here: while the line is empty, what waits is behind it. */
@@ -82,7 +84,8 @@ export class Scheduler extends Duty {
         claiming: undefined,
         again: false,
         hasMore: false,
-        floorlessAt: 0,
+        most: claimLimit,
+        floorlessAt: -Infinity,
         passed: null,
       });
     }
@@ -146,11 +149,20 @@ export class Scheduler extends Duty {
     return Math.min(30_000, this.intervalMs * 2 ** Math.min(this.idleRounds, 5));
   }
 
+  private pollSoon(): void {
+    this.idleRounds = 0;
+    this.hasten(this.intervalMs);
+  }
+
   private wake(modelId: string): void {
     const lane = this.lanes.get(modelId);
     if (lane === undefined || !this.accepting) return;
     if (lane.claiming !== undefined) lane.again = true;
-    else if (this.slots.free(modelId) > 0) lane.claiming = this.fill(lane);
+    else if (this.slots.free(modelId) > 0) {
+      lane.claiming = this.fill(lane).catch((error: Error) => {
+        this.log.error(`the claims of ${modelId} broke: ${error.stack ?? error.message}`);
+      });
+    }
   }
 
   private async tryToStart(lane: Lane, submission: Submission): Promise<SubmittedStarted> {
@@ -162,13 +174,15 @@ export class Scheduler extends Duty {
       floor: this.trusted(lane) ? lane.passed : null,
       byMs: this.clock.now() + claimPatienceMs,
     }).catch((error: unknown) => {
-      this.slots.release(model.id);
       this.runs.suspectOrphans();
+      this.release(lane);
       throw error;
     });
     const { seq, token } = submitted;
     if (token === null) {
-      this.slots.release(model.id);
+      // Somebody waits of whom this node may know nothing, and not behind its floor.
+      lane.floorlessAt = -Infinity;
+      this.release(lane);
     } else {
       const { id, priority } = submission;
       const input = submission.input.toString();
@@ -180,26 +194,32 @@ export class Scheduler extends Duty {
 
   /** Claims for one model until its slots are full or its line is empty. */
   private async fill(lane: Lane): Promise<void> {
-    do {
-      // Runs that share a commit end in the same turn: one claim fills all their slots.
-      await nextTurn();
-      lane.again = false;
-      let claiming = this.claimInto(lane);
-      while (claiming !== undefined) {
-        const claimed = await claiming;
-        claiming = lane.hasMore ? this.claimInto(lane) : undefined;
-        // The database works on the next claim while this process starts what the last one brought.
-        if (claiming !== undefined) await nextTurn();
-        this.carry(lane, claimed);
-      }
-    } while (lane.again && this.accepting && this.slots.free(lane.model.id) > 0);
-    lane.claiming = undefined;
+    const { id } = lane.model;
+    try {
+      do {
+        // Runs that share a commit end in the same turn: one claim fills all their slots.
+        await nextTurn();
+        lane.again = false;
+        let claiming = this.claimInto(lane);
+        while (claiming !== undefined) {
+          const claimed = await claiming;
+          claiming = lane.hasMore ? this.claimInto(lane) : undefined;
+          // The database works on the next claim while this process starts what the last one brought.
+          if (claiming !== undefined) await nextTurn();
+          this.carry(lane, claimed);
+        }
+      } while (lane.again && this.accepting && this.slots.free(id) > 0);
+    } finally {
+      lane.claiming = undefined;
+    }
+    // The claim failed, or somebody else had them locked; no run may be under way whose end would look again.
+    if (this.accepting && this.slots.free(id) > 0 && this.lines.depth(id) > 0) this.pollSoon();
   }
 
   /** Undefined when there is no room. Never rejects. */
   private claimInto(lane: Lane): Promise<ClaimedTogether> | undefined {
     const { model } = lane;
-    const limit = Math.min(claimLimit, this.slots.free(model.id));
+    const limit = Math.min(lane.most, this.slots.free(model.id));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
     this.slots.take(model.id, limit);
     return this.claim(lane, limit);
@@ -218,8 +238,16 @@ export class Scheduler extends Duty {
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
-      return [];
+      return undefined;
     });
+    // So many large inputs may take longer than a statement may.
+    lane.most = claimed === undefined ? Math.ceil(limit / 2) : Math.min(claimLimit, lane.most * 2);
+    return { claimed: this.taken(lane, limit, claimed ?? []), generation };
+  }
+
+  /** What has been claimed of `limit`; tells everybody. */
+  private taken(lane: Lane, limit: number, claimed: Claimed[]): Claimed[] {
+    const { model } = lane;
     lane.hasMore = claimed.length === limit;
     this.slots.release(model.id, limit - claimed.length);
     this.events.publish({
@@ -231,19 +259,17 @@ export class Scheduler extends Duty {
       })),
       changed: claimed.map(({ id }) => id),
     });
-    return { claimed, generation };
+    return claimed;
   }
 
   private carry(lane: Lane, { claimed, generation }: ClaimedTogether): void {
     const { model } = lane;
-    if (this.slots.generation !== generation || !this.cluster.connected) {
-      // The answer came too late: the slots may be another node's by now, and the leases too.
-      for (const one of claimed) void this.runs.handBack(one).finally(() => this.slots.release(model.id));
-      return;
-    }
-    lane.passed = claimed.at(-1) ?? lane.passed;
+    // An answer that came too late: the slots may be another node's by now, and the leases too.
+    const isLate = this.slots.generation !== generation || !this.cluster.connected;
+    if (!isLate) lane.passed = claimed.at(-1) ?? lane.passed;
     for (const one of claimed) {
-      void this.runs.carry(one, model).then(
+      const carried = isLate ? this.runs.decline(one, model) : this.runs.carry(one, model);
+      void carried.then(
         () => this.release(lane),
         (error: Error) => {
           this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
@@ -264,6 +290,7 @@ export class Scheduler extends Duty {
   private release(lane: Lane): void {
     const { id } = lane.model;
     this.slots.release(id);
-    if (lane.hasMore || this.lines.depth(id) > 0) this.wake(id);
+    const isDue = performance.now() - lane.floorlessAt > floorMs;
+    if (lane.hasMore || isDue || this.lines.depth(id) > 0) this.wake(id);
   }
 }
