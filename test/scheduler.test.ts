@@ -17,7 +17,7 @@ let database: Database;
 
 beforeEach(async () => {
   service = await startTestService({
-    models: `models: [{ id: ${modelId}, runner: { kind: demo, demo: echo } }]`,
+    models: `models: [{ id: ${modelId}, concurrency: 4, runner: { kind: demo, demo: echo } }]`,
   });
   calls = new QueueCalls(service);
   database = service.app.get(Database);
