@@ -184,8 +184,6 @@ export class Runs {
       });
       return this.finish(execution, { kind: 'failure', error: failure });
     }
-    // Also when nothing was ended: the answer to a first try may have been lost on the way.
-    this.events.publish({ changed: [id] });
   }
 
   /** Tries a write of a run until the database takes it; whether the run still may write, its token decides. */

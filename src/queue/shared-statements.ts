@@ -5,6 +5,7 @@ import { Batcher } from './batcher.js';
 import { appendLog, type LogLine } from './queries/append-log.js';
 import { finish, type Finish } from './queries/finish.js';
 import { readStatus } from './queries/read-status.js';
+import { QueueEvents } from './queue-events.js';
 import type { StatusRow } from './status-row.js';
 
 const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
@@ -17,14 +18,16 @@ export class SharedStatements {
   private readonly lines: Batcher<LogLine[], void>;
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
-  constructor(database: Database) {
-    this.finishes = new Batcher((items) => finish(database, items), {
-      maxItems: 512,
-      maxWeight,
-      weigh: ({ output }) => output?.length ?? 0,
-      writers: 3,
-      isolate,
-    });
+  constructor(database: Database, events: QueueEvents) {
+    this.finishes = new Batcher(
+      async (items) => {
+        const ended = await finish(database, items);
+        // Also what was not ended here: the answer to a first try may have been lost on the way.
+        events.publish({ changed: items.map(({ requestId }) => requestId) });
+        return ended;
+      },
+      { maxItems: 512, maxWeight, weigh: ({ output }) => output?.length ?? 0, writers: 3, isolate },
+    );
     this.lines = new Batcher(
       async (logs) => {
         await appendLog(database, logs.flat());
@@ -42,7 +45,7 @@ export class SharedStatements {
     });
   }
 
-  /** Whether the run still held its lease. */
+  /** Whether the run still held its lease. Tells everybody. */
   finish(item: Finish): Promise<boolean> {
     return this.finishes.add(item);
   }
