@@ -3,11 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import type { Model } from '../../models/model.js';
 import { Cluster } from '../cluster.js';
 import { Lines } from '../lines.js';
 import { NodeIdentity } from '../node-identity.js';
-import type { Place } from '../place.js';
 import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submit.js';
 import { submitStarted, type SubmittedStarted } from '../queries/submit-started.js';
@@ -16,30 +14,10 @@ import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs.js';
 import { Slots } from '../slots.js';
 import { Duty } from './duty.js';
+import { Lane } from './lane.js';
 
-/** Most requests in one claim. */
-const claimLimit = 512;
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
-/** A look from the very front at least this often: a submission elsewhere may not have been heard of yet. */
-const floorMs = 1_000;
-
-/** What the scheduler knows of one model. */
-interface Lane {
-  model: Model;
-  /** The claim that is under way. */
-  claiming: Promise<void> | undefined;
-  /** Something arrived while a claim was under way. */
-  again: boolean;
-  /** The last claim brought as many as it asked for. */
-  hasMore: boolean;
-  /** Most requests in its next claim. */
-  most: number;
-  /** When the last claim without a floor was. */
-  floorlessAt: number;
-  /** The last place that was started here: while the line is empty, what waits is behind it. */
-  passed: Pick<Place, 'priority' | 'seq'> | null;
-}
 
 interface ClaimedTogether {
   claimed: Claimed[];
@@ -78,17 +56,7 @@ export class Scheduler extends Duty {
   override start(): void {
     if (this.accepting) return;
     this.accepting = true;
-    for (const model of this.models.all()) {
-      this.lanes.set(model.id, {
-        model,
-        claiming: undefined,
-        again: false,
-        hasMore: false,
-        most: claimLimit,
-        floorlessAt: -Infinity,
-        passed: null,
-      });
-    }
+    for (const model of this.models.all()) this.lanes.set(model.id, new Lane(model));
     this.unsubscribe = this.events.subscribe(({ work, cancelled, missed }) => {
       for (const id of work ?? []) this.wake(id);
       for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
@@ -171,7 +139,7 @@ export class Scheduler extends Duty {
     const submitted = await submitStarted(this.database, submission, {
       nodeId: this.node.id,
       timeoutMs: model.timeoutMs,
-      floor: this.trusted(lane) ? lane.passed : null,
+      floor: lane.trusted() ? lane.passed : null,
       byMs: this.clock.now() + claimPatienceMs,
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
@@ -180,8 +148,7 @@ export class Scheduler extends Duty {
     });
     const { seq, token } = submitted;
     if (token === null) {
-      // Somebody waits of whom this node may know nothing, and not behind its floor.
-      lane.floorlessAt = -Infinity;
+      lane.distrust();
       this.release(lane);
     } else {
       const { id, priority } = submission;
@@ -233,22 +200,18 @@ export class Scheduler extends Duty {
       nodeId: this.node.id,
       limit,
       timeoutMs: model.timeoutMs,
-      floor: this.trusted(lane) ? (this.lines.head(model.id) ?? null) : null,
+      floor: lane.trusted() ? (this.lines.head(model.id) ?? null) : null,
       byMs: this.clock.now() + claimPatienceMs,
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
       return undefined;
     });
-    // So many large inputs may take longer than a statement may.
-    lane.most = claimed === undefined ? Math.ceil(limit / 2) : Math.min(claimLimit, lane.most * 2);
-    return { claimed: this.taken(lane, limit, claimed ?? []), generation };
-  }
-
-  /** What has been claimed of `limit`; tells everybody. */
-  private taken(lane: Lane, limit: number, claimed: Claimed[]): Claimed[] {
-    const { model } = lane;
-    lane.hasMore = claimed.length === limit;
+    lane.noteClaim(limit, claimed?.length);
+    if (claimed === undefined) {
+      this.slots.release(model.id, limit);
+      return { claimed: [], generation };
+    }
     this.slots.release(model.id, limit - claimed.length);
     this.events.publish({
       left: claimed.map(({ priority, seq, attempt }) => ({
@@ -259,7 +222,7 @@ export class Scheduler extends Duty {
       })),
       changed: claimed.map(({ id }) => id),
     });
-    return claimed;
+    return { claimed, generation };
   }
 
   private carry(lane: Lane, { claimed, generation }: ClaimedTogether): void {
@@ -279,18 +242,9 @@ export class Scheduler extends Duty {
     }
   }
 
-  /** Whether what this node knows of the line's front will do; once a second the database is asked without it. */
-  private trusted(lane: Lane): boolean {
-    const now = performance.now();
-    if (now - lane.floorlessAt <= floorMs) return true;
-    lane.floorlessAt = now;
-    return false;
-  }
-
   private release(lane: Lane): void {
     const { id } = lane.model;
     this.slots.release(id);
-    const isDue = performance.now() - lane.floorlessAt > floorMs;
-    if (lane.hasMore || isDue || this.lines.depth(id) > 0) this.wake(id);
+    if (lane.hasMore || lane.isDue || this.lines.depth(id) > 0) this.wake(id);
   }
 }
