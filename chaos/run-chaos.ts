@@ -71,7 +71,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     checkRequests(books, ledger, model.book);
     checkLogs(books, ledger, model.book);
     checkIdempotency(books, ledger);
-    checkLimits(ledger, limits, schedule.records);
+    checkLimits(ledger, limits);
     checkRecovery(schedule.records, model.book, ledger);
     const peaks = checkConcurrency(model.book, cluster.nodes, grants, ledger);
     const rows = faultRows(schedule.records, ledger, books, model.book);

@@ -49,8 +49,7 @@ test('the ends of runs find a request that nobody was told of, without a poll', 
 });
 
 test('a request that was claimed too late and cancelled meanwhile ends as cancelled', async () => {
-  const scheduler = service.app.get(Scheduler);
-  await scheduler.stop();
+  await service.app.get(Scheduler).stop();
   const id = await submitUntold();
   const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
   expect((await calls.cancel(id)).status).toBe(202);
