@@ -35,7 +35,7 @@ async function call(act: (exchange: Exchange) => void): Promise<{ response: Resp
 
 test('an answer has its fields and its line in the log, without the query', async () => {
   const { response, lines } = await call((exchange) => {
-    exchange.setHeader('X-More', 'also');
+    exchange.setFields(['X-More', 'also']);
     exchange.answer(202, { name: 'a harbour' });
   });
   expect(response.status).toBe(202);
@@ -60,7 +60,7 @@ test('what is not ASCII arrives as it was', async () => {
 
 test('an error is a problem with the fields set before it, and its code is in the line', async () => {
   const { response, lines } = await call((exchange) => {
-    exchange.setHeader('X-More', 'also');
+    exchange.setFields(['X-More', 'also']);
     exchange.fail(new DomainError('unknown_model', 'There is no such model here.'));
   });
   expect(response.status).toBe(404);

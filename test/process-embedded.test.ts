@@ -99,6 +99,23 @@ test('the embedded database keeps its data over every way in which a service can
   await stop(service, 'SIGTERM');
 }, 90_000);
 
+test('a database that is killed has forgotten no call that counts against a limit', async () => {
+  Object.assign(environment, { DATA_DIR: join(directory, 'limited'), RATE_LIMIT_OTHER: '50/h' });
+  const poll = async ({ url }: SpawnedService): Promise<number> => {
+    const { status } = await fetch(`${url}/v1/queue/requests/nobody/status`);
+    return status;
+  };
+  let service = await spawnService(environment);
+  for (let i = 0; i < 50; i++) expect(await poll(service)).toBe(404);
+  const server = serverPid();
+  process.kill(server, 'SIGKILL');
+  await kill(service);
+
+  service = await spawnService(environment);
+  expect(await poll(service)).toBe(403);
+  await stop(service, 'SIGTERM');
+}, 90_000);
+
 test('two services that make the same directory at once: one runs, the other gives up', async () => {
   environment['DATA_DIR'] = join(directory, 'fresh');
   const both = [new SpawnedService(environment), new SpawnedService(environment)];

@@ -138,7 +138,7 @@ describe('the limits of a subject', () => {
   test('many that arrive at once at a subject nobody knew share its limit', async () => {
     const nodes = await Promise.all(Array.from({ length: 6 }, startNode));
     for (let round = 0; round < 10; round++) {
-      const answers = nodes.map(({ storage }) =>
+      const answers = nodes.map(async ({ storage }) =>
         storage.admit(`key:${round}`, 'submit', parseRateLimits('4/h')),
       );
       expect((await Promise.all(answers)).filter(({ admitted }) => admitted)).toHaveLength(4);
@@ -164,7 +164,7 @@ describe('the limits of a subject', () => {
     for (let round = 0; round < 10; round++) {
       await Promise.all(
         nodes.flatMap(({ storage }, n) =>
-          (n % 2 === 0 ? subjects : subjects.toReversed()).map((subject) =>
+          (n % 2 === 0 ? subjects : subjects.toReversed()).map(async (subject) =>
             storage.admit(subject, 'other', limits),
           ),
         ),
@@ -189,7 +189,9 @@ describe('the limits of a subject', () => {
   test('what is asked while one statement is under way goes into the next', async () => {
     const { storage, database: recording } = await startNode();
     const limits = parseRateLimits('1000/h');
-    await Promise.all(Array.from({ length: 500 }, (_, i) => storage.admit(`key:${i % 7}`, 'submit', limits)));
+    await Promise.all(
+      Array.from({ length: 500 }, async (_, i) => storage.admit(`key:${i % 7}`, 'submit', limits)),
+    );
     expect(recording.statements).toBe(2);
   });
 

@@ -43,9 +43,13 @@ export class KeysService {
 
   /** Whose key this is; undefined if it is unknown, revoked or expired. */
   async find(presented: string): Promise<Caller | undefined> {
-    const caller = await this.finder.find(hashOf(presented));
-    if (caller !== undefined) this.lastUse.note(caller.keyId);
-    return caller;
+    return this.holder(hashOf(presented));
+  }
+
+  /** The same by the key's hash; at once if it is known here. */
+  holder(hash: string): Caller | undefined | Promise<Caller | undefined> {
+    const found = this.finder.find(hash);
+    return found instanceof Promise ? found.then((caller) => this.noted(caller)) : this.noted(found);
   }
 
   /**
@@ -61,5 +65,10 @@ export class KeysService {
     }
     if (databaseUrl !== undefined || !(await this.store.isEmpty())) return {};
     return { printOnce: (await this.create({ name: 'bootstrap' })).reveal() };
+  }
+
+  private noted(caller: Caller | undefined): Caller | undefined {
+    if (caller !== undefined) this.lastUse.note(caller.keyId);
+    return caller;
   }
 }

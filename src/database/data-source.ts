@@ -8,6 +8,7 @@ import { Views1780000000005 } from '../../migrations/0005-views.js';
 import { QuickAdmission1780000000006 } from '../../migrations/0006-quick-admission.js';
 import { HistoryVacuum1780000000007 } from '../../migrations/0007-history-vacuum.js';
 import { RoomForChanges1780000000008 } from '../../migrations/0008-room-for-changes.js';
+import { DurableAdmission1780000000009 } from '../../migrations/0009-durable-admission.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -18,6 +19,7 @@ export const migrations = [
   QuickAdmission1780000000006,
   HistoryVacuum1780000000007,
   RoomForChanges1780000000008,
+  DurableAdmission1780000000009,
 ];
 
 /**

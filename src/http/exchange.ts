@@ -23,8 +23,9 @@ export class Exchange {
     logWhenAnswered(logger, request, response, path, () => ({ requestId: this.requestId, code: this.code }));
   }
 
-  setHeader(name: string, value: string): void {
-    this.fields.push(name, value);
+  /** Names and values in turns. */
+  setFields(fields: readonly string[]): void {
+    this.fields.push(...fields);
   }
 
   answer(status: number, body: object): void {

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Database } from '../database/database.js';
-import type { Admission } from './admission.js';
+import { Admission, Standing } from './admission.js';
 import { admit, type AdmitAsk, type AdmitRow } from './queries/admit.js';
 import { Refusals } from './refusals.js';
-import { Reserve, withMore } from './reserve.js';
+import { Reserve, type Supply } from './reserve.js';
 
 /** Most subjects in one statement, which holds the locks on all of them. */
 const maxBatch = 200;
@@ -19,6 +19,8 @@ interface Ask {
   subject: string;
   routeClass: string;
   limits: RateLimits;
+  supply: Supply | undefined;
+  /** None: it fills the supply up. */
   askers: Asker[];
 }
 
@@ -37,19 +39,21 @@ export class RateLimitStorage implements ThrottlerStorage {
 
   constructor(private readonly database: Database) {}
 
-  /** Counts one call in every window, or in none if one of them is full. */
-  async admit(subject: string, routeClass: string, limits: RateLimits): Promise<Admission> {
+  /** Counts one call in every window, or in none if one of them is full. At once, where it is known. */
+  admit(subject: string, routeClass: string, limits: RateLimits): Admission | Promise<Admission> {
     const key = `${routeClass} ${subject}`;
     const now = performance.now();
-    const known = this.refusals.find(key, limits, now) ?? this.reserve.take(key, limits, now);
-    if (known !== undefined) return known;
-    return new Promise((resolve, reject) => {
-      const ask = this.waiting.get(key) ?? { subject, routeClass, limits, askers: [] };
-      ask.limits = limits;
-      ask.askers.push({ resolve, reject });
-      this.waiting.set(key, ask);
-      void this.run();
-    });
+    const refusal = this.refusals.find(key, limits, now);
+    if (refusal !== undefined) return refusal;
+    const supply = this.reserve.supply(key, limits, now);
+    const taken = supply?.take(now);
+    if (taken === undefined) {
+      return new Promise((resolve, reject) => {
+        this.ask(key, { subject, routeClass, limits, supply, askers: [] }, { resolve, reject });
+      });
+    }
+    if (supply!.shouldAsk(now)) this.ask(key, { subject, routeClass, limits, supply, askers: [] });
+    return taken;
   }
 
   /** For routes with the throttler's own guard and decorators: one window at a time. */
@@ -73,6 +77,15 @@ export class RateLimitStorage implements ThrottlerStorage {
     };
   }
 
+  private ask(key: string, fresh: Ask, asker?: Asker): void {
+    const ask = this.waiting.get(key) ?? fresh;
+    ask.limits = fresh.limits;
+    ask.supply = fresh.supply;
+    if (asker !== undefined) ask.askers.push(asker);
+    this.waiting.set(key, ask);
+    void this.run();
+  }
+
   private async run(): Promise<void> {
     if (this.running) return;
     this.running = true;
@@ -89,44 +102,42 @@ export class RateLimitStorage implements ThrottlerStorage {
     try {
       const rows = await admit(
         this.database,
-        batch.map(([key, ask], i) => toQuestion(ask, i, this.reserve.spare(key, sentAt))),
+        batch.map(([, ask], i) => toQuestion(ask, i)),
       );
       for (const row of rows) this.answer(...batch[row.ask]!, row, sentAt);
     } catch (error) {
       // Those that wait behind a lost database would fare no better, only later.
       const asks = [...batch.map(([, ask]) => ask), ...this.waiting.values()];
       this.waiting.clear();
-      for (const { askers } of asks) for (const { reject } of askers) reject(error);
+      for (const { askers, supply } of asks) {
+        supply?.putNothing();
+        for (const { reject } of askers) reject(error);
+      }
     }
   }
 
   /** First come, first admitted; each sees the state as of its own admission. */
-  private answer(key: string, { limits, askers }: Ask, row: AdmitRow, sentAt: number): void {
-    const after: Admission = {
-      admitted: false,
-      windows: limits.map((window, i) => ({
-        window,
-        remaining: row.remaining[i]!,
-        resetMs: row.reset_ms[i]!,
-      })),
-    };
-    if (row.granted < askers.length) this.refusals.note(key, limits, after, sentAt);
-    if (row.granted > askers.length) {
-      this.reserve.put(key, row.granted - askers.length, sentAt + row.bucket_left_ms, after);
-    }
-    askers.forEach(({ resolve }, i) =>
-      resolve(i < row.granted ? withMore(after, row.granted - i - 1) : after),
+  private answer(key: string, { limits, supply, askers }: Ask, row: AdmitRow, sentAt: number): void {
+    const standing = new Standing(
+      limits.map((window, i) => ({ window, remaining: row.remaining[i]!, resetMs: row.reset_ms[i]! })),
     );
+    if (row.granted < askers.length) this.refusals.note(key, limits, standing, sentAt);
+    if (row.granted <= askers.length) supply?.putNothing();
+    else supply?.put(row.granted - askers.length, sentAt + row.ahead_ms, standing);
+    askers.forEach(({ resolve }, i) => {
+      const isAdmitted = i < row.granted;
+      resolve(new Admission(isAdmitted, standing, isAdmitted ? row.granted - i - 1 : 0));
+    });
   }
 }
 
-function toQuestion({ subject, routeClass, limits, askers }: Ask, ask: number, spare: number): AdmitAsk {
+function toQuestion({ subject, routeClass, limits, supply, askers }: Ask, ask: number): AdmitAsk {
   return {
     ask,
     subject,
     route_class: routeClass,
     wanted: askers.length,
-    spare,
+    spare: supply?.spare ?? 0,
     windows_ms: limits.map(({ windowMs }) => windowMs),
     limits: limits.map(({ limit }) => limit),
   };

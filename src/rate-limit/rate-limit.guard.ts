@@ -5,7 +5,6 @@ import type { Request, Response } from 'express';
 import { CallerResolver } from '../auth/caller-resolver.js';
 import { RequireScope } from '../auth/require-scope.decorator.js';
 import { CallCounter } from './call-counter.js';
-import { rateLimitFields } from './rate-limit-fields.js';
 import { RateLimitStorage } from './rate-limit-storage.js';
 
 /**
@@ -39,7 +38,8 @@ export class RateLimitGuard extends ThrottlerGuard {
         : await this.counter.countAddress(await this.getTracker(request), routeClass);
     if (admission === undefined) return true;
     const response = http.getResponse<Response>();
-    for (const [name, value] of rateLimitFields(admission)) response.setHeader(name, value);
+    const { fields } = admission;
+    for (let i = 0; i < fields.length; i += 2) response.setHeader(fields[i]!, fields[i + 1]!);
     if (!admission.admitted) throw this.counter.refusal(admission);
     return true;
   }

@@ -1,10 +1,10 @@
 import { BoundedCache } from '../auth/bounded-cache.js';
 import type { RateLimits } from '../config/rate-limits.js';
-import { type Admission, retryAfterMs } from './admission.js';
+import { Admission, Standing } from './admission.js';
 
 interface Refusal {
   limits: RateLimits;
-  admission: Admission;
+  standing: Standing;
   at: number;
 }
 
@@ -16,20 +16,19 @@ export class Refusals {
   private readonly refusals = new BoundedCache<Refusal>(10_000);
 
   /** `at`: when the question was sent, so that the refusal never outlives the truth. */
-  note(key: string, limits: RateLimits, admission: Admission, at: number): void {
-    this.refusals.set(key, { limits, admission, at }, at + retryAfterMs(admission));
+  note(key: string, limits: RateLimits, standing: Standing, at: number): void {
+    const { retryAfterMs } = new Admission(false, standing);
+    this.refusals.set(key, { limits, standing, at }, at + retryAfterMs);
   }
 
   find(key: string, limits: RateLimits, now: number): Admission | undefined {
     const refusal = this.refusals.get(key, now);
     if (refusal === undefined || refusal.limits !== limits) return undefined;
     const elapsedMs = now - refusal.at;
-    return {
-      admitted: false,
-      windows: refusal.admission.windows.map((state) => ({
-        ...state,
-        resetMs: Math.max(0, state.resetMs - elapsedMs),
-      })),
-    };
+    const windows = refusal.standing.windows.map((state) => ({
+      ...state,
+      resetMs: Math.max(0, state.resetMs - elapsedMs),
+    }));
+    return new Admission(false, new Standing(windows));
   }
 }

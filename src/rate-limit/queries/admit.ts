@@ -6,7 +6,7 @@ export interface AdmitAsk {
   subject: string;
   route_class: string;
   wanted: number;
-  /** As many more may be granted, for use until the current bucket ends. */
+  /** As many more may be granted, for use until the next bucket ends. */
   spare: number;
   windows_ms: number[];
   limits: number[];
@@ -22,7 +22,8 @@ export interface AdmitRow {
   remaining: number[];
   /** Per window, until its oldest admission leaves it. */
   reset_ms: number[];
-  bucket_left_ms: number;
+  /** So long may be used what was granted of `spare`. */
+  ahead_ms: number;
 }
 
 /**
@@ -32,7 +33,7 @@ export interface AdmitRow {
  * deadlocks, and the time and the counts of a row are read after it is locked. That is why it is a function: in
  * one statement the counts would come from the snapshot taken before the wait, while each statement of a
  * function has a snapshot of its own. A refusal writes nothing, in no window. A row that is pruned meanwhile
- * is made again.
+ * is made again. A PostgreSQL that crashes: it commits as durably as everything else.
  *
  * Index: rate_usage_pkey. Updates are HOT: the key never changes and the pages are half empty.
  */
@@ -43,6 +44,6 @@ export function admit(database: Database, asks: readonly AdmitAsk[]): Promise<Ad
 const statement = {
   name: 'rate_admit',
   text: `
-    SELECT ask, granted, at_us, remaining, reset_ms, bucket_left_ms
+    SELECT ask, granted, at_us, remaining, reset_ms, bucket_left_ms AS ahead_ms
     FROM rate_admit($1)`,
 };
