@@ -8,7 +8,7 @@ import { Database } from '../src/database/database.js';
 import { claim, type Claimed } from '../src/queue/queries/claim.js';
 import { register } from '../src/queue/queries/heartbeat.js';
 import { submit } from '../src/queue/queries/submit.js';
-import { submitStarted, type SubmittedStarted } from '../src/queue/queries/submit-started.js';
+import { submitStarted, type Written } from '../src/queue/queries/submit-started.js';
 import { createTestDatabase, type TestDatabase, until } from './support/index.js';
 
 export const keyId = randomUUID();
@@ -80,16 +80,17 @@ export async function submitSome(
 }
 
 /** Submits one that may start at once. */
-export function submitStartedFor(
+export async function submitStartedFor(
   database: Database,
   nodeId: string,
   more: Partial<Parameters<typeof submitStarted>[2]> = {},
-): Promise<SubmittedStarted> {
-  return submitStarted(
+): Promise<Written> {
+  const { written } = await submitStarted(
     database,
     { id: v7(), modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
     { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
   );
+  return written!;
 }
 
 export function claimSome(

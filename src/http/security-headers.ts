@@ -5,10 +5,16 @@ import helmet from 'helmet';
  * No HSTS and no `upgrade-insecure-requests`: whether there is TLS is the proxy's to say, and either would
  * break a service that is reached by plain HTTP.
  */
-function fields(policy: Record<string, string[]>, shared: boolean): [name: string, value: string][] {
+function fields(
+  policy: Record<string, string[]>,
+  { shared = false, scripts = false } = {},
+): [name: string, value: string][] {
   return fieldsOf(
     helmet({
       contentSecurityPolicy: { useDefaults: false, directives: policy },
+      // Of these two a page without scripts makes nothing, and each field is half a microsecond of every answer.
+      crossOriginOpenerPolicy: scripts,
+      originAgentCluster: scripts,
       crossOriginResourcePolicy: { policy: shared ? 'cross-origin' : 'same-origin' },
       referrerPolicy: { policy: 'no-referrer' },
       strictTransportSecurity: false,
@@ -36,7 +42,7 @@ function fieldsOf(handler: RequestHandler): [name: string, value: string][] {
 export function apiSecurityFields(shared: boolean): [name: string, value: string][] {
   return [
     ['Cache-Control', 'no-store'],
-    ...fields({ defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, shared),
+    ...fields({ defaultSrc: ["'none'"], frameAncestors: ["'none'"] }, { shared }),
   ];
 }
 
@@ -54,7 +60,7 @@ export function securityHeaders(shared: boolean): RequestHandler {
         objectSrc: ["'none'"],
         styleSrc: ["'self'", "'unsafe-inline'"],
       },
-      false,
+      { scripts: true },
     ),
   ];
   return (request: Request, response: Response, next: NextFunction): void => {

@@ -36,6 +36,11 @@ export class Batcher<Item, Result> {
     private readonly options: BatcherOptions<Item>,
   ) {}
 
+  /** Nothing waits and nothing is under way. */
+  get isIdle(): boolean {
+    return this.waiting.length === 0 && this.writing === 0;
+  }
+
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.waiting.push({ item, resolve, reject });

@@ -14,6 +14,7 @@ import { RequestIds } from './request-id.js';
 import { requestErrors } from './request-errors.js';
 import { SharedStatements } from './shared-statements.js';
 import { Submissions } from './submissions.js';
+import type { Toll } from './toll.js';
 
 export interface NewRequest {
   modelId: string;
@@ -51,11 +52,16 @@ export class QueueService {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves with the id once the request is committed. */
-  async submit({ modelId, keyId, input, expiresMs }: NewRequest): Promise<string> {
+  /** Resolves with the id once the request is committed, and its toll with it. */
+  async submit({ modelId, keyId, input, expiresMs }: NewRequest, toll?: Toll): Promise<string> {
     const id = this.ids.next();
-    await this.submissions.submit({ id, modelId, keyId, priority: 0, input, expiresMs });
+    await this.submissions.submit({ id, modelId, keyId, priority: 0, input, expiresMs }, toll);
     return id;
+  }
+
+  /** Whether a submission to this model would be written alone now, and its toll counted along. */
+  wouldStartAlone(modelId: string): boolean {
+    return this.submissions.wouldStartAlone(modelId);
   }
 
   /** The same, but only once for a key; throws when the key stands for another request. */

@@ -7,6 +7,7 @@ import { Scheduler } from './duties/scheduler.js';
 import { submit, type Submission, type Submitted } from './queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from './queries/submit-once.js';
 import { QueueEvents } from './queue-events.js';
+import type { Toll } from './toll.js';
 
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
@@ -62,11 +63,24 @@ export class Submissions {
     });
   }
 
-  /** Resolves once the request is committed. */
-  async submit(submission: Submission): Promise<void> {
+  /** Resolves once the request is committed, and its toll before it or with it. */
+  async submit(submission: Submission, toll?: Toll): Promise<void> {
+    if (this.wouldStartAlone(submission.modelId)) return this.submitAlone(submission, toll);
+    await toll?.pay();
     const batches = submission.input.length < largeBytes ? this.small : this.large;
     const { answerable } = await batches.add(submission);
     await answerable;
+  }
+
+  /** There is room for it, and nothing that it could share a statement with. */
+  wouldStartAlone(modelId: string): boolean {
+    const { pipeline, connection } = this.underWay;
+    return (
+      pipeline.size + connection.size === 0 &&
+      this.small.isIdle &&
+      this.large.isIdle &&
+      this.scheduler.hasRoomNow(modelId)
+    );
   }
 
   async submitOnce(submission: OnceSubmission): Promise<OnceResult> {
@@ -81,16 +95,6 @@ export class Submissions {
   }
 
   private async submitAll(items: Submission[], way: Way): Promise<Written<Submitted>[]> {
-    const [only, ...others] = items;
-    if (only !== undefined && others.length === 0 && this.scheduler.hasRoomNow(only.modelId)) {
-      const { result, answerable } = await this.write(
-        () => this.scheduler.submitAndStart(only),
-        (written) => {
-          if (written.token === null) this.tell(items, [written]);
-        },
-      );
-      return [{ result, answerable }];
-    }
     const queries = way === 'pipeline' ? this.pipeline : this.database;
     const { result, answerable } = await this.write(
       () => submit(queries, items),
@@ -98,6 +102,17 @@ export class Submissions {
       way,
     );
     return result.map((one) => ({ result: one, answerable }));
+  }
+
+  private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<void> {
+    const { result, answerable } = await this.write(
+      () => this.scheduler.submitAndStart(submission, toll?.claim()),
+      ({ written }) => {
+        if (written?.token === null) this.tell([submission], [written]);
+      },
+    );
+    if (result.toll !== undefined) toll?.settle(result.toll);
+    await answerable;
   }
 
   private async write<T>(

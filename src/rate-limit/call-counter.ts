@@ -4,12 +4,11 @@ import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Admission } from './admission.js';
-import { RateLimitStorage } from './rate-limit-storage.js';
+import { RateLimitStorage, type Claimant } from './rate-limit-storage.js';
+import { Ticket } from './ticket.js';
 
 /** Submissions are limited apart from all other calls. */
 export type RouteClass = 'submit' | 'other';
-
-export type Counted = Admission | undefined | Promise<Admission>;
 
 /** Counts a call under its limits: against the key if it is valid, else against the address. */
 @Injectable()
@@ -19,15 +18,22 @@ export class CallCounter {
     private readonly config: Config,
   ) {}
 
-  /** At once where that is known. undefined: nothing limits it, and nothing was counted. */
-  countCaller(caller: Caller, routeClass: RouteClass): Counted {
-    const own = caller[routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther'];
-    return this.count(`key:${caller.keyId}`, routeClass, own ?? this.limitsOf(routeClass));
+  /** undefined: nothing limits it, and nothing was counted. */
+  async countCaller(caller: Caller, routeClass: RouteClass): Promise<Admission | undefined> {
+    const claimant = this.claimantOf(caller, routeClass);
+    return claimant && (this.storage.known(claimant) ?? this.storage.count(claimant));
+  }
+
+  /** The same, but what takes a statement is left to a ticket. */
+  tryCaller(caller: Caller, routeClass: RouteClass): Admission | Ticket | undefined {
+    const claimant = this.claimantOf(caller, routeClass);
+    return claimant && (this.storage.known(claimant) ?? this.ticket(claimant));
   }
 
   /** The same for who calls without a valid key. */
-  countAddress(address: string, routeClass: RouteClass): Counted {
-    return this.count(`address:${address}`, routeClass, this.limitsOf(routeClass));
+  async countAddress(address: string, routeClass: RouteClass): Promise<Admission | undefined> {
+    const claimant = toClaimant(`address:${address}`, routeClass, this.limitsOf(routeClass));
+    return claimant && (this.storage.known(claimant) ?? this.storage.count(claimant));
   }
 
   refusal(admission: Admission): DomainError {
@@ -41,11 +47,20 @@ export class CallCounter {
     });
   }
 
-  private count(subject: string, routeClass: RouteClass, limits: RateLimits): Counted {
-    return limits.length === 0 ? undefined : this.storage.admit(subject, routeClass, limits);
+  private ticket(claimant: Claimant): Ticket {
+    return new Ticket(this.storage, claimant, (admission) => this.refusal(admission));
+  }
+
+  private claimantOf(caller: Caller, routeClass: RouteClass): Claimant | undefined {
+    const own = caller[routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther'];
+    return toClaimant(`key:${caller.keyId}`, routeClass, own ?? this.limitsOf(routeClass));
   }
 
   private limitsOf(routeClass: RouteClass): RateLimits {
     return this.config[routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther'];
   }
+}
+
+function toClaimant(subject: string, routeClass: RouteClass, limits: RateLimits): Claimant | undefined {
+  return limits.length === 0 ? undefined : { subject, routeClass, limits };
 }

@@ -10,15 +10,22 @@ import { Reserve, type Supply } from './reserve.js';
 /** Most subjects in one statement, which holds the locks on all of them. */
 const maxBatch = 200;
 
+/** Who is counted, and under which limits. */
+export interface Claimant {
+  subject: string;
+  routeClass: string;
+  limits: RateLimits;
+}
+
+/** What `rate_admit_one` answers. */
+export type CountedRow = Pick<AdmitRow, 'granted' | 'remaining' | 'reset_ms'>;
+
 interface Asker {
   resolve(admission: Admission): void;
   reject(error: unknown): void;
 }
 
-interface Ask {
-  subject: string;
-  routeClass: string;
-  limits: RateLimits;
+interface Ask extends Claimant {
   supply: Supply | undefined;
   /** None: it fills the supply up. */
   askers: Asker[];
@@ -41,19 +48,38 @@ export class RateLimitStorage implements ThrottlerStorage {
 
   /** Counts one call in every window, or in none if one of them is full. At once, where it is known. */
   admit(subject: string, routeClass: string, limits: RateLimits): Admission | Promise<Admission> {
-    const key = `${routeClass} ${subject}`;
+    const claimant = { subject, routeClass, limits };
+    return this.known(claimant) ?? this.count(claimant);
+  }
+
+  /** Counts a call from memory, if that can be: those that are refused for now, and those that were taken ahead. */
+  known(claimant: Claimant): Admission | undefined {
+    const { limits } = claimant;
+    const key = keyOf(claimant);
     const now = performance.now();
     const refusal = this.refusals.find(key, limits, now);
     if (refusal !== undefined) return refusal;
     const supply = this.reserve.supply(key, limits, now);
     const taken = supply?.take(now);
-    if (taken === undefined) {
-      return new Promise((resolve, reject) => {
-        this.ask(key, { subject, routeClass, limits, supply, askers: [] }, { resolve, reject });
-      });
-    }
-    if (supply!.shouldAsk(now)) this.ask(key, { subject, routeClass, limits, supply, askers: [] });
+    if (taken !== undefined && supply!.shouldAsk(now)) this.ask(key, { ...claimant, supply, askers: [] });
     return taken;
+  }
+
+  /** Counts a call with a statement, which it may share. */
+  count(claimant: Claimant): Promise<Admission> {
+    const key = keyOf(claimant);
+    const supply = this.reserve.supply(key, claimant.limits, performance.now());
+    return new Promise((resolve, reject) => {
+      this.ask(key, { ...claimant, supply, askers: [] }, { resolve, reject });
+    });
+  }
+
+  /** What became of a call that somebody else's statement counted. `sentAt`: as `performance.now()`. */
+  counted(claimant: Claimant, { granted, remaining, reset_ms }: CountedRow, sentAt: number): Admission {
+    const { limits } = claimant;
+    const standing = toStanding(limits, remaining, reset_ms);
+    if (granted === 0) this.refusals.note(keyOf(claimant), limits, standing, sentAt);
+    return new Admission(granted > 0, standing);
   }
 
   /** For routes with the throttler's own guard and decorators: one window at a time. */
@@ -118,9 +144,7 @@ export class RateLimitStorage implements ThrottlerStorage {
 
   /** First come, first admitted; each sees the state as of its own admission. */
   private answer(key: string, { limits, supply, askers }: Ask, row: AdmitRow, sentAt: number): void {
-    const standing = new Standing(
-      limits.map((window, i) => ({ window, remaining: row.remaining[i]!, resetMs: row.reset_ms[i]! })),
-    );
+    const standing = toStanding(limits, row.remaining, row.reset_ms);
     if (row.granted < askers.length) this.refusals.note(key, limits, standing, sentAt);
     if (row.granted <= askers.length) supply?.putNothing();
     else supply?.put(row.granted - askers.length, sentAt + row.ahead_ms, standing);
@@ -129,6 +153,14 @@ export class RateLimitStorage implements ThrottlerStorage {
       resolve(new Admission(isAdmitted, standing, isAdmitted ? row.granted - i - 1 : 0));
     });
   }
+}
+
+const keyOf = ({ routeClass, subject }: Claimant): string => `${routeClass} ${subject}`;
+
+function toStanding(limits: RateLimits, remaining: number[], resetMs: number[]): Standing {
+  return new Standing(
+    limits.map((window, i) => ({ window, remaining: remaining[i]!, resetMs: resetMs[i]! })),
+  );
 }
 
 function toQuestion({ subject, routeClass, limits, supply, askers }: Ask, ask: number): AdmitAsk {

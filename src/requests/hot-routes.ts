@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { assertMay } from '../auth/access.js';
 import { CallerResolver } from '../auth/caller-resolver.js';
-import type { Caller } from '../auth/caller.js';
+import type { Caller, Scope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
@@ -11,12 +11,19 @@ import { Exchange } from '../http/exchange.js';
 import { PINO } from '../http/pino-token.js';
 import { apiSecurityFields } from '../http/security-headers.js';
 import type { Admission } from '../rate-limit/admission.js';
+import type { Accepted } from '../queue/queue.service.js';
 import { CallCounter } from '../rate-limit/call-counter.js';
+import { Ticket } from '../rate-limit/ticket.js';
 import { parseIdempotencyKey } from './idempotency-key.js';
 import { parseLogsQuery } from './logs-query.js';
 import { toPlainCall, type PlainCall } from './plain-call.js';
 import { baseUrl, requestUrls } from './request-urls.js';
 import { RequestsService } from './requests.service.js';
+
+type Submit = PlainCall & { kind: 'submit' };
+type Counted = Admission | Ticket | undefined;
+
+const smallBytes = 16 * 1024;
 
 /**
  * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in
@@ -70,54 +77,92 @@ export class HotRoutes {
       if (resolution.kind !== 'caller') return next(request, response);
       exchange = new Exchange(request, response, this.logger, this.fields);
       const { caller } = resolution;
-      const counted = this.counter.countCaller(caller, call.kind === 'submit' ? 'submit' : 'other');
-      this.admit(caller, call, exchange, counted instanceof Promise ? await counted : counted);
-      if (call.kind === 'submit') await this.submit(caller, call, request, response, exchange);
-      else await this.status(caller, call, request, exchange);
+      const counted = this.counter.tryCaller(caller, call.kind === 'submit' ? 'submit' : 'other');
+      if (call.kind === 'submit') await this.submit(caller, call, counted, request, response, exchange);
+      else await this.status(caller, call, counted, request, exchange);
     } catch (error) {
       (exchange ?? new Exchange(request, response, this.logger, this.fields)).fail(error);
     }
   }
 
   /** The limits first, then the rights, as `Limited` has them. */
-  private admit(
-    caller: Caller,
-    { kind }: PlainCall,
-    exchange: Exchange,
-    admission: Admission | undefined,
-  ): void {
+  private admit(caller: Caller, scope: Scope, admission: Admission | undefined, exchange: Exchange): void {
     if (admission !== undefined) {
       exchange.setFields(admission.fields);
       if (!admission.admitted) throw this.counter.refusal(admission);
     }
-    assertMay(caller, kind === 'submit' ? 'submit' : 'read');
+    assertMay(caller, scope);
   }
 
   private async submit(
     caller: Caller,
-    { modelId }: PlainCall & { kind: 'submit' },
+    call: Submit,
+    counted: Counted,
     request: IncomingMessage,
     response: ServerResponse,
     exchange: Exchange,
   ): Promise<void> {
-    const { id, replayed } = await this.requests.submit(
+    let accepted: Accepted;
+    if (counted instanceof Ticket && this.mayCountAlong(call, request)) {
+      accepted = await this.countAlong(counted, exchange, () => {
+        assertMay(caller, 'submit');
+        return this.accept(caller, call, request, response, counted);
+      });
+    } else {
+      this.admit(caller, 'submit', counted instanceof Ticket ? await counted.count() : counted, exchange);
+      accepted = await this.accept(caller, call, request, response);
+    }
+    const urls = requestUrls(this.base(request), accepted.id);
+    exchange.setFields(['Location', urls.status_url]);
+    if (accepted.replayed) exchange.setFields(['Idempotent-Replayed', 'true']);
+    exchange.answer(202, { request_id: accepted.id, ...urls });
+  }
+
+  /** Of a call that is not counted yet, only a small body is read. */
+  private mayCountAlong({ modelId }: Submit, { headers }: IncomingMessage): boolean {
+    return (
+      Number(headers['content-length']) <= smallBytes &&
+      headers['content-encoding'] === undefined &&
+      this.requests.wouldCountAlong(modelId)
+    );
+  }
+
+  /** What is wrong with a call that was not counted yet is told only if there is room for it under the limits. */
+  private async countAlong<T>(ticket: Ticket, exchange: Exchange, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (ticket.isOpen) await ticket.pay();
+      throw error;
+    } finally {
+      if (ticket.admission !== undefined) exchange.setFields(ticket.admission.fields);
+    }
+  }
+
+  private async accept(
+    caller: Caller,
+    { modelId }: Submit,
+    request: IncomingMessage,
+    response: ServerResponse,
+    ticket?: Ticket,
+  ): Promise<Accepted> {
+    return this.requests.submit(
       caller,
       modelId,
       await this.bodies.read(request, response),
       parseIdempotencyKey(request.headers['idempotency-key']),
+      ticket,
     );
-    const urls = requestUrls(this.base(request), id);
-    exchange.setFields(['Location', urls.status_url]);
-    if (replayed) exchange.setFields(['Idempotent-Replayed', 'true']);
-    exchange.answer(202, { request_id: id, ...urls });
   }
 
   private async status(
     caller: Caller,
     { requestId, logs }: PlainCall & { kind: 'status' },
+    counted: Counted,
     request: IncomingMessage,
     exchange: Exchange,
   ): Promise<void> {
+    this.admit(caller, 'read', counted instanceof Ticket ? await counted.count() : counted, exchange);
     const view = await this.requests.status(caller, requestId, parseLogsQuery(logs), this.base(request));
     exchange.answer(200, view);
   }

@@ -9,6 +9,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { QueueService, type Accepted } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/request-id.js';
+import type { Toll } from '../queue/toll.js';
 import { fingerprintOf } from './idempotency-key.js';
 import { parseInputBody } from './input-body.js';
 import { toStatusView, type StatusView } from './status-view.js';
@@ -22,12 +23,18 @@ export class RequestsService {
     private readonly retention: Retention,
   ) {}
 
-  /** Resolves once the request is committed. */
+  /** Whether the toll of a submission to this model would be counted along with it. */
+  wouldCountAlong(modelId: string): boolean {
+    return this.queue.wouldStartAlone(modelId);
+  }
+
+  /** Resolves once the request is committed, and what it has to pay is counted. */
   async submit(
     caller: Caller,
     modelId: string | undefined,
     body: Buffer,
     idempotencyKey: string | undefined,
+    toll?: Toll,
   ): Promise<Accepted> {
     if (modelId !== undefined) assertMayUse(caller, modelId);
     const model = modelId === undefined ? undefined : this.models.get(modelId);
@@ -43,7 +50,8 @@ export class RequestsService {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
     }
     const request = { modelId: model.id, keyId: caller.keyId, input: bytes, expiresMs: model.expiresMs };
-    if (idempotencyKey === undefined) return { id: await this.queue.submit(request), replayed: false };
+    if (idempotencyKey === undefined) return { id: await this.queue.submit(request, toll), replayed: false };
+    await toll?.pay();
     return this.queue.submitOnce(request, {
       key: idempotencyKey,
       fingerprint: fingerprintOf(model.id, text),

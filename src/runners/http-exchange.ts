@@ -1,9 +1,13 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { Agent as SecureAgent, request as httpsRequest } from 'node:https';
 import { connectionFailure } from './connection-failure.js';
 
 /** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
 const keepAliveProbeMs = 30_000;
+
+/** They keep no connections. */
+const agent = new Agent({ keepAlive: false });
+const secureAgent = new SecureAgent({ keepAlive: false, maxCachedSessions: 0 });
 
 export interface HttpCall {
   url: string;
@@ -34,7 +38,7 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
     const body = Buffer.from(call.body);
     const request = (secure ? httpsRequest : httpRequest)(url, {
       method: 'POST',
-      agent: false,
+      agent: secure ? secureAgent : agent,
       headers: { ...call.headers, 'content-length': body.length },
     });
     const abort = (): void => {

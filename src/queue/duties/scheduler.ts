@@ -10,6 +10,7 @@ import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submit.js';
 import { submitStarted, type SubmittedStarted } from '../queries/submit-started.js';
 import { findModelsWithWork } from '../queries/waiting.js';
+import type { TollClaim } from '../toll.js';
 import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs.js';
 import { Slots } from '../slots.js';
@@ -88,16 +89,12 @@ export class Scheduler extends Duty {
   }
 
   /** Writes a request and starts it in the same commit, unless somebody waits before it. Only if there is room now. */
-  async submitAndStart(submission: Submission): Promise<SubmittedStarted> {
+  async submitAndStart(submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
     const lane = this.lanes.get(submission.modelId)!;
     this.slots.take(lane.model.id, 1);
-    const starting = this.tryToStart(lane, submission);
+    const starting = this.startNow(lane, submission, toll);
     this.startsUnderWay.add(starting);
-    try {
-      return await starting;
-    } finally {
-      this.startsUnderWay.delete(starting);
-    }
+    return starting.finally(() => this.startsUnderWay.delete(starting));
   }
 
   async runOnce(): Promise<void> {
@@ -133,30 +130,30 @@ export class Scheduler extends Duty {
     }
   }
 
-  private async tryToStart(lane: Lane, submission: Submission): Promise<SubmittedStarted> {
+  private async startNow(lane: Lane, submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
     const { model } = lane;
     const { generation } = this.slots;
-    const submitted = await submitStarted(this.database, submission, {
+    const started = await submitStarted(this.database, submission, {
       nodeId: this.node.id,
       timeoutMs: model.timeoutMs,
       floor: lane.trusted() ? lane.passed : null,
       byMs: this.clock.now() + claimPatienceMs,
+      toll,
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.release(lane);
       throw error;
     });
-    const { seq, token } = submitted;
+    const { seq, token } = started.written ?? { token: null };
     if (token === null) {
-      lane.distrust();
+      if (started.written !== undefined) lane.distrust();
       this.release(lane);
     } else {
-      const { id, priority } = submission;
-      const input = submission.input.toString();
-      const claimed = { id, priority, seq, token, attempt: 1, failedAttempts: 0, lostAttempts: 0, input };
-      this.carry(lane, { claimed: [claimed], generation });
+      const { id, priority, input } = submission;
+      const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
+      this.carry(lane, { claimed: [{ id, priority, seq, token, ...first }], generation });
     }
-    return submitted;
+    return started;
   }
 
   /** Claims for one model until its slots are full or its line is empty. */

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { Place } from '../place.js';
+import type { TollAnswer, TollClaim } from '../toll.js';
 import type { Submission } from './submit.js';
 
 export interface StartOptions {
@@ -10,9 +11,18 @@ export interface StartOptions {
   floor: Pick<Place, 'priority' | 'seq'> | null;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
+  /** Counted in the same commit; if there is no room for it, nothing is written. */
+  toll?: TollClaim;
 }
 
 export interface SubmittedStarted {
+  /** undefined: there was no room for the toll. */
+  written: Written | undefined;
+  /** undefined: there was none to count. */
+  toll: TollAnswer | undefined;
+}
+
+export interface Written {
   id: string;
   seq: number;
   /** The token of its lease; null: it has to wait in the line. */
@@ -23,13 +33,17 @@ export interface SubmittedStarted {
  * Purpose: puts a request on disk and, if nobody waits before it, gives it its first lease in the same commit: an idle
  *   service starts a request one commit after it came, not two.
  * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. Who
- *   waits in the line goes first; the slot is this node's own and was taken before.
+ *   waits in the line goes first; the slot is this node's own and was taken before. The toll is counted first, under
+ *   the lock of its row until the commit; what enters the line while that is waited for is overtaken.
  * Index: queue_entry_pkey for the look at the line, from the floor on; inserts into request_pkey (today's partition)
  *   and lease_pkey or queue_entry_pkey.
  */
-const submitStartedStatement: Statement = {
-  name: 'submit_started',
-  text: `WITH chance AS MATERIALIZED (
+const statement = (name: string, toll: string): Statement => ({
+  name,
+  text: `WITH toll AS MATERIALIZED (
+  SELECT granted, remaining, reset_ms
+  FROM ${toll}
+), chance AS MATERIALIZED (
   SELECT clock_timestamp() AS at,
          EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
            AND now() < to_timestamp($11::float8 / 1000)
@@ -38,6 +52,8 @@ const submitStartedStatement: Statement = {
              WHERE model_id = $2::text
                AND (priority, seq) >= ($9::smallint, $10::bigint)
            ) AS given
+  FROM toll
+  WHERE granted > 0
 ), written AS (
   INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at, expires_at,
                        state, attempt, started_at)
@@ -63,16 +79,28 @@ const submitStartedStatement: Statement = {
   FROM written
   WHERE token IS NOT NULL
 )
-SELECT id, seq, token
-FROM written`,
-};
+SELECT id, seq, token, granted, remaining, reset_ms
+FROM toll
+LEFT JOIN written ON true`,
+});
+
+const free = statement(
+  'submit_started',
+  `(VALUES (1, NULL::integer[], NULL::float8[])) AS free (granted, remaining, reset_ms)`,
+);
+const tolled = statement(
+  'submit_started_tolled',
+  `rate_admit_one($12::text, $13::text, 1, 0, $14::bigint[], $15::integer[])`,
+);
+
+type Row = TollAnswer & (Written | { id: null });
 
 export async function submitStarted(
   database: Database,
   { id, modelId, keyId, priority, input, expiresMs }: Submission,
-  { nodeId, timeoutMs, floor, byMs }: StartOptions,
+  { nodeId, timeoutMs, floor, byMs, toll }: StartOptions,
 ): Promise<SubmittedStarted> {
-  const [row] = await database.query<SubmittedStarted>(submitStartedStatement, [
+  const values = [
     id,
     modelId,
     keyId,
@@ -84,6 +112,9 @@ export async function submitStarted(
     floor?.priority ?? -32_768,
     floor?.seq ?? 0,
     byMs,
-  ]);
-  return row!;
+  ];
+  if (toll === undefined) return { written: (await database.query<Written>(free, values))[0], toll };
+  const claim = [toll.subject, toll.routeClass, toll.windowsMs, toll.limits];
+  const [row] = await database.query<Row>(tolled, [...values, ...claim]);
+  return { written: row!.id === null ? undefined : row, toll: row };
 }

@@ -1,0 +1,97 @@
+import { KeysService } from '../src/auth/keys.service.js';
+import { keyHeader, verdict } from './queue-calls.js';
+import { modelsFile, ScriptedModel } from './scripted-model.js';
+import { startTestService, type TestService } from './support/index.js';
+
+/** A submission that comes alone to an idle service is counted by the statement that writes it. */
+
+let service: TestService;
+let model: ScriptedModel;
+let key: string;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  service = await startTestService({
+    models: modelsFile(model.entry('test/roomy', { concurrency: 3 })),
+    config: { shutdownGraceMs: 0, rateLimitSubmit: [{ name: 'hour', limit: 2, windowMs: 3_600_000 }] },
+  });
+});
+
+beforeEach(async () => {
+  key = (await service.app.get(KeysService).create({ name: 'caller' })).reveal();
+});
+
+afterEach(async () => {
+  for (const { id } of await service.query<{ id: string }>(`SELECT request_id AS id FROM lease`))
+    await model.answer(id);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+const submit = (body = '{"hold":true}', headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${service.url}/v1/queue/test/roomy`, {
+    method: 'POST',
+    body,
+    headers: { ...keyHeader(key), ...headers },
+  });
+
+const remaining = ({ headers }: Response): string | null => headers.get('x-ratelimit-remaining');
+
+async function idOf(response: Response): Promise<string> {
+  return ((await response.json()) as { request_id: string }).request_id;
+}
+
+async function requests(): Promise<number> {
+  const [row] = await service.query<{ count: number }>(`SELECT count(*)::integer FROM request`);
+  return row!.count;
+}
+
+test('both are one commit, and the answer says what remains', async () => {
+  const response = await submit();
+  expect([response.status, remaining(response)]).toEqual([202, '1']);
+  const [row] = await service.query(
+    `SELECT u.xmin = r.xmin AS together, r.state, u.counts
+     FROM request r
+     JOIN rate_usage u ON u.subject = 'key:' || r.api_key_id
+     WHERE r.id = $1`,
+    [await idOf(response)],
+  );
+  expect(row).toEqual({ together: true, state: 'IN_PROGRESS', counts: [1] });
+});
+
+test('without room under the limit nothing is written, and the slot is free again', async () => {
+  expect([(await submit()).status, (await submit()).status]).toEqual([202, 202]);
+  const before = await requests();
+  const refused = await submit();
+  expect([remaining(refused), await verdict(refused)]).toEqual(['0', [403, 'rate_limited']]);
+  expect(await requests()).toBe(before);
+
+  key = service.key;
+  await model.arrived(await idOf(await submit()));
+});
+
+test('a call that something is wrong with is counted, and told so only if there is room', async () => {
+  const wrong = await submit('{"hold":');
+  expect([remaining(wrong), await verdict(wrong)]).toEqual(['1', [400, 'invalid_json']]);
+  expect(remaining(await submit())).toBe('0');
+  expect(await verdict(submit('{"hold":'))).toEqual([403, 'rate_limited']);
+});
+
+test('a submission with an Idempotency-Key is counted before it is looked for', async () => {
+  const once = { 'idempotency-key': 'a' };
+  const [first, second] = [await submit(undefined, once), await submit(undefined, once)];
+  expect([first, second].map((response) => [response.status, remaining(response)])).toEqual([
+    [202, '1'],
+    [202, '0'],
+  ]);
+  expect(await idOf(second)).toBe(await idOf(first));
+  expect(await verdict(submit(undefined, once))).toEqual([403, 'rate_limited']);
+});
+
+test('of many that come at once no more are let in than there is room for', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => submit('{}')));
+  expect(answers.filter(({ status }) => status === 202)).toHaveLength(2);
+});
