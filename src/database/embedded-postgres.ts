@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataDirectory } from './data-directory.js';
@@ -70,6 +71,7 @@ export class EmbeddedPostgres {
       'unix_socket_directories=',
       // The narrow tables are swept soon after an old snapshot has let go of them; the default is a minute.
       'autovacuum_naptime=10s',
+      `shared_buffers=${sharedBuffersMb()}MB`,
     ];
     const child = spawn(
       binary,
@@ -125,4 +127,13 @@ async function freePort(): Promise<number> {
   const { port } = server.address() as { port: number };
   await new Promise((done) => server.close(done));
   return port;
+}
+
+/**
+ * An eighth of what this process may have, between PostgreSQL's default and what the requests of a busy minute need:
+ * with 128 MB the pages of those that came last are written and read again before their requests have ended.
+ */
+function sharedBuffersMb(): number {
+  const bytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+  return Math.max(128, Math.min(512, Math.floor(bytes / 8 / 1024 ** 2)));
 }
