@@ -16,7 +16,7 @@ export class DurableAdmission1780000000009 implements MigrationInterface {
     // with age.
     await db.query(`
       CREATE FUNCTION rate_admit_one(for_subject text, for_class text, wanted integer, spare integer,
-                                     windows_ms bigint[], limits integer[],
+                                     windows_ms bigint[], limits integer[], may_wait boolean,
                                      OUT granted integer, OUT at_us bigint, OUT remaining integer[],
                                      OUT reset_ms float8[], OUT ahead_ms float8)
       LANGUAGE plpgsql AS $$
@@ -38,12 +38,23 @@ export class DurableAdmission1780000000009 implements MigrationInterface {
         set_back boolean;
       BEGIN
         LOOP
-          SELECT u.ends, u.counts INTO held_ends, held_counts
-          FROM rate_usage u
-          WHERE u.subject = for_subject AND u.route_class = for_class
-          FOR UPDATE;
+          IF may_wait THEN
+            SELECT u.ends, u.counts INTO held_ends, held_counts
+            FROM rate_usage u
+            WHERE u.subject = for_subject AND u.route_class = for_class
+            FOR UPDATE;
+          ELSE
+            SELECT u.ends, u.counts INTO held_ends, held_counts
+            FROM rate_usage u
+            WHERE u.subject = for_subject AND u.route_class = for_class
+            FOR UPDATE SKIP LOCKED;
+          END IF;
           EXIT WHEN FOUND;
           INSERT INTO rate_usage (subject, route_class) VALUES (for_subject, for_class) ON CONFLICT DO NOTHING;
+          -- Somebody else counts for the subject just now: nothing is decided.
+          IF NOT FOUND AND NOT may_wait THEN
+            RETURN;
+          END IF;
         END LOOP;
 
         -- After the lock is held, or what was admitted meanwhile would be younger than now.
@@ -128,7 +139,9 @@ export class DurableAdmission1780000000009 implements MigrationInterface {
       CREATE OR REPLACE FUNCTION rate_admit(asks json)
       RETURNS TABLE (ask integer, granted integer, at_us bigint, remaining integer[], reset_ms float8[],
                      bucket_left_ms float8)
-      LANGUAGE sql AS $$
+      LANGUAGE plpgsql AS $$
+      BEGIN
+        RETURN QUERY
         SELECT a.ask, one.granted, one.at_us, one.remaining, one.reset_ms, one.ahead_ms
         FROM (
           SELECT *
@@ -136,12 +149,16 @@ export class DurableAdmission1780000000009 implements MigrationInterface {
                                              spare integer, windows_ms bigint[], limits integer[])
           ORDER BY r.subject COLLATE "C", r.route_class COLLATE "C"
         ) AS a
-        CROSS JOIN LATERAL rate_admit_one(a.subject, a.route_class, a.wanted, a.spare, a.windows_ms, a.limits) AS one
+        CROSS JOIN LATERAL rate_admit_one(a.subject, a.route_class, a.wanted, a.spare, a.windows_ms, a.limits,
+                                          true) AS one;
+      END
       $$`);
   }
 
   async down(db: QueryRunner): Promise<void> {
     await new QuickAdmission1780000000006().up(db);
-    await db.query(`DROP FUNCTION rate_admit_one(text, text, integer, integer, bigint[], integer[])`);
+    await db.query(
+      `DROP FUNCTION rate_admit_one(text, text, integer, integer, bigint[], integer[], boolean)`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
-import { KeySecret } from '../src/auth/key-secret.js';
+import { hashOf, KeySecret } from '../src/auth/key-secret.js';
 import { LastUse } from '../src/auth/last-use.js';
 import { Database } from '../src/database/database.js';
 import { type LimitedApp, problem, startLimitedApp } from './rate-limit-app.js';
@@ -140,14 +140,14 @@ describe('a key', () => {
       return rows as never;
     };
     try {
-      const before = app.keys.find(key);
+      const before = app.keys.holder(hashOf(key));
       await read.opened;
       await app.keys.revoke(id);
-      const after = app.keys.find(key);
+      const after = app.keys.holder(hashOf(key));
       release.open();
       expect(await before).toBeDefined();
       expect(await after).toBeUndefined();
-      expect(await app.keys.find(key)).toBeUndefined();
+      expect(await app.keys.holder(hashOf(key))).toBeUndefined();
     } finally {
       release.open();
       connection.query = query;
@@ -211,7 +211,7 @@ describe('a key', () => {
   test('is nowhere to be seen once it was made', async () => {
     const key = await app.newKey();
     await app.submit(key);
-    const caller = await app.keys.find(key);
+    const caller = await app.keys.holder(hashOf(key));
     const shown = inspect([caller, await app.keys.list(), new KeySecret(key), app.keys], {
       depth: 12,
       showHidden: true,
@@ -262,7 +262,7 @@ describe('looking keys up', () => {
     };
     try {
       const findAll = (): Promise<unknown> =>
-        Promise.all(Array.from({ length: 100 }, (_, i) => app.keys.find(keys[i % 4]!)));
+        Promise.all(Array.from({ length: 100 }, async (_, i) => app.keys.holder(hashOf(keys[i % 4]!))));
       await findAll();
       expect(statements).toEqual(new Set(['find_keys']));
       expect(count).toBe(2);

@@ -1,7 +1,8 @@
+import pg from 'pg';
 import { KeysService } from '../src/auth/keys.service.js';
 import { keyHeader, verdict } from './queue-calls.js';
 import { modelsFile, ScriptedModel } from './scripted-model.js';
-import { startTestService, type TestService } from './support/index.js';
+import { startTestService, type TestService, until } from './support/index.js';
 
 /** A submission that comes alone to an idle service is counted by the statement that writes it. */
 
@@ -17,9 +18,7 @@ beforeAll(async () => {
   });
 });
 
-beforeEach(async () => {
-  key = (await service.app.get(KeysService).create({ name: 'caller' })).reveal();
-});
+beforeEach(callAsSomebodyNew);
 
 afterEach(async () => {
   for (const { id } of await service.query<{ id: string }>(`SELECT request_id AS id FROM lease`))
@@ -30,6 +29,10 @@ afterAll(async () => {
   await service.stop();
   await model.stop();
 });
+
+async function callAsSomebodyNew(): Promise<void> {
+  key = (await service.app.get(KeysService).create({ name: 'caller' })).reveal();
+}
 
 const submit = (body = '{"hold":true}', headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${service.url}/v1/queue/test/roomy`, {
@@ -69,7 +72,7 @@ test('without room under the limit nothing is written, and the slot is free agai
   expect([remaining(refused), await verdict(refused)]).toEqual(['0', [403, 'rate_limited']]);
   expect(await requests()).toBe(before);
 
-  key = service.key;
+  await callAsSomebodyNew();
   await model.arrived(await idOf(await submit()));
 });
 
@@ -89,6 +92,41 @@ test('a submission with an Idempotency-Key is counted before it is looked for', 
   ]);
   expect(await idOf(second)).toBe(await idOf(first));
   expect(await verdict(submit(undefined, once))).toEqual([403, 'rate_limited']);
+});
+
+test('a call that the database refuses is counted, and its slot is free again', async () => {
+  await service.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$`);
+  await service.query(`
+    CREATE TRIGGER refuse BEFORE INSERT ON request
+    FOR EACH ROW WHEN (NEW.input->>'refuse' IS NOT NULL) EXECUTE FUNCTION refuse()`);
+  const failed = await submit('{"refuse":true}');
+  await service.query('DROP TRIGGER refuse ON request');
+  expect([remaining(failed), await verdict(failed)]).toEqual(['1', [500, 'internal_error']]);
+
+  await callAsSomebodyNew();
+  const ids = [await idOf(await submit()), await idOf(await submit())];
+  for (const id of ids) await model.arrived(id);
+});
+
+test('where the caller is being counted already, the submission does not wait in its own statement', async () => {
+  await submit();
+  const other = new pg.Client(service.databaseUrl);
+  await other.connect();
+  await other.query('BEGIN');
+  await other.query('SELECT FROM rate_usage FOR UPDATE');
+  const submitting = submit();
+  const waiting = `SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%rate_admit%'`;
+  const [row] = await until(async () => {
+    const rows = await service.query<{ query: string }>(waiting);
+    return rows.length > 0 && rows;
+  });
+  expect(row!.query).toMatch(/FROM rate_admit\(/);
+  await other.query('COMMIT');
+  await other.end();
+  const response = await submitting;
+  expect([response.status, remaining(response)]).toEqual([202, '0']);
+  await model.arrived(await idOf(response));
 });
 
 test('of many that come at once no more are let in than there is room for', async () => {

@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Config } from '../src/config/config.js';
+import { KeysService } from '../src/auth/keys.service.js';
 import { Draining } from '../src/http/draining.js';
 import { HotRoutes } from '../src/requests/hot-routes.js';
 import { modelsFile, ScriptedModel } from './scripted-model.js';
@@ -35,11 +36,15 @@ let model: ScriptedModel;
 let hot: Server;
 let routed: Server;
 let waiting: string;
+let reader: string;
 
 beforeAll(async () => {
   model = await new ScriptedModel().start();
   service = await startTestService({
-    models: modelsFile(model.entry('test/narrow', { concurrency: 1 })),
+    models: modelsFile(
+      model.entry('test/narrow', { concurrency: 1 }),
+      model.entry('test/roomy', { concurrency: 100 }),
+    ),
     config: { shutdownGraceMs: 0, rateLimitSubmit: [{ name: 'minute', limit: 1_000, windowMs: 60_000 }] },
   });
   hot = await listening((_, response) => response.writeHead(wentOn).end());
@@ -47,6 +52,7 @@ beforeAll(async () => {
   routed = await listening(service.app.getHttpAdapter().getInstance() as RequestListener);
   await submit('{"hold":true}');
   waiting = await submit('{"n":1}');
+  reader = (await service.app.get(KeysService).create({ name: 'reader', scopes: ['read'] })).reveal();
 });
 
 afterAll(async () => {
@@ -113,6 +119,10 @@ const sameAnswer: [name: string, call: () => Call][] = [
     'an Idempotency-Key that is none',
     () => submission({ headers: { ...withKey(), 'idempotency-key': ' ' } }),
   ],
+  [
+    'a submission that its key does not allow',
+    () => submission({ headers: { authorization: `Key ${reader}` } }),
+  ],
   ['an encoding that is unknown', () => submission({ headers: { ...withKey(), 'content-encoding': 'zip' } })],
   ['a status', () => ({ path: status(), headers: withKey() })],
   ['a status with logs', () => ({ path: `${status()}?logs=1`, headers: withKey() })],
@@ -121,13 +131,19 @@ const sameAnswer: [name: string, call: () => Call][] = [
   ['a status of nothing', () => ({ path: status().replace(/-7/, '-4'), headers: withKey() })],
 ];
 
-test.each(sameAnswer)('%s is answered as by the controller', async (_, call) => {
-  const sent = { ...call() };
-  sent.headers = { ...sent.headers, 'x-request-id': 'the-same' };
+async function expectSame(call: Call): Promise<void> {
+  const sent = { ...call, headers: { ...call.headers, 'x-request-id': 'the-same' } };
   const quick = await send(hot, sent);
   expect(quick.status).not.toBe(wentOn);
   expect(comparable(quick)).toEqual(comparable(await send(routed, sent)));
-});
+}
+
+test.each(sameAnswer)('%s is answered as by the controller', (_, call) => expectSame(call()));
+
+test.each(sameAnswer.filter(([, call]) => call.toString().includes('submission(')))(
+  '%s that is counted along is answered as by the controller',
+  (_, call) => expectSame({ ...call(), path: call().path.replace('test/narrow', 'test/roomy') }),
+);
 
 test('a repeated Idempotency-Key is answered with the same request', async () => {
   const repeated = submission({ headers: { ...withKey(), 'idempotency-key': 'twice' } });

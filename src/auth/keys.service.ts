@@ -5,7 +5,7 @@ import { Config } from '../config/config.js';
 import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import type { Caller } from './caller.js';
-import { KeySecret, hashOf } from './key-secret.js';
+import { KeySecret } from './key-secret.js';
 import { KeyStore, type NewKey } from './key-store.js';
 import { LastUse } from './last-use.js';
 
@@ -41,12 +41,7 @@ export class KeysService {
     return revoked;
   }
 
-  /** Whose key this is; undefined if it is unknown, revoked or expired. */
-  async find(presented: string): Promise<Caller | undefined> {
-    return this.holder(hashOf(presented));
-  }
-
-  /** The same by the key's hash; at once if it is known here. */
+  /** Whose key this is, by its hash; undefined if it is unknown, revoked or expired. At once if it is known here. */
   holder(hash: string): Caller | undefined | Promise<Caller | undefined> {
     const found = this.finder.find(hash);
     return found instanceof Promise ? found.then((caller) => this.noted(caller)) : this.noted(found);

@@ -5,8 +5,8 @@ import { continueIfExpected } from './expect-continue.js';
 import { readBody } from './read-body.js';
 
 /**
- * Reads the body of the one route that takes one. Called by the handler, after the guards: a caller without a key or
- * over its limit does not get to fill our memory first.
+ * Reads the body of the one route that takes one. Called by the handler, after the guards: a caller without a key, or
+ * over its limit with more than a few kilobytes, does not get to fill our memory first.
  */
 @Injectable()
 export class BodyReader {

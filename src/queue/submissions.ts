@@ -65,7 +65,7 @@ export class Submissions {
 
   /** Resolves once the request is committed, and its toll before it or with it. */
   async submit(submission: Submission, toll?: Toll): Promise<void> {
-    if (this.wouldStartAlone(submission.modelId)) return this.submitAlone(submission, toll);
+    if (this.wouldStartAlone(submission.modelId) && (await this.submitAlone(submission, toll))) return;
     await toll?.pay();
     const batches = submission.input.length < largeBytes ? this.small : this.large;
     const { answerable } = await batches.add(submission);
@@ -104,15 +104,17 @@ export class Submissions {
     return result.map((one) => ({ result: one, answerable }));
   }
 
-  private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<void> {
+  /** False: its toll could not be counted along, and nothing was written. */
+  private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
     const { result, answerable } = await this.write(
       () => this.scheduler.submitAndStart(submission, toll?.claim()),
       ({ written }) => {
         if (written?.token === null) this.tell([submission], [written]);
       },
     );
-    if (result.toll !== undefined) toll?.settle(result.toll);
+    if (toll !== undefined && !toll.settle(result.toll!)) return false;
     await answerable;
+    return true;
   }
 
   private async write<T>(

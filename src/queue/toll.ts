@@ -4,8 +4,8 @@ export interface Toll {
   pay(): Promise<void>;
   /** What a statement needs to count it along. Whoever asks for it does so, and tells what came of it. */
   claim(): TollClaim;
-  /** Throws if there was no room for it, and so nothing was written. */
-  settle(answer: TollAnswer): void;
+  /** Throws if there was no room for it, and so nothing was written. False: it was not counted, and is yet to be paid. */
+  settle(answer: TollAnswer): boolean;
 }
 
 /** The arguments of `rate_admit_one`. */
@@ -17,7 +17,8 @@ export interface TollClaim {
 }
 
 export interface TollAnswer {
-  granted: number;
+  /** null: somebody else was counting for the same caller. */
+  granted: number | null;
   /** Per window, after what was granted. */
   remaining: number[];
   /** Per window, until its oldest admission leaves it. */

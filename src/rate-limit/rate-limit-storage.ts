@@ -18,7 +18,7 @@ export interface Claimant {
 }
 
 /** What `rate_admit_one` answers. */
-export type CountedRow = Pick<AdmitRow, 'granted' | 'remaining' | 'reset_ms'>;
+export type CountedRow = Pick<AdmitRow, 'remaining' | 'reset_ms'> & { granted: number };
 
 interface Asker {
   resolve(admission: Admission): void;
@@ -136,7 +136,7 @@ export class RateLimitStorage implements ThrottlerStorage {
       const asks = [...batch.map(([, ask]) => ask), ...this.waiting.values()];
       this.waiting.clear();
       for (const { askers, supply } of asks) {
-        supply?.putNothing();
+        supply?.giveUp();
         for (const { reject } of askers) reject(error);
       }
     }

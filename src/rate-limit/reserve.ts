@@ -2,7 +2,7 @@ import { BoundedCache } from '../auth/bounded-cache.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Admission, type Standing } from './admission.js';
 
-/** Below this a statement an admission costs nothing, and 1 % of the room would be next to none. */
+/** Below this there are few calls to save a statement for, and 1 % of the room would be next to none. */
 const leastLimit = 1_000;
 /** Share of the smallest window; the database counts in the same grain. */
 const bucketsPerWindow = 40;
@@ -24,7 +24,7 @@ export class Supply {
   /** A bucket in which there was no more to have. */
   private emptyIn: number | undefined;
 
-  constructor(private readonly bucketMs: number) {}
+  constructor(readonly bucketMs: number) {}
 
   /** One admission, if there is one. Counts the demand either way. */
   take(now: number): Admission | undefined {
@@ -56,6 +56,11 @@ export class Supply {
     this.stocks.push({ left, until, standing });
   }
 
+  /** Nobody answered. */
+  giveUp(): void {
+    this.isAsked = false;
+  }
+
   /** There was no more to have: it is not worth asking again within this bucket. */
   putNothing(): void {
     this.isAsked = false;
@@ -85,7 +90,7 @@ export class Reserve {
     const bucketMs = this.bucketMs(limits);
     if (bucketMs === null) return undefined;
     let supply = this.supplies.get(key, now);
-    if (supply === undefined) {
+    if (supply?.bucketMs !== bucketMs) {
       supply = new Supply(bucketMs);
       this.supplies.set(key, supply, Infinity);
     }

@@ -2,11 +2,14 @@ import type { DomainError } from '../errors/domain-error.js';
 import type { Admission } from './admission.js';
 import type { Claimant, CountedRow, RateLimitStorage } from './rate-limit-storage.js';
 
+/** `granted` is null where somebody else was counting for the same subject. */
+type MaybeCounted = Omit<CountedRow, 'granted'> & { granted: number | null };
+
 /** A call that is yet to be counted: with a statement of its own, or along with the one that writes its submission. */
 export class Ticket {
   /** What became of it, once that is known. */
   admission: Admission | undefined;
-  private sentAt: number | undefined;
+  private sentAt = 0;
 
   constructor(
     private readonly storage: RateLimitStorage,
@@ -14,14 +17,8 @@ export class Ticket {
     private readonly refusal: (admission: Admission) => DomainError,
   ) {}
 
-  /** Nobody has begun to count it. */
-  get isOpen(): boolean {
-    return this.admission === undefined && this.sentAt === undefined;
-  }
-
   /** Counts it with a statement of its own. */
   async count(): Promise<Admission> {
-    this.sentAt = performance.now();
     return (this.admission = await this.storage.count(this.claimant));
   }
 
@@ -42,10 +39,12 @@ export class Ticket {
     };
   }
 
-  /** What `rate_admit_one` answered; throws the refusal. */
-  settle(answer: CountedRow): void {
-    this.admission = this.storage.counted(this.claimant, answer, this.sentAt!);
+  /** What `rate_admit_one` answered; throws the refusal. False: it did not count, and the call is yet to be counted. */
+  settle({ granted, ...windows }: MaybeCounted): boolean {
+    if (granted === null) return false;
+    this.admission = this.storage.counted(this.claimant, { granted, ...windows }, this.sentAt);
     this.judge(this.admission);
+    return true;
   }
 
   private judge(admission: Admission): void {

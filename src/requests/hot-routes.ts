@@ -5,6 +5,7 @@ import { assertMay } from '../auth/access.js';
 import { CallerResolver } from '../auth/caller-resolver.js';
 import type { Caller, Scope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
 import { Exchange } from '../http/exchange.js';
@@ -19,6 +20,9 @@ import { parseLogsQuery } from './logs-query.js';
 import { toPlainCall, type PlainCall } from './plain-call.js';
 import { baseUrl, requestUrls } from './request-urls.js';
 import { RequestsService } from './requests.service.js';
+
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'unavailable';
 
 type Submit = PlainCall & { kind: 'submit' };
 type Counted = Admission | Ticket | undefined;
@@ -127,12 +131,15 @@ export class HotRoutes {
     );
   }
 
-  /** What is wrong with a call that was not counted yet is told only if there is room for it under the limits. */
+  /**
+   * What is wrong with a call that was not counted yet is told only if there is room for it under the limits. Without
+   * a database it cannot be counted, as it could not have been at first.
+   */
   private async countAlong<T>(ticket: Ticket, exchange: Exchange, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (ticket.isOpen) await ticket.pay();
+      if (ticket.admission === undefined && !isUnavailable(error)) await ticket.pay();
       throw error;
     } finally {
       if (ticket.admission !== undefined) exchange.setFields(ticket.admission.fields);

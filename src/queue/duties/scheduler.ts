@@ -144,12 +144,13 @@ export class Scheduler extends Duty {
       this.release(lane);
       throw error;
     });
-    const { seq, token } = started.written ?? { token: null };
-    if (token === null) {
-      if (started.written !== undefined) lane.distrust();
+    const { written } = started;
+    if (written === undefined || written.token === null) {
+      lane.distrust();
       this.release(lane);
     } else {
       const { id, priority, input } = submission;
+      const { seq, token } = written;
       const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
       this.carry(lane, { claimed: [{ id, priority, seq, token, ...first }], generation });
     }

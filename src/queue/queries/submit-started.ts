@@ -16,7 +16,7 @@ export interface StartOptions {
 }
 
 export interface SubmittedStarted {
-  /** undefined: there was no room for the toll. */
+  /** undefined: there was no room for the toll, or somebody else was counting for the same caller. */
   written: Written | undefined;
   /** undefined: there was none to count. */
   toll: TollAnswer | undefined;
@@ -34,7 +34,7 @@ export interface Written {
  *   service starts a request one commit after it came, not two.
  * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. Who
  *   waits in the line goes first; the slot is this node's own and was taken before. The toll is counted first, under
- *   the lock of its row until the commit; what enters the line while that is waited for is overtaken.
+ *   the lock of its row until the commit. Nobody waits for that lock here: what was looked at would be old by then.
  * Index: queue_entry_pkey for the look at the line, from the floor on; inserts into request_pkey (today's partition)
  *   and lease_pkey or queue_entry_pkey.
  */
@@ -46,7 +46,7 @@ const statement = (name: string, toll: string): Statement => ({
 ), chance AS MATERIALIZED (
   SELECT clock_timestamp() AS at,
          EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
-           AND now() < to_timestamp($11::float8 / 1000)
+           AND clock_timestamp() < to_timestamp($11::float8 / 1000)
            AND NOT EXISTS (
              SELECT FROM queue_entry
              WHERE model_id = $2::text
@@ -90,7 +90,7 @@ const free = statement(
 );
 const tolled = statement(
   'submit_started_tolled',
-  `rate_admit_one($12::text, $13::text, 1, 0, $14::bigint[], $15::integer[])`,
+  `rate_admit_one($12::text, $13::text, 1, 0, $14::bigint[], $15::integer[], false)`,
 );
 
 type Row = TollAnswer & (Written | { id: null });
