@@ -5,10 +5,10 @@ import { InjectDatabaseUrl } from './database-url.js';
 
 const channel = 'nowserving';
 /** Statements are at least so far apart: each takes a lock that all commits with notifications share, and wakes all… */
-const coalesceMs = 25;
-/** …and further where each carries so much that much is going on, and waking everybody more often buys little. */
-const busyCoalesceMs = 60;
-const busyCharacters = 250;
+const leastApartMs = 25;
+/** …and further the more each carries: where much is going on, waking everybody more often buys little. */
+const mostApartMs = 120;
+const charactersPerMs = 10;
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
@@ -91,7 +91,7 @@ export class NotifyChannel {
   private flushSoon(): void {
     if (this.flushing || this.flushDue) return;
     this.flushDue = true;
-    const apartMs = this.flushedCharacters > busyCharacters ? busyCoalesceMs : coalesceMs;
+    const apartMs = Math.min(mostApartMs, Math.max(leastApartMs, this.flushedCharacters / charactersPerMs));
     const waitMs = apartMs - (performance.now() - this.flushedAt);
     const flush = (): void => void this.flush();
     if (waitMs > 0) this.flushTimer = setTimeout(flush, waitMs);
