@@ -21,13 +21,11 @@ import { toPlainCall, type PlainCall } from './plain-call.js';
 import { baseUrl, requestUrls } from './request-urls.js';
 import { RequestsService } from './requests.service.js';
 
-const isUnavailable = (error: unknown): boolean =>
-  error instanceof DomainError && error.code === 'unavailable';
+/** A body that may be read before its call is counted. */
+const smallBytes = 16 * 1024;
 
 type Submit = PlainCall & { kind: 'submit' };
 type Counted = Admission | Ticket | undefined;
-
-const smallBytes = 16 * 1024;
 
 /**
  * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in
@@ -177,4 +175,8 @@ export class HotRoutes {
   private base({ headers, socket }: IncomingMessage): string {
     return baseUrl({ host: headers.host, secure: false, socket }, this.config);
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DomainError && error.code === 'unavailable';
 }
