@@ -50,8 +50,12 @@ export class DurableAdmission1780000000009 implements MigrationInterface {
             FOR UPDATE SKIP LOCKED;
           END IF;
           EXIT WHEN FOUND;
+          -- Somebody else counts for the subject just now: nothing is decided. To insert would wait for who changed it.
+          IF NOT may_wait AND EXISTS (SELECT FROM rate_usage u
+                                      WHERE u.subject = for_subject AND u.route_class = for_class) THEN
+            RETURN;
+          END IF;
           INSERT INTO rate_usage (subject, route_class) VALUES (for_subject, for_class) ON CONFLICT DO NOTHING;
-          -- Somebody else counts for the subject just now: nothing is decided.
           IF NOT FOUND AND NOT may_wait THEN
             RETURN;
           END IF;

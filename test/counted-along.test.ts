@@ -114,7 +114,7 @@ test('where the caller is being counted already, the submission does not wait in
   const other = new pg.Client(service.databaseUrl);
   await other.connect();
   await other.query('BEGIN');
-  await other.query('SELECT FROM rate_usage FOR UPDATE');
+  await other.query('UPDATE rate_usage SET idle_at = idle_at');
   const submitting = submit();
   const waiting = `SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%rate_admit%'`;
   const [row] = await until(async () => {
