@@ -55,7 +55,6 @@ describe('the call to a model', () => {
       'x-request-id': '01890000-0000-7000-8000-000000000001',
       'x-attempt': '3',
       authorization: 'Bearer secret',
-      connection: 'close',
     });
   });
 

@@ -40,12 +40,18 @@ export class ModelServer {
   });
 
   async start(): Promise<this> {
+    this.promise(0);
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
     return this;
   }
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/predict`;
+  }
+
+  /** For so many seconds it says that it keeps idle connections; 0: it says nothing. */
+  promise(seconds: number): void {
+    this.server.keepAliveTimeout = seconds * 1_000;
   }
 
   /** Open connections. */

@@ -47,7 +47,6 @@ export class ModelServer {
     const ended = (): void => {
       run.endedAt = Math.min(run.endedAt, now());
     };
-    request.socket.once('close', ended);
     response.once('close', ended);
     response.once('finish', () => {
       run.answered = true;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../database/database.js';
 import type { Pipeline } from '../database/pipeline.js';
 import { isDatabaseUnavailable } from '../database/database-error.js';
@@ -114,6 +115,8 @@ export class Submissions {
     );
     if (toll !== undefined && !toll.settle(result.toll!)) return false;
     await answerable;
+    // What starts its run goes out in this turn, the caller's answer in the next.
+    await nextTurn();
     return true;
   }
 

@@ -1,13 +1,10 @@
-import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
-import { Agent as SecureAgent, request as httpsRequest } from 'node:https';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { connectionFailure } from './connection-failure.js';
+import { agent, noteAnswer, secureAgent } from './kept-connections.js';
 
 /** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
 const keepAliveProbeMs = 30_000;
-
-/** They keep no connections. */
-const agent = new Agent({ keepAlive: false });
-const secureAgent = new SecureAgent({ keepAlive: false, maxCachedSessions: 0 });
 
 export interface HttpCall {
   url: string;
@@ -21,14 +18,13 @@ export interface HttpAnswer {
   headers: IncomingHttpHeaders;
   /** Ends when the answer is complete; throws a `RunFailure` when the connection breaks before. */
   chunks: AsyncIterable<Buffer>;
-  /** Drops the connection; harmless after the end. */
+  /** Drops the connection, unless the answer was read to its end. */
   close(): void;
 }
 
 /**
- * One POST on a connection of its own: a kept-alive one may turn out to be closed under the request, and a
- * repeated POST might be a second run. Only connecting is timed here; how long the model may think is the
- * run's business, so there are no time-outs for headers or body (`fetch` has them, at 300 s).
+ * One POST. Only connecting is timed here; how long the model may think is the run's business, so there are no
+ * time-outs for headers or body (`fetch` has them, at 300 s).
  */
 export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
@@ -46,11 +42,13 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
       reject(stopped(signal));
     };
     signal.addEventListener('abort', abort, { once: true });
-    const connecting = setTimeout(() => {
-      request.destroy(Object.assign(new Error('connect'), { code: 'ETIMEDOUT' }));
-    }, call.connectTimeoutMs);
+    let connecting: NodeJS.Timeout | undefined;
     request.on('socket', (socket) => {
+      if (request.reusedSocket) return;
       socket.setKeepAlive(true, keepAliveProbeMs);
+      connecting = setTimeout(() => {
+        request.destroy(Object.assign(new Error('connect'), { code: 'ETIMEDOUT' }));
+      }, call.connectTimeoutMs);
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
     });
     request.on('error', (error) => reject(signal.aborted ? stopped(signal) : connectionFailure(error)));
@@ -59,6 +57,7 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
       signal.removeEventListener('abort', abort);
     });
     request.on('response', (response) => {
+      noteAnswer(response.socket, response);
       // Whoever reads the chunks gets the error; without a listener it would end the process.
       response.on('error', () => undefined);
       resolve({
