@@ -1,3 +1,4 @@
+import { jsonArray, uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
@@ -24,12 +25,10 @@ export interface Finish {
  * Index: lease_pkey, request_pkey. Each step carries on what the next ones need: joining two steps of a batch has no
  *   index, and so the cost of a batch would grow with its square.
  */
-const finishStatement: Statement = {
-  name: 'finish',
+const statement = (name: string, done: string): Statement => ({
+  name,
   text: `WITH done AS (
-  SELECT *
-  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-    AS done (request_id, token, attempt_outcome, output, error, error_code, error_message, message)
+  ${done}
 ), released AS (
   DELETE FROM lease
   USING done
@@ -40,8 +39,8 @@ const finishStatement: Statement = {
   UPDATE request
   SET state = 'COMPLETED',
       outcome = CASE released.attempt_outcome WHEN 'timed_out' THEN 'failed' ELSE released.attempt_outcome END,
-      output = released.output::json,
-      error = released.error::json,
+      output = released.output,
+      error = released.error,
       failed_attempts = failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer,
       completed_at = released.ended_at,
       inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
@@ -64,25 +63,43 @@ const finishStatement: Statement = {
 )
 SELECT id
 FROM finished`,
-};
+});
+
+const finishAny = statement(
+  'finish',
+  `SELECT *
+  FROM unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
+    AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)`,
+);
+/** Most batches hold nothing else, and each array costs. */
+const finishSuccesses = statement(
+  'finish_successes',
+  `SELECT *, 'succeeded'::text AS attempt_outcome, NULL::json AS error, NULL::text AS error_code,
+         NULL::text AS error_message, NULL::text AS message
+  FROM unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)`,
+);
 
 /** For each item whether its run still held the lease, and so ended the request. */
 export async function finish(database: Database, items: Finish[]): Promise<boolean[]> {
-  const rows = await database.query<{ id: string }>(finishStatement, [
-    items.map(({ requestId }) => requestId),
-    items.map(({ token }) => token),
-    items.map(({ attemptOutcome }) => attemptOutcome),
-    items.map(({ output }) => output),
-    someOf(items.map(({ error }) => (error === null ? null : JSON.stringify(error)))),
-    someOf(items.map(({ error }) => error?.code ?? null)),
-    someOf(items.map(({ error }) => error?.message ?? null)),
-    someOf(items.map(({ message }) => message)),
-  ]);
+  const runs = [
+    uuidArray(items.map(({ requestId }) => requestId)),
+    uuidArray(items.map(({ token }) => token)),
+    jsonArray(items.map(({ output }) => output)),
+  ];
+  const rows = items.every(isPlainSuccess)
+    ? await database.query<{ id: string }>(finishSuccesses, runs)
+    : await database.query<{ id: string }>(finishAny, [
+        ...runs,
+        items.map(({ attemptOutcome }) => attemptOutcome),
+        items.map(({ error }) => (error === null ? null : JSON.stringify(error))),
+        items.map(({ error }) => error?.code ?? null),
+        items.map(({ error }) => error?.message ?? null),
+        items.map(({ message }) => message),
+      ]);
   const finished = new Set(rows.map(({ id }) => id));
   return items.map(({ requestId }) => finished.has(requestId));
 }
 
-/** unnest fills up what is missing with nulls: nothing but nulls need not be sent. */
-function someOf(values: (string | null)[]): (string | null)[] | null {
-  return values.every((value) => value === null) ? null : values;
+function isPlainSuccess({ attemptOutcome, message }: Finish): boolean {
+  return attemptOutcome === 'succeeded' && message === null;
 }
