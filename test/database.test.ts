@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { Config } from '../src/config/config.js';
+import { jsonArray, uuidArray } from '../src/database/binary-array.js';
 import { createDataSource } from '../src/database/data-source.js';
 import { Database } from '../src/database/database.js';
 import { createTestDatabase } from './support/index.js';
@@ -48,4 +50,23 @@ test.each([
   await dataSource.destroy();
   await testDatabase.drop();
   expect(JSON.stringify(after) === JSON.stringify(before)).toBe(isKept);
+});
+
+test.each([
+  ['none', [], []],
+  ['one', [randomUUID()], ['{"text":"a \\"quoted\\" \\\\ word, {braces}, NULL"}']],
+  [
+    'many, of more bytes than characters',
+    [randomUUID(), randomUUID()],
+    ['"Dämmerung, 港, 🚢"', ' [1.0, 1e400] '],
+  ],
+  ['some that are nothing', [randomUUID()], [null, '1', null]],
+])('arrays of %s arrive as they were', async (_, ids, texts) => {
+  const { url, drop } = await createTestDatabase();
+  const dataSource = await createDataSource({ url, poolSize: 1 }).initialize();
+  const database = new Database(dataSource, new Config());
+  const arrays = { name: 'arrays', text: 'SELECT $1::uuid[] AS ids, $2::json[]::text[] AS texts' };
+  expect(await database.query(arrays, [uuidArray(ids), jsonArray(texts)])).toEqual([{ ids, texts }]);
+  await dataSource.destroy();
+  await drop();
 });

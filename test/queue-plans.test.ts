@@ -59,6 +59,7 @@ async function liveALife(calls: QueueCalls): Promise<void> {
   });
   await calls.response(id);
   await calls.status(id, '?logs=1');
+  await calls.response(await calls.submit('test/model', { attempts: [{ status: 400 }] }));
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
   // Nobody runs them. At once within the process, so that they go together, and then one alone.
@@ -90,12 +91,14 @@ async function planOf(name: string, options = ''): Promise<string> {
   return lines.map((line) => line['QUERY PLAN']).join('\n');
 }
 
-/** A fingerprint; all other bytes are JSON. */
+/** A fingerprint; other bytes are JSON, or an array in binary format, which begins with its number of dimensions. */
 const sha256Bytes = 32;
 
 function literal(value: Value): string {
   if (value === null) return 'NULL';
   if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
+  // The plan is the same for all values.
+  if (Buffer.isBuffer(value) && value[0] === 0) return `'{}'`;
   const text = Array.isArray(value)
     ? `{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(String(item)))).join(',')}}`
     : String(value);
@@ -112,6 +115,7 @@ const hot = [
   'claim',
   'append_log',
   'finish',
+  'finish_successes',
   'requeue',
   'cancel',
   'promote',

@@ -7,13 +7,21 @@ const uuidType = 2950;
 const jsonType = 114;
 const uuidBytes = 16;
 
-/** For a parameter of type `uuid[]`. */
+/** Values of hexadecimal digits by their character codes. */
+const digits = new Uint8Array(128);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) digits[digit.charCodeAt(0)] = value;
+
+/** For a parameter of type `uuid[]`; in lower case, as PostgreSQL writes them. */
 export function uuidArray(ids: readonly string[]): Buffer {
   const { array, start } = begin(uuidType, ids.length, false, ids.length * uuidBytes);
   let at = start;
   for (const id of ids) {
     at = array.writeInt32BE(uuidBytes, at);
-    at += array.write(id.replaceAll('-', ''), at, 'hex');
+    // Buffer's own reading of hexadecimal takes six times as long for so few.
+    for (let i = 0; i < id.length; i += 2) {
+      if (id[i] === '-') i++;
+      array[at++] = (digits[id.charCodeAt(i)]! << 4) | digits[id.charCodeAt(i + 1)]!;
+    }
   }
   return array;
 }
