@@ -9,7 +9,7 @@ const uuidBytes = 16;
 
 /** Values of hexadecimal digits by their character codes. */
 const digits = new Uint8Array(128);
-for (const [value, digit] of [...'0123456789abcdef'].entries()) digits[digit.charCodeAt(0)] = value;
+for (let value = 0; value < 16; value++) digits[value.toString(16).charCodeAt(0)] = value;
 
 /** For a parameter of type `uuid[]`; in lower case, as PostgreSQL writes them. */
 export function uuidArray(ids: readonly string[]): Buffer {
