@@ -98,27 +98,6 @@ describe('the migrations', () => {
     });
   });
 
-  it('turn the counts of calls into running counts and back', async () => {
-    await onEmptyDatabase([], async (dataSource) => {
-      const counts = async (): Promise<unknown> =>
-        dataSource.query('SELECT subject, counts FROM rate_usage ORDER BY subject');
-      await dataSource.runMigrations();
-      for (let left = migrations.length; left > 9; left--) await dataSource.undoLastMigration();
-      await dataSource.query(
-        `INSERT INTO rate_usage (subject, route_class, ends, counts)
-         VALUES ('key:a', 'submit', '{1,2,3}', '{5,1,7}'), ('key:b', 'submit', '{}', '{}')`,
-      );
-      const single = await counts();
-      await dataSource.runMigrations();
-      expect(await counts()).toEqual([
-        { subject: 'key:a', counts: [5, 6, 13] },
-        { subject: 'key:b', counts: [] },
-      ]);
-      for (let left = migrations.length; left > 9; left--) await dataSource.undoLastMigration();
-      expect(await counts()).toEqual(single);
-    });
-  });
-
   it('have unique names in the order of their files', () => {
     const names = migrations.map((Migration) => new Migration().name);
     expect(new Set(names).size).toBe(names.length);

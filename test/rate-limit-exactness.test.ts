@@ -149,7 +149,9 @@ describe('the limits of a subject', () => {
     const { storage } = await startNode();
     const limits = parseRateLimits('2/m,100/h');
     for (let i = 0; i < 5; i++) await storage.admit('key:a', 'submit', limits);
-    const [row] = await query<{ used: string }>(`SELECT counts[cardinality(counts)] AS used FROM rate_usage`);
+    const [row] = await query<{ used: string }>(
+      `SELECT (SELECT sum(n) FROM unnest(counts) AS n) AS used FROM rate_usage`,
+    );
     expect(Number(row!.used)).toBe(2);
     const { windows: states } = await storage.admit('key:a', 'submit', limits);
     expect(states.map(({ remaining }) => remaining)).toEqual([0, 98]);
@@ -168,7 +170,9 @@ describe('the limits of a subject', () => {
         ),
       );
     }
-    const rows = await query<{ used: string }>(`SELECT counts[cardinality(counts)] AS used FROM rate_usage`);
+    const rows = await query<{ used: string }>(
+      `SELECT (SELECT sum(n) FROM unnest(counts) AS n) AS used FROM rate_usage`,
+    );
     expect(rows.map(({ used }) => Number(used))).toEqual(subjects.map(() => 30));
   });
 
@@ -198,17 +202,6 @@ describe('the limits of a subject', () => {
     await query(`UPDATE rate_usage SET ends = ARRAY[ends[1] + 3600000000], counts = '{2}'`);
     expect((await storage.admit('key:a', 'submit', limits)).admitted).toBe(false);
     await until(async () => (await storage.admit('key:a', 'submit', limits)).admitted);
-  });
-
-  test('running counts begin anew before they outgrow their type', async () => {
-    const { storage } = await startNode();
-    const limits = parseRateLimits('5/h');
-    await storage.admit('key:a', 'submit', limits);
-    await query(`UPDATE rate_usage SET ends = 1 || ends, counts = '{1500000000,1500000001}'`);
-    const { windows: states } = await storage.admit('key:a', 'submit', limits);
-    expect(states[0]!.remaining).toBe(3);
-    const [row] = await query<{ used: number }>(`SELECT counts[cardinality(counts)] AS used FROM rate_usage`);
-    expect(row!.used).toBe(2);
   });
 
   test('the history of a busy subject stays short', async () => {

@@ -1,5 +1,6 @@
 import { Config } from '../src/config/config.js';
 import { HttpRunner } from '../src/runners/http-runner.js';
+import { agent } from '../src/runners/kept-connections.js';
 import { type Call, ModelServer, testRun } from './runners-model-server.js';
 import { until } from './support/until.js';
 
@@ -104,5 +105,27 @@ test('a connection that its server closed while it was idle carries nothing more
   server.calls[0]!.socket.end();
   await until(() => server.calls[0]!.closed);
   expect(await run()).toBe('{}');
-  expect(server.calls[1]!.socket).not.toBe(server.calls[0]!.socket);
+  expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
+});
+
+test('a connection whose end the agent has not heard of yet carries nothing more', async () => {
+  server.promise(5);
+  await Promise.all([run(), run()]);
+  await until(() => Object.values(agent.freeSockets).flat().length === 2);
+  Object.values(agent.freeSockets).flat().at(-1)!.destroy();
+  expect(await run()).toBe('{}');
+});
+
+test('nor does one whose time was over while the process stood still', async () => {
+  server.promise(5);
+  await run();
+  await until(() => Object.values(agent.freeSockets).flat().length === 1);
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 4_001;
+  try {
+    expect(await run()).toBe('{}');
+  } finally {
+    performance.now = now;
+  }
+  expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
 });

@@ -7,7 +7,7 @@ import {
 import { request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { connectionFailure } from './connection-failure.js';
-import { agent, noteAnswer, secureAgent } from './kept-connections.js';
+import { agent, mayCarry, noteAnswer, secureAgent } from './kept-connections.js';
 
 /** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
 const keepAliveProbeMs = 30_000;
@@ -44,7 +44,8 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const { secure, options } = targetOf(call.url);
-    const headers = { ...call.headers, 'content-length': Buffer.byteLength(call.body) };
+    const body = Buffer.from(call.body);
+    const headers = { ...call.headers, 'content-length': body.length };
     const request = (secure ? httpsRequest : httpRequest)({ ...options, headers });
     const abort = (): void => {
       request.destroy();
@@ -53,7 +54,13 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
     signal.addEventListener('abort', abort, { once: true });
     let connecting: NodeJS.Timeout | undefined;
     request.on('socket', (socket) => {
-      if (request.reusedSocket) return;
+      if (request.reusedSocket) {
+        if (mayCarry(socket)) return;
+        // Nothing has been sent yet; each try leaves one connection less.
+        resolve(exchange(call, signal));
+        request.destroy();
+        return;
+      }
       socket.setKeepAlive(true, keepAliveProbeMs);
       connecting = setTimeout(() => {
         request.destroy(Object.assign(new Error('connect'), { code: 'ETIMEDOUT' }));
@@ -76,8 +83,7 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
         close: () => request.destroy(),
       });
     });
-    // As text it goes in one piece with the head.
-    request.end(call.body);
+    request.end(body);
   });
 }
 

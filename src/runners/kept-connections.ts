@@ -11,8 +11,10 @@ const oldestMs = 60_000;
 
 interface Kept {
   since: number;
-  /** It may be used again if it idles for less; 0: it is not kept. */
+  /** It may be used again if it idles for less; 0 or less: it is not kept. */
   idleMs: number;
+  /** While it idles: until when it may be used. */
+  until: number;
 }
 
 const kept = new WeakMap<Socket, Kept>();
@@ -27,11 +29,12 @@ function keepAsPromised<A extends Agent>(agent: A): A {
   const reuse = agent.reuseSocket.bind(agent);
   return Object.assign(agent, {
     keepSocketAlive(socket: Socket): boolean {
-      const { idleMs } = kept.get(socket) ?? { idleMs: 0 };
-      if (idleMs <= 0) return false;
+      const entry = kept.get(socket);
+      if (entry === undefined || entry.idleMs <= 0) return false;
+      entry.until = performance.now() + entry.idleMs;
       socket.unref();
       // The agent closes an idle connection at its time-out.
-      socket.setTimeout(idleMs);
+      socket.setTimeout(entry.idleMs);
       return true;
     },
     reuseSocket(socket: Socket, request: ClientRequest): void {
@@ -44,13 +47,21 @@ function keepAsPromised<A extends Agent>(agent: A): A {
 export const agent = keepAsPromised(new Agent({ keepAlive: true }));
 export const secureAgent = keepAsPromised(new SecureAgent({ keepAlive: true, maxCachedSessions: 0 }));
 
+/**
+ * Whether a call may still be sent into a kept connection. The agent hands out those that it has not yet heard the end
+ * of; and in a process that was stopped for a while, those whose time is over.
+ */
+export function mayCarry(socket: Socket): boolean {
+  return socket.writable && performance.now() < (kept.get(socket)?.until ?? 0);
+}
+
 /** Notes for how long the connection of an answer may be kept after it. */
 export function noteAnswer(socket: Socket, { statusCode = 0, headers }: IncomingMessage): void {
   const now = performance.now();
   const since = kept.get(socket)?.since ?? now;
   const isOld = now - since > oldestMs;
   const promisedMs = statusCode < 300 && !isOld ? promiseOf(String(headers['keep-alive'] ?? '')) : 0;
-  kept.set(socket, { since, idleMs: Math.min(promisedMs - marginMs, longestIdleMs) });
+  kept.set(socket, { since, idleMs: Math.min(promisedMs - marginMs, longestIdleMs), until: Infinity });
 }
 
 /** In milliseconds, of a field such as `timeout=5, max=100`; `max=0` takes it back. */
