@@ -4,12 +4,17 @@ import { keyHeader } from '../support/built-service.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
 import { ratioRow } from '../support/rows.js';
-import { median } from '../support/stats.js';
+import { mean } from '../support/stats.js';
 import { postScript } from '../support/wrk.js';
 
 const processes = 4;
 const connectionsEach = 16;
 const warmUpSeconds = 3;
+/**
+ * What is asked for is a difference of a few per cent, and a shared machine is half or twice as fast a second later:
+ * turns as short as they can be, and all of what was answered in them.
+ */
+const turnSeconds = 1;
 const silencer = new URL('../support/no-notifications.js', import.meta.url).href;
 
 export const scene = {
@@ -27,8 +32,12 @@ export const scene = {
     };
     const subjects = { on: await fleet(bench, {}), off: await fleet(bench, off) };
     for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
-    const measured = await interleave(bench.rounds, subjects);
-    return [ratioRow('submits/s, on', median(measured.on), 'off', median(measured.off), { least: 0.95 })];
+    const turns = bench.rounds * bench.seconds;
+    const measured = await interleave(turns, {
+      on: () => subjects.on(turnSeconds),
+      off: () => subjects.off(turnSeconds),
+    });
+    return [ratioRow('submits/s, on', mean(measured.on), 'off', mean(measured.off), { least: 0.95 })];
   },
 };
 

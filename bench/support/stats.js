@@ -17,6 +17,11 @@ export function percentile(values, percent) {
   return low + (high - low) * (place - Math.floor(place));
 }
 
+/** @param {number[]} values */
+export function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
 /**
  * How much a series grows over its whole length, as a share of its mean, by a least squares line.
  * @param {number[]} values measured at even intervals
@@ -24,7 +29,7 @@ export function percentile(values, percent) {
 export function relativeGrowth(values) {
   const count = values.length;
   const meanX = (count - 1) / 2;
-  const meanY = values.reduce((sum, value) => sum + value, 0) / count;
+  const meanY = mean(values);
   let above = 0;
   let below = 0;
   values.forEach((value, x) => {

@@ -4,11 +4,6 @@ import { Config } from '../config/config.js';
 import { InjectDatabaseUrl } from './database-url.js';
 
 const channel = 'nowserving';
-/** Statements are at least so far apart: each takes a lock that all commits with notifications share, and wakes all… */
-const leastApartMs = 25;
-/** …and further the more each carries: where much is going on, waking everybody more often buys little. */
-const mostApartMs = 120;
-const charactersPerMs = 10;
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
@@ -17,6 +12,11 @@ const maxPayloadBytes = 7_900;
 /** Messages kept over an outage. Who was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
 
+const notifyAll = {
+  name: 'notify_all',
+  text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
+};
+
 export interface ChannelListener {
   /** A message of another process, or of this one. */
   message(payload: string): void;
@@ -24,6 +24,8 @@ export interface ChannelListener {
   reconnected(): void;
   /** Asked for when it is time to send, so that what comes meanwhile goes together. Each at most 7,900 bytes. */
   collect(): string[];
+  /** How long after the last statement the next may follow. */
+  apartMs(): number;
 }
 
 /**
@@ -44,7 +46,6 @@ export class NotifyChannel {
   private flushing = false;
   private flushDue = false;
   private flushedAt = 0;
-  private flushedCharacters = 0;
   private testTimer: NodeJS.Timeout | undefined;
   private heardAt = 0;
   private stopped = true;
@@ -91,8 +92,7 @@ export class NotifyChannel {
   private flushSoon(): void {
     if (this.flushing || this.flushDue) return;
     this.flushDue = true;
-    const apartMs = Math.min(mostApartMs, Math.max(leastApartMs, this.flushedCharacters / charactersPerMs));
-    const waitMs = apartMs - (performance.now() - this.flushedAt);
+    const waitMs = (this.listener?.apartMs() ?? 0) - (performance.now() - this.flushedAt);
     const flush = (): void => void this.flush();
     if (waitMs > 0) this.flushTimer = setTimeout(flush, waitMs);
     else setImmediate(flush);
@@ -107,12 +107,8 @@ export class NotifyChannel {
     this.flushing = true;
     this.flushedAt = performance.now();
     const payloads = this.outbox.splice(0);
-    this.flushedCharacters = payloads.reduce((sum, payload) => sum + payload.length, 0);
     try {
-      await this.sending.query('SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload', [
-        channel,
-        payloads,
-      ]);
+      await this.sending.query({ ...notifyAll, values: [channel, payloads] });
     } catch {
       // Sent twice is harmless, not sent leaves the others waiting for their next look.
       this.outbox = [...payloads, ...this.outbox].slice(-maxWaiting);

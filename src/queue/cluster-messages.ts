@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NotifyChannel } from '../database/notify-channel.js';
 import { Cluster } from './cluster.js';
 import type { LineChange } from './lines.js';
+import { MessagePace } from './message-pace.js';
 import { NodeIdentity } from './node-identity.js';
 import { QueueEvents, type QueueChanges } from './queue-events.js';
 
@@ -33,13 +34,17 @@ export class ClusterMessages {
   private unsubscribe: (() => void) | undefined;
   /** What has changed since the channel last asked. */
   private untold: QueueChanges[] = [];
+  private readonly pace = new MessagePace();
+  private readonly ownStart: string;
 
   constructor(
     private readonly channel: NotifyChannel,
     private readonly cluster: Cluster,
     private readonly node: NodeIdentity,
     private readonly events: QueueEvents,
-  ) {}
+  ) {
+    this.ownStart = JSON.stringify({ node: node.id }).slice(0, -1);
+  }
 
   /** `caughtUp` is called when messages may have been missed. */
   async start(caughtUp: () => void): Promise<void> {
@@ -50,6 +55,7 @@ export class ClusterMessages {
         caughtUp();
       },
       collect: () => this.collect(),
+      apartMs: () => this.pace.apartMs(this.cluster.nodes.length),
     });
     this.unsubscribe = this.events.subscribe((changes, origin) => {
       if (origin === 'here' && this.cluster.hasPeers) this.tell(changes);
@@ -73,19 +79,20 @@ export class ClusterMessages {
 
   private collect(): string[] {
     const untold = this.untold.splice(0);
-    const items = toWire({
+    const changes = {
       entered: untold.flatMap(({ entered = [] }) => entered),
       left: untold.flatMap(({ left = [] }) => left),
       work: [...new Set(untold.flatMap(({ work = [] }) => work))],
       changed: untold.flatMap(({ changed = [] }) => changed),
       cancelled: untold.flatMap(({ cancelled = [] }) => cancelled),
-    });
-    return split(items).map((part) => JSON.stringify({ node: this.node.id, ...part }));
+    };
+    this.pace.told(changes.entered.length + changes.left.length);
+    return split(toWire(changes)).map((part) => JSON.stringify({ node: this.node.id, ...part }));
   }
 
   private receive(payload: string, caughtUp: () => void): void {
+    if (payload.startsWith(this.ownStart)) return;
     const message = JSON.parse(payload) as WireMessage;
-    if (message.node === this.node.id) return;
     this.cluster.heard(message.node);
     if (message.missed === true) caughtUp();
     if (message.hello === true || message.missed === true) return;
