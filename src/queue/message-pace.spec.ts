@@ -18,13 +18,14 @@ function tellAfter(ms: number, changes: number): number {
 it('keeps two quiet nodes 24 ms apart, and more nodes further', () => {
   expect(tellAfter(24, 2)).toBe(24);
   expect(pace.apartMs(4)).toBe(48);
-  expect(pace.apartMs(50)).toBe(120);
+  expect(pace.apartMs(50)).toBe(250);
 });
 
 it('goes by the changes in a time, however many a message carries', () => {
-  expect(tellAfter(50, 25)).toBe(50);
-  expect(tellAfter(100, 50)).toBe(50);
+  expect(tellAfter(50, 25)).toBe(40);
+  expect(tellAfter(100, 50)).toBe(40);
   expect(tellAfter(100, 1_000)).toBe(120);
+  expect(pace.apartMs(4)).toBe(240);
 });
 
 it('is as quick as ever for what comes after a quiet while', () => {
@@ -33,5 +34,5 @@ it('is as quick as ever for what comes after a quiet while', () => {
 });
 
 it('takes two messages in one millisecond for one after the other', () => {
-  expect(tellAfter(0, 1)).toBe(100);
+  expect(tellAfter(0, 1)).toBe(80);
 });

@@ -1,11 +1,13 @@
 /**
- * Each message wakes every process, and its connection's backend: after one, a node waits so long for each of the
- * nodes, so that the more there are, the fewer each of them sends…
+ * Each message wakes every process, and its connection's backend. So a node waits so long after one for each of the
+ * nodes: the more there are, the fewer each of them sends…
  */
-const msForEachNode = 12;
-/** …and so long for each change in a millisecond: where much is going on, waking everybody more often buys little. */
-const msForEachChangeInMs = 100;
-const mostMs = 120;
+const leastMsForEachNode = 12;
+/** …and longer the more changes there are in a millisecond: where much is going on, waking everybody often buys little. */
+const msForEachChangeInMs = 40;
+const mostMsForEachNode = 60;
+/** Positions that another process tells are behind by so much at most. */
+const mostMs = 250;
 
 /** How far apart a node's messages to the others are. */
 export class MessagePace {
@@ -23,6 +25,7 @@ export class MessagePace {
 
   /** How long after the last message the next may follow, among so many nodes. */
   apartMs(nodes: number): number {
-    return Math.min(mostMs, Math.max(msForEachNode * nodes, msForEachChangeInMs * this.changesInMs));
+    const ofChanges = Math.min(mostMsForEachNode, msForEachChangeInMs * this.changesInMs);
+    return Math.min(mostMs, nodes * Math.max(leastMsForEachNode, ofChanges));
   }
 }
