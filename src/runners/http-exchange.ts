@@ -1,5 +1,11 @@
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import {
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+  request as httpRequest,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { connectionFailure } from './connection-failure.js';
 import { agent, mayCarry, noteAnswer, secureAgent } from './kept-connections.js';
 
@@ -22,6 +28,14 @@ export interface HttpAnswer {
   close(): void;
 }
 
+interface Target {
+  secure: boolean;
+  options: RequestOptions;
+}
+
+/** By URL; there are as many as models. */
+const targets = new Map<string, Target>();
+
 /**
  * One POST. Only connecting is timed here; how long the model may think is the run's business, so there are no
  * time-outs for headers or body (`fetch` has them, at 300 s).
@@ -29,14 +43,10 @@ export interface HttpAnswer {
 export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const url = new URL(call.url);
-    const secure = url.protocol === 'https:';
+    const { secure, options } = targetOf(call.url);
     const body = Buffer.from(call.body);
-    const request = (secure ? httpsRequest : httpRequest)(url, {
-      method: 'POST',
-      agent: secure ? secureAgent : agent,
-      headers: { ...call.headers, 'content-length': body.length },
-    });
+    const headers = { ...call.headers, 'content-length': body.length };
+    const request = (secure ? httpsRequest : httpRequest)({ ...options, headers });
     const abort = (): void => {
       request.destroy();
       reject(stopped(signal));
@@ -75,6 +85,18 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
     });
     request.end(body);
   });
+}
+
+function targetOf(text: string): Target {
+  let target = targets.get(text);
+  if (target === undefined) {
+    const url = new URL(text);
+    const secure = url.protocol === 'https:';
+    const options = { ...urlToHttpOptions(url), method: 'POST', agent: secure ? secureAgent : agent };
+    target = { secure, options };
+    targets.set(text, target);
+  }
+  return target;
 }
 
 async function* readChunks(response: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
