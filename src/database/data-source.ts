@@ -9,6 +9,7 @@ import { QuickAdmission1780000000006 } from '../../migrations/0006-quick-admissi
 import { HistoryVacuum1780000000007 } from '../../migrations/0007-history-vacuum.js';
 import { RoomForChanges1780000000008 } from '../../migrations/0008-room-for-changes.js';
 import { DurableAdmission1780000000009 } from '../../migrations/0009-durable-admission.js';
+import { LoneAdmission1780000000010 } from '../../migrations/0010-lone-admission.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -20,6 +21,7 @@ export const migrations = [
   HistoryVacuum1780000000007,
   RoomForChanges1780000000008,
   DurableAdmission1780000000009,
+  LoneAdmission1780000000010,
 ];
 
 /**

@@ -8,7 +8,7 @@ export interface Toll {
   settle(answer: TollAnswer): boolean;
 }
 
-/** The arguments of `rate_admit_one`. */
+/** The arguments of `rate_admit_alone`. */
 export interface TollClaim {
   subject: string;
   routeClass: string;

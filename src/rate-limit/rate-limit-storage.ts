@@ -17,7 +17,7 @@ export interface Claimant {
   limits: RateLimits;
 }
 
-/** What `rate_admit_one` answers. */
+/** What `rate_admit_alone` answers. */
 export type CountedRow = Pick<AdmitRow, 'remaining' | 'reset_ms'> & { granted: number };
 
 interface Asker {

@@ -27,7 +27,7 @@ export class Ticket {
     this.judge(await this.count());
   }
 
-  /** The arguments of `rate_admit_one`, for who counts it along. */
+  /** The arguments of `rate_admit_alone`, for who counts it along. */
   claim(): { subject: string; routeClass: string; windowsMs: number[]; limits: number[] } {
     this.sentAt = performance.now();
     const { subject, routeClass, limits } = this.claimant;
@@ -39,7 +39,7 @@ export class Ticket {
     };
   }
 
-  /** What `rate_admit_one` answered; throws the refusal. False: it did not count, and the call is yet to be counted. */
+  /** What `rate_admit_alone` answered; throws the refusal. False: it did not count, and the call is yet to be counted. */
   settle({ granted, ...windows }: MaybeCounted): boolean {
     if (granted === null) return false;
     this.admission = this.storage.counted(this.claimant, { granted, ...windows }, this.sentAt);

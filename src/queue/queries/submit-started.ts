@@ -90,7 +90,7 @@ const free = statement(
 );
 const tolled = statement(
   'submit_started_tolled',
-  `rate_admit_one($12::text, $13::text, 1, 0, $14::bigint[], $15::integer[], false)`,
+  `rate_admit_alone($12::text, $13::text, $14::bigint[], $15::integer[])`,
 );
 
 type Row = TollAnswer & (Written | { id: null });

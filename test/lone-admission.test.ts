@@ -1,0 +1,149 @@
+import pg from 'pg';
+import { seededRandom } from '../src/runners/fractal/random.js';
+import { createTestDatabase, type TestDatabase } from './support/index.js';
+
+/**
+ * `rate_admit_alone` must count as `rate_admit_one` does, whatever the caller's row holds. Both go by a clock that
+ * stands still: a function of the test's own, found before PostgreSQL's.
+ */
+
+const nowUs = 1_780_000_000_123_456;
+const windows: [windowsMs: number[], limits: number[]][] = [
+  [[1_000], [3]],
+  [
+    [1_000, 60_000],
+    [10, 100],
+  ],
+  [
+    [3_600_000, 60_000],
+    [500, 40],
+  ],
+  [
+    [1_000, 60_000, 3_600_000],
+    [1_000, 5_000, 60_000],
+  ],
+];
+
+interface Usage {
+  ends: number[];
+  counts: number[];
+}
+
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = await connect();
+  await client.query(`
+    CREATE SCHEMA still;
+    CREATE FUNCTION still.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+      RETURN to_timestamp(0) + ${nowUs} * interval '1 microsecond';
+    CREATE SCHEMA broken;
+    CREATE FUNCTION broken.rate_admit_one(text, text, integer, integer, bigint[], integer[], boolean,
+                                          OUT granted integer, OUT at_us bigint, OUT remaining integer[],
+                                          OUT reset_ms float8[], OUT ahead_ms float8)
+      LANGUAGE plpgsql AS $$ BEGIN RAISE 'asked rate_admit_one'; END $$`);
+});
+
+beforeEach(() => client.query('TRUNCATE rate_usage; SET search_path = still, pg_catalog, public'));
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+async function connect(): Promise<pg.Client> {
+  const connection = new pg.Client({ connectionString: database.url });
+  await connection.connect();
+  return connection;
+}
+
+async function hold(subject: string, { ends, counts }: Usage): Promise<void> {
+  await client.query(
+    `INSERT INTO rate_usage (subject, route_class, ends, counts, idle_at) VALUES ($1, 'submit', $2, $3, 'infinity')`,
+    [subject, ends, counts],
+  );
+}
+
+async function held(subject: string): Promise<unknown> {
+  const { rows } = await client.query<object>(
+    `SELECT ends, counts, idle_at FROM rate_usage WHERE subject = $1 AND route_class = 'submit'`,
+    [subject],
+  );
+  return rows[0];
+}
+
+async function admit(call: string, values: unknown[]): Promise<unknown> {
+  const { rows } = await client.query<object>(`SELECT granted, remaining, reset_ms FROM ${call}`, values);
+  return rows[0];
+}
+
+const alone = (subject: string, windowsMs: number[], limits: number[]): Promise<unknown> =>
+  admit(`rate_admit_alone($1, 'submit', $2, $3)`, [subject, windowsMs, limits]);
+
+const one = (subject: string, windowsMs: number[], limits: number[]): Promise<unknown> =>
+  admit(`rate_admit_one($1, 'submit', 1, 0, $2, $3, false)`, [subject, windowsMs, limits]);
+
+/** Entries of some past, now and then ending in this bucket, at this moment, or after it. */
+function randomUsage(random: () => number, longestMs: number): Usage {
+  const pick = (...values: number[]): number => values[Math.floor(random() * values.length)]!;
+  const size = pick(0, 1, 2, 20, 49, 50, 99, 100, 149, 160);
+  const newest = nowUs + pick(0, -1, -3_456, -20_000, -400_000, -70_000_000, 1, 30_000, 5_000_000);
+  const ages = Array.from({ length: size }, () => Math.floor(random() ** 3 * longestMs * 1_100));
+  ages[0] &&= 0;
+  // One that is just leaving the window, if the newest is of now.
+  if (random() < 0.3) ages.push(longestMs * 1_000);
+  ages.sort((a, b) => b - a);
+  const ends = [...new Set(ages)].map((age) => newest - age);
+  return { ends, counts: ends.map(() => pick(1, 1, 1, 2, 7)) };
+}
+
+it('decides and counts as the function for everything else does', async () => {
+  const random = seededRandom(1);
+  const granted = new Set<unknown>();
+  for (let i = 0; i < 200; i++) {
+    const [windowsMs, limits] = windows[i % windows.length]!;
+    const usage = randomUsage(random, Math.max(...windowsMs));
+    await hold(`alone ${i}`, usage);
+    await hold(`one ${i}`, usage);
+    for (let call = 0; call < 2; call++) {
+      const answer = await alone(`alone ${i}`, windowsMs, limits);
+      expect({ usage, answer }).toEqual({ usage, answer: await one(`one ${i}`, windowsMs, limits) });
+      expect({ usage, held: await held(`alone ${i}`) }).toEqual({ usage, held: await held(`one ${i}`) });
+      granted.add((answer as { granted: unknown }).granted);
+    }
+  }
+  expect(granted).toEqual(new Set([0, 1]));
+});
+
+it('makes a row for who has none', async () => {
+  const [windowsMs, limits] = windows[1]!;
+  expect(await alone('new', windowsMs, limits)).toEqual({
+    granted: 1,
+    remaining: [9, 99],
+    reset_ms: windowsMs,
+  });
+  expect(await held('new')).toMatchObject({ ends: [String(nowUs)], counts: [1] });
+});
+
+it('counts a plain call itself, and asks only for what is not plain', async () => {
+  const [windowsMs, limits] = windows[1]!;
+  await hold('plain', { ends: [nowUs - 500_000], counts: [1] });
+  await hold('full', { ends: [nowUs - 500_000], counts: [10] });
+  await client.query('SET search_path = still, broken, pg_catalog, public');
+  expect(await alone('plain', windowsMs, limits)).toMatchObject({ granted: 1, remaining: [8, 98] });
+  for (const subject of ['full', 'new'])
+    await expect(alone(subject, windowsMs, limits)).rejects.toThrow('asked rate_admit_one');
+});
+
+it('decides nothing while somebody else counts for the caller', async () => {
+  const [windowsMs, limits] = windows[1]!;
+  await hold('busy', { ends: [nowUs - 500_000], counts: [1] });
+  const other = await connect();
+  await other.query(`BEGIN; SELECT FROM rate_usage WHERE subject = 'busy' FOR UPDATE`);
+  expect(await alone('busy', windowsMs, limits)).toMatchObject({ granted: null });
+  await other.query('ROLLBACK');
+  await other.end();
+  expect(await alone('busy', windowsMs, limits)).toMatchObject({ granted: 1, remaining: [8, 98] });
+});
