@@ -141,9 +141,42 @@ it('decides nothing while somebody else counts for the caller', async () => {
   const [windowsMs, limits] = windows[1]!;
   await hold('busy', { ends: [nowUs - 500_000], counts: [1] });
   const other = await connect();
-  await other.query(`BEGIN; SELECT FROM rate_usage WHERE subject = 'busy' FOR UPDATE`);
-  expect(await alone('busy', windowsMs, limits)).toMatchObject({ granted: null });
-  await other.query('ROLLBACK');
-  await other.end();
+  try {
+    await other.query(`BEGIN; SELECT FROM rate_usage WHERE subject = 'busy' FOR UPDATE`);
+    expect(await alone('busy', windowsMs, limits)).toMatchObject({ granted: null });
+  } finally {
+    await other.end();
+  }
   expect(await alone('busy', windowsMs, limits)).toMatchObject({ granted: 1, remaining: [8, 98] });
+});
+
+it('fills the limit and no more, beside each other and beside those who wait for their turn', async () => {
+  const limit = 100;
+  const ask = { ask: 0, subject: 'crowd', route_class: 'submit', wanted: 1, spare: 0 };
+  const waiting = JSON.stringify([{ ...ask, windows_ms: [3_600_000], limits: [limit] }]);
+  const callers = await Promise.all(Array.from({ length: 5 }, connect));
+  const admitBy = async (caller: pg.Client, sql: string): Promise<number | null> =>
+    (await caller.query<{ granted: number | null }>(`SELECT granted FROM ${sql}`)).rows[0]!.granted;
+  const untilFull = async (caller: pg.Client): Promise<number> => {
+    for (let admitted = 0; ;) {
+      const granted = await admitBy(
+        caller,
+        `rate_admit_alone('crowd', 'submit', ARRAY[3600000], ARRAY[${limit}])`,
+      );
+      if (granted === 0) return admitted;
+      admitted += granted ?? 0;
+    }
+  };
+  const halfTheLimit = async (caller: pg.Client): Promise<number> => {
+    let admitted = 0;
+    for (let i = 0; i < limit / 2; i++) admitted += (await admitBy(caller, `rate_admit('${waiting}')`)) ?? 0;
+    return admitted;
+  };
+  try {
+    const [first, ...others] = callers;
+    const admitted = await Promise.all([halfTheLimit(first!), ...others.map(untilFull)]);
+    expect(admitted.reduce((sum, one) => sum + one, 0)).toBe(limit);
+  } finally {
+    for (const caller of callers) await caller.end();
+  }
 });

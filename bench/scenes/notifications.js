@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 import { keyHeader } from '../support/built-service.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
-import { ratioRow } from '../support/rows.js';
-import { mean } from '../support/stats.js';
+import { plainRow, ratioRow } from '../support/rows.js';
+import { mean, standardError } from '../support/stats.js';
 import { postScript } from '../support/wrk.js';
 
 const processes = 4;
@@ -15,6 +16,8 @@ const warmUpSeconds = 3;
  * turns as short as they can be, and all of what was answered in them.
  */
 const turnSeconds = 1;
+/** What the last submissions of a turn have to tell is told before the next one begins. */
+const untoldMs = 500;
 const silencer = new URL('../support/no-notifications.js', import.meta.url).href;
 
 export const scene = {
@@ -32,12 +35,19 @@ export const scene = {
     };
     const subjects = { on: await fleet(bench, {}), off: await fleet(bench, off) };
     for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
-    const turns = bench.rounds * bench.seconds;
-    const measured = await interleave(turns, {
-      on: () => subjects.on(turnSeconds),
-      off: () => subjects.off(turnSeconds),
+    const turnOf = async (subject) => {
+      const perSecond = await subject(turnSeconds);
+      await delay(untoldMs);
+      return perSecond;
+    };
+    const { on, off } = await interleave(bench.rounds * bench.seconds, {
+      on: () => turnOf(subjects.on),
+      off: () => turnOf(subjects.off),
     });
-    return [ratioRow('submits/s, on', mean(measured.on), 'off', mean(measured.off), { least: 0.95 })];
+    return [
+      ratioRow('submits/s, on', mean(on), 'off', mean(off), { least: 0.95 }),
+      plainRow('standard error of the ratio', standardError(on.map((value, turn) => value / off[turn]))),
+    ];
   },
 };
 

@@ -23,6 +23,16 @@ export function mean(values) {
 }
 
 /**
+ * Of the mean of independent samples.
+ * @param {number[]} values
+ */
+export function standardError(values) {
+  const middle = mean(values);
+  const squares = values.reduce((sum, value) => sum + (value - middle) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1) / values.length);
+}
+
+/**
  * How much a series grows over its whole length, as a share of its mean, by a least squares line.
  * @param {number[]} values measured at even intervals
  */

@@ -66,3 +66,16 @@ it('keeps every message below what a notification may carry', async () => {
   events.publish({ entered });
   expect(Math.max(...channel.collect().map((message) => Buffer.byteLength(message)))).toBeLessThan(7_900);
 });
+
+it('hears from others only', async () => {
+  const [here, there] = [await startNode(), await startNode()];
+  here.events.publish({ entered: [place(1)] });
+  const told: string[] = [];
+  for (const { events } of [here, there])
+    events.subscribe((_, origin) => void (origin === 'elsewhere' && told.push(origin)));
+  const [message] = here.channel.collect();
+  here.channel.deliver(message!);
+  expect(told).toEqual([]);
+  there.channel.deliver(message!);
+  expect(told).toEqual(['elsewhere']);
+});

@@ -86,7 +86,7 @@ export class ClusterMessages {
       changed: untold.flatMap(({ changed = [] }) => changed),
       cancelled: untold.flatMap(({ cancelled = [] }) => cancelled),
     };
-    this.pace.told(changes.entered.length + changes.left.length);
+    this.pace.told(changes.entered.length + changes.left.length + changes.changed.length);
     return split(toWire(changes)).map((part) => JSON.stringify({ node: this.node.id, ...part }));
   }
 

@@ -1,12 +1,11 @@
+const leastMs = 25;
 /**
- * Each message wakes every process, and its connection's backend. So a node waits so long after one for each of the
- * nodes: the more there are, the fewer each of them sends…
+ * Each message wakes every process, and its connection's backend. So a node waits the longer after one the more
+ * changes there are in a millisecond, for each of the nodes: where much is going on, waking everybody often buys little.
  */
-const leastMsForEachNode = 12;
-/** …and longer the more changes there are in a millisecond: where much is going on, waking everybody often buys little. */
 const msForEachChangeInMs = 40;
 const mostMsForEachNode = 60;
-/** Positions that another process tells are behind by so much at most. */
+/** What another process tells is late by so much at most. */
 const mostMs = 250;
 
 /** How far apart a node's messages to the others are. */
@@ -26,6 +25,6 @@ export class MessagePace {
   /** How long after the last message the next may follow, among so many nodes. */
   apartMs(nodes: number): number {
     const ofChanges = Math.min(mostMsForEachNode, msForEachChangeInMs * this.changesInMs);
-    return Math.min(mostMs, nodes * Math.max(leastMsForEachNode, ofChanges));
+    return Math.min(mostMs, Math.max(leastMs, nodes * ofChanges));
   }
 }
