@@ -27,13 +27,13 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const off = {
+    const silenced = {
       nodeArgs: ['--import', silencer],
       env: {
         BENCH_CLUSTER_MODULE: pathToFileURL(join(bench.built.directory, 'dist/src/queue/cluster.js')).href,
       },
     };
-    const subjects = { on: await fleet(bench, {}), off: await fleet(bench, off) };
+    const subjects = { on: await fleet(bench, {}), off: await fleet(bench, silenced) };
     for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
     const turnOf = async (subject) => {
       const perSecond = await subject(turnSeconds);
