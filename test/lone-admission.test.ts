@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { seededRandom } from '../src/runners/fractal/random.js';
+import { pick, seededRandom } from '../src/runners/fractal/random.js';
 import { createTestDatabase, type TestDatabase } from './support/index.js';
 
 /**
@@ -87,16 +87,15 @@ const one = (subject: string, windowsMs: number[], limits: number[]): Promise<un
 
 /** Entries of some past, now and then ending in this bucket, at this moment, or after it. */
 function randomUsage(random: () => number, longestMs: number): Usage {
-  const pick = (...values: number[]): number => values[Math.floor(random() * values.length)]!;
-  const size = pick(0, 1, 2, 20, 49, 50, 99, 100, 149, 160);
-  const newest = nowUs + pick(0, -1, -3_456, -20_000, -400_000, -70_000_000, 1, 30_000, 5_000_000);
+  const size = pick([0, 1, 2, 20, 49, 50, 99, 100, 149, 160], random);
+  const newest = nowUs + pick([0, -1, -3_456, -20_000, -400_000, -70_000_000, 1, 30_000, 5_000_000], random);
   const ages = Array.from({ length: size }, () => Math.floor(random() ** 3 * longestMs * 1_100));
   ages[0] &&= 0;
   // One that is just leaving the window, if the newest is of now.
   if (random() < 0.3) ages.push(longestMs * 1_000);
   ages.sort((a, b) => b - a);
   const ends = [...new Set(ages)].map((age) => newest - age);
-  return { ends, counts: ends.map(() => pick(1, 1, 1, 2, 7)) };
+  return { ends, counts: ends.map(() => pick([1, 1, 1, 2, 7], random)) };
 }
 
 it('decides and counts as the function for everything else does', async () => {
