@@ -4,6 +4,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 import { stepsBetween } from './steps-between.js';
+import { ToldPerStep } from './told-per-step.js';
 
 /** A request's row and its place, as of one moment. */
 export interface Snapshot {
@@ -28,8 +29,6 @@ const roundMs = 1_000;
 /** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
 const stepMs = roundMs / stepsPerRound;
-/** Beyond 5,000 a second a round takes longer, so that positions never take more than a quarter of a core. */
-const mostToldPerStep = 100;
 /** Every source is read again this often, in case a message between nodes was lost. */
 const refreshEveryRounds = 20;
 
@@ -43,6 +42,8 @@ export class StatusSources implements OnModuleInit {
   private round = this.sources.entries();
   private roundBeganAt = 0;
   private roundIsOver = true;
+  /** Where there are more to tell, a round takes longer. */
+  private readonly toldPerStep = new ToldPerStep();
   private closed = false;
 
   constructor(
@@ -149,14 +150,24 @@ export class StatusSources implements OnModuleInit {
   /** Looks at the next share of the sources, so that a round takes its time and meets each once. */
   private tick(): void {
     if (this.roundIsOver && !this.beginRound()) return;
+    const began = performance.now();
+    const told = this.tellShare();
+    // What was told is written to the sockets before anything immediate.
+    if (told > 0) setImmediate(() => this.toldPerStep.took(performance.now() - began, told));
+  }
+
+  /** How many it told. */
+  private tellShare(): number {
     const share = Math.ceil(this.sources.size / stepsPerRound);
+    const { most } = this.toldPerStep;
     let told = 0;
-    for (let looked = 0; looked < share && told < mostToldPerStep; looked++) {
+    for (let looked = 0; looked < share && told < most; looked++) {
       const next = this.round.next();
       this.roundIsOver = next.done === true;
-      if (next.done === true) return;
+      if (next.done === true) break;
       if (this.look(...next.value)) told++;
     }
+    return told;
   }
 
   private beginRound(): boolean {

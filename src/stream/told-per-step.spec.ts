@@ -1,0 +1,42 @@
+import { ToldPerStep } from './told-per-step.js';
+
+const steps = (count: number, perStep: ToldPerStep, msEach: number): void => {
+  for (let step = 0; step < count; step++) perStep.took(perStep.most * msEach, perStep.most);
+};
+
+it('lets 100 be told before it knows what one costs', () => {
+  expect(new ToldPerStep().most).toBe(100);
+});
+
+it('lets 100 be told at most, however little one costs', () => {
+  const perStep = new ToldPerStep();
+  steps(100, perStep, 0.001);
+  expect(perStep.most).toBe(100);
+});
+
+it('comes to as many as take a sixth of a core', () => {
+  const perStep = new ToldPerStep();
+  steps(100, perStep, 0.1);
+  expect(perStep.most).toBe(33);
+  steps(100, perStep, 0.05);
+  expect(perStep.most).toBe(66);
+});
+
+it('lets some be told always', () => {
+  const perStep = new ToldPerStep();
+  steps(100, perStep, 50);
+  expect(perStep.most).toBe(10);
+});
+
+it('hardly minds one step that was held up', () => {
+  const perStep = new ToldPerStep();
+  steps(100, perStep, 0.02);
+  perStep.took(20, 100);
+  expect(perStep.most).toBe(100);
+});
+
+it('learns nothing from a step that told nothing', () => {
+  const perStep = new ToldPerStep();
+  perStep.took(20, 0);
+  expect(perStep.most).toBe(100);
+});
