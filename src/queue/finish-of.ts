@@ -5,7 +5,8 @@ import { storable } from './run-log.js';
 import { RunFailure } from './runner.js';
 
 /** What is to be written when a run ends for good. */
-export function finishOf({ claimed, model, log }: RunExecution, end: RunEnd, nowMs: number): Finish {
+export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): Finish {
+  const { claimed, model } = execution;
   const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
   if (end.kind === 'output') {
     return { ...common, attemptOutcome: 'succeeded', output: end.output, error: null };
@@ -16,7 +17,7 @@ export function finishOf({ claimed, model, log }: RunExecution, end: RunEnd, now
   }
   const timedOut = end.kind === 'aborted';
   const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : errorOf(end.error, nowMs);
-  const message = log.admit('ERROR', error.message, 'queue')?.message ?? null;
+  const message = execution.kept.admit('ERROR', error.message, 'queue')?.message ?? null;
   return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message };
 }
 

@@ -41,3 +41,13 @@ it('ends with the first reason for which it was told to stop', async () => {
   running.abort('cancelled');
   expect(await end).toEqual({ kind: 'aborted', reason: 'timed_out' });
 });
+
+it('fails when its runner throws instead of rejecting', async () => {
+  const error = new Error('no such kind');
+  const broken: Runner = {
+    run: () => {
+      throw error;
+    },
+  };
+  expect(await execution().execute(broken)).toEqual({ kind: 'failure', error });
+});

@@ -1,7 +1,8 @@
 import type { Model } from '../models/model.js';
+import type { LogWriter } from './log-writer.js';
 import type { Claimed } from './queries/claim.js';
 import { type CappedEntry, RunLog } from './run-log.js';
-import type { AbortReason, Run, Runner } from './runner.js';
+import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 
 export type RunEnd =
   | { kind: 'output'; output: string }
@@ -11,50 +12,36 @@ export type RunEnd =
 /** A runner that ignores its signal is not waited for longer than this. */
 const abortGraceMs = 5_000;
 
-/** One run going on: its signal, its timeout, its log. Knows nothing of the database. */
-export class RunExecution {
-  readonly startedAt = performance.now();
-  /** Set before it runs, to one that knows what earlier attempts have written. */
-  log = new RunLog();
+/** One run going on, as its runner sees it: its signal, its timeout, its log. Knows nothing of the database. */
+export class RunExecution implements Run {
+  /** Writes its log; made with its first line. */
+  writer: LogWriter | undefined;
+  private runLog: RunLog | undefined;
   private stoppedBy: AbortReason | undefined;
   /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
   private abortController: AbortController | undefined;
-  private giveUp: ((end: RunEnd) => void) | undefined;
-  private giveUpTimer: NodeJS.Timeout | undefined;
+  private settle: ((end: RunEnd) => void) | undefined;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     readonly claimed: Claimed,
     readonly model: Model,
-    private readonly onLog: (entry: CappedEntry) => void,
+    private readonly onLog: (run: RunExecution, entry: CappedEntry) => void,
   ) {}
 
-  /** Tells the run to stop; the first reason counts. */
-  abort(reason: AbortReason): void {
-    if (this.stoppedBy !== undefined) return;
-    this.stoppedBy = reason;
-    this.abortController?.abort(reason);
-    const { giveUp } = this;
-    if (giveUp !== undefined)
-      this.giveUpTimer = setTimeout(() => giveUp({ kind: 'aborted', reason }), abortGraceMs);
+  get requestId(): string {
+    return this.claimed.id;
   }
 
-  /** Runs to the end. Never rejects. What the runner does after an abort still decides, if it does it soon. */
-  async execute(runner: Runner): Promise<RunEnd> {
-    if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
-    const timeout = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-    try {
-      return await new Promise<RunEnd>((resolve) => {
-        this.giveUp = resolve;
-        void this.run(runner).then(resolve);
-      });
-    } finally {
-      clearTimeout(timeout);
-      clearTimeout(this.giveUpTimer);
-      this.giveUp = undefined; // told to stop after its end, it has nothing to give up
-    }
+  get attempt(): number {
+    return this.claimed.attempt;
   }
 
-  private signal(): AbortSignal {
+  get input(): string {
+    return this.claimed.input;
+  }
+
+  get signal(): AbortSignal {
     if (this.abortController === undefined) {
       this.abortController = new AbortController();
       if (this.stoppedBy !== undefined) this.abortController.abort(this.stoppedBy);
@@ -62,26 +49,61 @@ export class RunExecution {
     return this.abortController.signal;
   }
 
-  private async run(runner: Runner): Promise<RunEnd> {
-    const signal = (): AbortSignal => this.signal();
+  log(level: LogLevel, message: string, source: LogSource = 'runner'): void {
+    const entry = this.kept.admit(level, message, source);
+    if (entry !== undefined) this.onLog(this, entry);
+  }
+
+  /** What its log may still hold. */
+  get kept(): RunLog {
+    return (this.runLog ??= new RunLog());
+  }
+
+  /** Before it runs: what earlier attempts have written. */
+  set kept(log: RunLog) {
+    this.runLog = log;
+  }
+
+  /** Tells the run to stop; the first reason counts. */
+  abort(reason: AbortReason): void {
+    if (this.stoppedBy !== undefined) return;
+    this.stoppedBy = reason;
+    this.abortController?.abort(reason);
+    if (this.settle === undefined) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.end({ kind: 'aborted', reason }), abortGraceMs);
+  }
+
+  /** Runs to the end. Never rejects. What the runner does after an abort still decides, if it does it soon. */
+  execute(runner: Runner): Promise<RunEnd> {
+    return new Promise((resolve) => {
+      if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
+      this.settle = resolve;
+      this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
+      this.started(runner).then(
+        (output) => this.end({ kind: 'output', output }),
+        (error: unknown) => this.end(this.brokenBy(error)),
+      );
+    });
+  }
+
+  private started(runner: Runner): Promise<string> {
     try {
-      const run: Run = {
-        requestId: this.claimed.id,
-        model: this.model,
-        attempt: this.claimed.attempt,
-        input: this.claimed.input,
-        get signal() {
-          return signal();
-        },
-        log: (level, message, source = 'runner') => {
-          const entry = this.log.admit(level, message, source);
-          if (entry !== undefined) this.onLog(entry);
-        },
-      };
-      return { kind: 'output', output: await runner.run(run) };
+      return runner.run(this);
     } catch (error) {
-      if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
-      return { kind: 'failure', error };
+      return Promise.reject(error);
     }
+  }
+
+  private brokenBy(error: unknown): RunEnd {
+    if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
+    return { kind: 'failure', error };
+  }
+
+  /** Told to stop after it, it has nothing to give up. */
+  private end(end: RunEnd): void {
+    clearTimeout(this.timer);
+    this.settle?.(end);
+    this.settle = undefined;
   }
 }

@@ -13,12 +13,14 @@ import { logUsage } from './queries/log-usage.js';
 import { requeue, type Requeue } from './queries/requeue.js';
 import { QueueEvents } from './queue-events.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
-import { RunLog, storable } from './run-log.js';
+import { type CappedEntry, RunLog, storable } from './run-log.js';
 import { RunFailure, type AbortReason } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 import { SharedStatements } from './shared-statements.js';
 
 const retryWriteMs = 500;
+
+type RunEndWithout = Exclude<RunEnd, { kind: 'output' }>;
 
 /** The runs of this node: carries each from its claim to its committed end. */
 @Injectable()
@@ -66,17 +68,13 @@ export class Runs {
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Never rejects. */
   async carry(claimed: Claimed, model: Model): Promise<void> {
-    let writer: LogWriter | undefined;
-    const execution = new RunExecution(claimed, model, (entry) => {
-      writer ??= this.logWriter(claimed);
-      writer.add(entry, this.clock.now());
-    });
+    const execution = new RunExecution(claimed, model, this.writeLog);
     // Before anything is waited for: from here on the run can be told to stop.
     this.going.set(claimed.id, execution);
     try {
-      if (claimed.attempt > 1) execution.log = await this.reopenLog(claimed);
+      if (claimed.attempt > 1) execution.kept = await this.reopenLog(claimed);
       const end = await execution.execute(this.runners.for(model));
-      await writer?.flushed();
+      if (execution.writer !== undefined) await execution.writer.flushed();
       await this.conclude(execution, end);
     } finally {
       this.going.delete(claimed.id);
@@ -85,9 +83,14 @@ export class Runs {
 
   /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
   decline(claimed: Claimed, model: Model): Promise<void> {
-    const execution = new RunExecution(claimed, model, () => undefined);
+    const execution = new RunExecution(claimed, model, this.writeLog);
     return this.conclude(execution, { kind: 'aborted', reason: 'lost' });
   }
+
+  private readonly writeLog = (execution: RunExecution, entry: CappedEntry): void => {
+    execution.writer ??= this.logWriter(execution.claimed);
+    execution.writer.add(entry, this.clock.now());
+  };
 
   private logWriter({ id, token }: Claimed): LogWriter {
     return new LogWriter({ requestId: id, token }, async (lines) => {
@@ -102,9 +105,13 @@ export class Runs {
     return new RunLog(await this.persist(() => logUsage(this.database, id)));
   }
 
-  private async conclude(execution: RunExecution, ended: RunEnd): Promise<void> {
-    const { claimed, model } = execution;
+  private conclude(execution: RunExecution, ended: RunEnd): Promise<void> {
     const end = this.bounded(ended);
+    return end.kind === 'output' ? this.finish(execution, end) : this.concludeWithout(execution, end);
+  }
+
+  private async concludeWithout(execution: RunExecution, end: RunEndWithout): Promise<void> {
+    const { claimed, model } = execution;
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // Lost or not, the lease may still be ours, after an outage that kept everybody out.
       if (await this.handBack(claimed)) return;
@@ -119,7 +126,7 @@ export class Runs {
       if (failure.options.retryable && failures < model.attempts) {
         const delayMs = backoffMs(failures, failure.options.retryAfterMs);
         const how = { attemptOutcome: 'failed', delayMs } as const;
-        if (await this.requeue(claimed, how, failure, execution.log)) return;
+        if (await this.requeue(claimed, how, failure, execution.kept)) return;
       }
     }
     await this.finish(execution, end);
@@ -171,30 +178,35 @@ export class Runs {
     return true;
   }
 
-  private async finish(execution: RunExecution, end: RunEnd): Promise<void> {
-    const { id } = execution.claimed;
-    try {
-      await this.persist(() => this.statements.finish(finishOf(execution, end, this.clock.now())));
-    } catch (error) {
+  private finish(execution: RunExecution, end: RunEnd): Promise<void> {
+    const finish = finishOf(execution, end, this.clock.now());
+    return this.persist(() => this.statements.finish(finish)).then(nothing, (error: Error) => {
       if (end.kind !== 'output') throw error;
-      this.log.error(`the output of ${id} cannot be stored: ${(error as Error).message}`);
+      this.log.error(`the output of ${execution.claimed.id} cannot be stored: ${error.message}`);
       const failure = new RunFailure("The model's output cannot be stored.", {
         code: 'model_error',
         retryable: false,
       });
       return this.finish(execution, { kind: 'failure', error: failure });
-    }
+    });
   }
 
   /** Tries a write of a run until the database takes it; whether the run still may write, its token decides. */
-  private async persist<T>(write: () => Promise<T>): Promise<T> {
-    for (;;) {
+  private persist<T>(write: () => Promise<T>): Promise<T> {
+    return write().catch((error: unknown) => this.persistAfter(error, write));
+  }
+
+  private async persistAfter<T>(first: unknown, write: () => Promise<T>): Promise<T> {
+    for (let error = first; ;) {
+      if (!isDatabaseUnavailable(error)) throw error;
+      await delay(retryWriteMs);
       try {
         return await write();
-      } catch (error) {
-        if (!isDatabaseUnavailable(error)) throw error;
-        await delay(retryWriteMs);
+      } catch (next) {
+        error = next;
       }
     }
   }
 }
+
+const nothing = (): void => undefined;

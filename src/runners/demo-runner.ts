@@ -16,7 +16,7 @@ const demos: Record<DemoName, (run: Run) => Promise<string>> = {
 /** Runs the shipped demos in this process. */
 @Injectable()
 export class DemoRunner implements Runner {
-  async run(run: Run): Promise<string> {
+  run(run: Run): Promise<string> {
     const { runner } = run.model;
     if (runner.kind !== 'demo') throw new Error(`${run.model.id} is no demo`);
     return demos[runner.demo](run);

@@ -228,15 +228,13 @@ export class Scheduler extends Duty {
     // An answer that came too late: the slots may be another node's by now, and the leases too.
     const isLate = this.slots.generation !== generation || !this.cluster.connected;
     if (!isLate) lane.passed = claimed.at(-1) ?? lane.passed;
+    const release = (): void => this.release(lane);
     for (const one of claimed) {
       const carried = isLate ? this.runs.decline(one, model) : this.runs.carry(one, model);
-      void carried.then(
-        () => this.release(lane),
-        (error: Error) => {
-          this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
-          this.release(lane);
-        },
-      );
+      void carried.then(release, (error: Error) => {
+        this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
+        release();
+      });
     }
   }
 

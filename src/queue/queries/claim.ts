@@ -51,9 +51,8 @@ const claimStatement: Statement = {
   FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM queue_entry
-  USING due
-  WHERE queue_entry.ctid = due.ctid
-  RETURNING queue_entry.request_id
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
+  RETURNING request_id
 ), started AS (
   UPDATE request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()

@@ -17,21 +17,26 @@ export interface Finish {
   message: string | null;
 }
 
+interface Ended {
+  count: number;
+  /** Only if not all have. */
+  ids: string[] | null;
+}
+
 /*
  * Purpose: ends runs for good: lease away, request COMPLETED, attempt and event written.
  * Race: the one guard for everything terminal. A run whose lease was taken away finds no row with its token
  *   and changes nothing; a request that is not IN_PROGRESS is never overwritten, and nothing is told of it. Of two finishes the
  *   second waits for the first's DELETE and then finds nothing.
  * Index: lease_pkey, request_pkey. Each step carries on what the next ones need: joining two steps of a batch has no
- *   index, and so the cost of a batch would grow with its square.
+ *   index, and so the cost of a batch would grow with its square. What is not needed is not carried, column by column.
  */
-const statement = (name: string, done: string): Statement => ({
-  name,
-  text: `WITH done AS (
-  ${done}
-), released AS (
+const finishAny: Statement = {
+  name: 'finish',
+  text: `WITH released AS (
   DELETE FROM lease
-  USING done
+  USING unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
+    AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)
   WHERE lease.request_id = done.request_id
     AND lease.token = done.token
   RETURNING done.*, lease.attempt, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
@@ -61,23 +66,42 @@ const statement = (name: string, done: string): Statement => ({
          message
   FROM finished
 )
-SELECT id
+SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
 FROM finished`,
-});
-
-const finishAny = statement(
-  'finish',
-  `SELECT *
-  FROM unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
-    AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)`,
-);
-/** Most batches hold nothing else, and each array costs. */
-const finishSuccesses = statement(
-  'finish_successes',
-  `SELECT *, 'succeeded'::text AS attempt_outcome, NULL::json AS error, NULL::text AS error_code,
-         NULL::text AS error_message, NULL::text AS message
-  FROM unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)`,
-);
+};
+/** The same for successes alone: most batches hold nothing else, and each array and each column costs. */
+const finishSuccesses: Statement = {
+  name: 'finish_successes',
+  text: `WITH released AS (
+  DELETE FROM lease
+  USING unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)
+  WHERE lease.request_id = done.request_id
+    AND lease.token = done.token
+  RETURNING done.request_id, done.output, lease.attempt, lease.node_id, lease.started_at,
+            clock_timestamp() AS ended_at
+), finished AS (
+  UPDATE request
+  SET state = 'COMPLETED',
+      outcome = 'succeeded',
+      output = released.output,
+      completed_at = released.ended_at,
+      inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
+  FROM released
+  WHERE request.id = released.request_id
+    AND request.state = 'IN_PROGRESS'
+  RETURNING request.id, released.attempt, released.node_id, released.started_at, released.ended_at
+), recorded AS (
+  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
+  SELECT id, attempt, node_id, started_at, ended_at, 'succeeded'
+  FROM finished
+), told AS (
+  INSERT INTO request_event (request_id, kind, attempt)
+  SELECT id, 'completed', attempt
+  FROM finished
+)
+SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
+FROM finished`,
+};
 
 /** For each item whether its run still held the lease, and so ended the request. */
 export async function finish(database: Database, items: Finish[]): Promise<boolean[]> {
@@ -86,9 +110,9 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
     uuidArray(items.map(({ token }) => token)),
     jsonArray(items.map(({ output }) => output)),
   ];
-  const rows = items.every(isPlainSuccess)
-    ? await database.query<{ id: string }>(finishSuccesses, runs)
-    : await database.query<{ id: string }>(finishAny, [
+  const [ended] = items.every(isPlainSuccess)
+    ? await database.query<Ended>(finishSuccesses, runs)
+    : await database.query<Ended>(finishAny, [
         ...runs,
         items.map(({ attemptOutcome }) => attemptOutcome),
         items.map(({ error }) => (error === null ? null : JSON.stringify(error))),
@@ -96,7 +120,9 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
         items.map(({ error }) => error?.message ?? null),
         items.map(({ message }) => message),
       ]);
-  const finished = new Set(rows.map(({ id }) => id));
+  const { count, ids } = ended!;
+  if (count === items.length) return items.map(() => true);
+  const finished = new Set(ids);
   return items.map(({ requestId }) => finished.has(requestId));
 }
 
