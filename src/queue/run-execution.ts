@@ -80,24 +80,23 @@ export class RunExecution implements Run {
       if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
       this.settle = resolve;
       this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-      this.started(runner).then(
-        (output) => this.end({ kind: 'output', output }),
-        (error: unknown) => this.end(this.brokenBy(error)),
-      );
+      this.run(runner);
     });
   }
 
-  private started(runner: Runner): Promise<string> {
+  private run(runner: Runner): void {
+    const broken = (error: unknown): void => {
+      this.end(
+        this.stoppedBy === undefined
+          ? { kind: 'failure', error }
+          : { kind: 'aborted', reason: this.stoppedBy },
+      );
+    };
     try {
-      return runner.run(this);
+      runner.run(this).then((output) => this.end({ kind: 'output', output }), broken);
     } catch (error) {
-      return Promise.reject(error);
+      broken(error);
     }
-  }
-
-  private brokenBy(error: unknown): RunEnd {
-    if (this.stoppedBy !== undefined) return { kind: 'aborted', reason: this.stoppedBy };
-    return { kind: 'failure', error };
   }
 
   /** Told to stop after it, it has nothing to give up. */
