@@ -27,39 +27,65 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const silenced = {
-      nodeArgs: ['--import', silencer],
-      env: {
-        BENCH_CLUSTER_MODULE: pathToFileURL(join(bench.built.directory, 'dist/src/queue/cluster.js')).href,
-      },
-    };
-    const subjects = { on: await fleet(bench, {}), off: await fleet(bench, silenced) };
-    for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
-    const turnOf = async (subject) => {
-      const perSecond = await subject(turnSeconds);
-      await delay(untoldMs);
-      return perSecond;
-    };
-    const { on, off } = await interleave(bench.rounds * bench.seconds, {
-      on: () => turnOf(subjects.on),
-      off: () => turnOf(subjects.off),
-    });
+    const pairs = Math.max(1, Math.round((bench.rounds * bench.seconds) / 2));
+    // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
+    const onFirst = await turns(bench, ['on', 'off'], pairs);
+    const offFirst = await turns(bench, ['off', 'on'], pairs);
+    const on = [...onFirst.on, ...offFirst.on];
+    const off = [...onFirst.off, ...offFirst.off];
     return [
       ratioRow('submits/s, on', mean(on), 'off', mean(off), { least: 0.95 }),
       plainRow('standard error of the ratio', standardError(on.map((value, turn) => value / off[turn]))),
+      ratioRow('the same, on started first', mean(onFirst.on), 'off', mean(onFirst.off)),
+      ratioRow('the same, off started first', mean(offFirst.on), 'off', mean(offFirst.off)),
     ];
   },
 };
 
-async function fleet(bench, options) {
+/**
+ * So many turns of either fleet, in pairs.
+ * @param {import('../support/bench.js').Bench} bench
+ * @param {('on' | 'off')[]} order in which they are started
+ * @param {number} pairs
+ */
+async function turns(bench, order, pairs) {
+  const fleets = {};
+  for (const name of order) fleets[name] = await startFleet(bench, name);
+  const { on, off } = fleets;
+  for (const fleet of [on, off]) await fleet.load(warmUpSeconds);
+  const turnOf = async (fleet) => {
+    const perSecond = await fleet.load(turnSeconds);
+    await delay(untoldMs);
+    return perSecond;
+  };
+  const measured = await interleave(pairs, { on: () => turnOf(on), off: () => turnOf(off) });
+  for (const fleet of [on, off]) await fleet.stop();
+  return measured;
+}
+
+async function startFleet(bench, name) {
   const databaseUrl = await bench.serviceDatabase();
   const services = [];
-  for (let i = 0; i < processes; i++) services.push(await bench.service({ databaseUrl, ...options }));
+  for (let i = 0; i < processes; i++) {
+    services.push(await bench.service({ databaseUrl, ...(name === 'off' ? silenced(bench) : {}) }));
+  }
   const script = postScript('/v1/queue/bench/held', smallInput, keyHeader);
-  return async (seconds) => {
-    const loads = services.map((service) =>
-      bench.load(service, script, { connections: connectionsEach, seconds }),
-    );
-    return (await Promise.all(loads)).reduce((sum, { perSecond }) => sum + perSecond, 0);
+  return {
+    async load(seconds) {
+      const loads = services.map((service) =>
+        bench.load(service, script, { connections: connectionsEach, seconds }),
+      );
+      return (await Promise.all(loads)).reduce((sum, { perSecond }) => sum + perSecond, 0);
+    },
+    stop: () => Promise.all(services.map((service) => service.stop())),
+  };
+}
+
+function silenced(bench) {
+  return {
+    nodeArgs: ['--import', silencer],
+    env: {
+      BENCH_CLUSTER_MODULE: pathToFileURL(join(bench.built.directory, 'dist/src/queue/cluster.js')).href,
+    },
   };
 }
