@@ -17,7 +17,7 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): F
   }
   const timedOut = end.kind === 'aborted';
   const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : errorOf(end.error, nowMs);
-  const message = execution.kept.admit('ERROR', error.message, 'queue')?.message ?? null;
+  const message = execution.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
   return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message };
 }
 

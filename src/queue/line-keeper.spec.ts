@@ -27,7 +27,6 @@ const table = new Table();
 const events = new QueueEvents(new EventEmitter2());
 const lines = new Lines();
 const keeper = new LineKeeper(table as unknown as Database, lines, events);
-const publish = (changes: object): void => events.publish(changes);
 
 async function look(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) await keeper.runOnce();
@@ -57,14 +56,4 @@ it('reads a line again that has missed who left', async () => {
   table.entries = [];
   await look(4);
   expect(lines.depth('a/model')).toBe(0);
-});
-
-it('leaves a line alone whose changes are on their way whenever it is counted', async () => {
-  for (let seq = 10; seq < 100; seq += 10) {
-    table.entries = upTo(seq);
-    await keeper.runOnce();
-    publish({ entered: upTo(seq + 1) });
-    await keeper.runOnce();
-  }
-  expect(table.reads).toBe(0);
 });

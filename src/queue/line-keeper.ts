@@ -8,15 +8,6 @@ import { QueueEvents } from './queue-events.js';
 /** Above this depth counting costs the database too much to do it often. */
 const countableDepth = 50_000;
 
-/** Longer than what other nodes tell is on its way here. */
-const onItsWayMs = 1_000;
-
-/** The lengths of the lines in the database, and here before they were counted. */
-interface Counted {
-  before: Map<string, number>;
-  depths: Map<string, number>;
-}
-
 /** Keeps the lines in memory in step with the database: fills them, follows every change, and checks. */
 @Injectable()
 export class LineKeeper extends Duty {
@@ -24,7 +15,6 @@ export class LineKeeper extends Duty {
   private unsubscribe: (() => void) | undefined;
   private refilling: Promise<void> | undefined;
   private nextRefill: Promise<void> | undefined;
-  private counted: Counted | undefined;
   private doubted = new Set<string>();
   private rounds = 0;
   private readonly log = new Logger(LineKeeper.name);
@@ -68,10 +58,12 @@ export class LineKeeper extends Duty {
 
   /** A line whose length is wrong twice in a row is a line that missed a change. */
   async runOnce(): Promise<void> {
-    const { counted } = this;
-    if (counted === undefined) return this.count();
-    this.counted = undefined;
-    const wrong = this.wrongSince(counted);
+    const depths = this.lines.depths();
+    const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);
+    if (total > countableDepth && this.rounds++ % 20 !== 0) return;
+    const counts = await countWaiting(this.database);
+    const models = new Set([...counts.keys(), ...depths.keys()]);
+    const wrong = [...models].filter((id) => (counts.get(id) ?? 0) !== this.lines.depth(id));
     const again = wrong.filter((id) => this.doubted.has(id));
     this.doubted = new Set(wrong);
     if (again.length === 0) return;
@@ -81,25 +73,7 @@ export class LineKeeper extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return this.counted !== undefined || this.doubted.size > 0 ? onItsWayMs : this.intervalMs;
-  }
-
-  private async count(): Promise<void> {
-    const before = this.lines.depths();
-    const total = [...before.values()].reduce((sum, depth) => sum + depth, 0);
-    if (total > countableDepth && this.rounds++ % 20 !== 0) return;
-    const counted = { before, depths: await countWaiting(this.database) };
-    if (this.wrongSince(counted).length > 0) this.counted = counted;
-    else this.doubted.clear();
-  }
-
-  /** What is on its way here takes a line through the length that was counted; one that has missed it stays away. */
-  private wrongSince({ before, depths }: Counted): string[] {
-    const now = this.lines.depths();
-    return [...new Set([...before.keys(), ...depths.keys(), ...now.keys()])].filter((id) => {
-      const [from = 0, to = 0, counted = 0] = [before.get(id), now.get(id), depths.get(id)];
-      return counted < Math.min(from, to) || counted > Math.max(from, to);
-    });
+    return this.doubted.size > 0 ? 1_000 : this.intervalMs;
   }
 
   private async read(): Promise<void> {

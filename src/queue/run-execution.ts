@@ -50,17 +50,17 @@ export class RunExecution implements Run {
   }
 
   log(level: LogLevel, message: string, source: LogSource = 'runner'): void {
-    const entry = this.kept.admit(level, message, source);
+    const entry = this.cappedLog.admit(level, message, source);
     if (entry !== undefined) this.onLog(this, entry);
   }
 
-  /** What its log may still hold. */
-  get kept(): RunLog {
+  /** Made when it is asked for: most runs say nothing. */
+  get cappedLog(): RunLog {
     return (this.runLog ??= new RunLog());
   }
 
   /** Before it runs: what earlier attempts have written. */
-  set kept(log: RunLog) {
+  set cappedLog(log: RunLog) {
     this.runLog = log;
   }
 
@@ -99,7 +99,7 @@ export class RunExecution implements Run {
     }
   }
 
-  /** Told to stop after it, it has nothing to give up. */
+  /** The first end counts. */
   private end(end: RunEnd): void {
     clearTimeout(this.timer);
     this.settle?.(end);

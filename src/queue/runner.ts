@@ -25,7 +25,7 @@ export interface Run {
 export interface Runner {
   /**
    * Resolves with the output as JSON text. Rejects with a `RunFailure`, or with anything at all,
-   * which counts as a `model_error` that may be tried again.
+   * which counts as a `model_error` that may be tried again. What it throws counts the same.
    */
   run(run: Run): Promise<string>;
 }

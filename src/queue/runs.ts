@@ -20,7 +20,7 @@ import { SharedStatements } from './shared-statements.js';
 
 const retryWriteMs = 500;
 
-type RunEndWithout = Exclude<RunEnd, { kind: 'output' }>;
+type Unsuccessful = Exclude<RunEnd, { kind: 'output' }>;
 
 /** The runs of this node: carries each from its claim to its committed end. */
 @Injectable()
@@ -72,7 +72,7 @@ export class Runs {
     // Before anything is waited for: from here on the run can be told to stop.
     this.going.set(claimed.id, execution);
     try {
-      if (claimed.attempt > 1) execution.kept = await this.reopenLog(claimed);
+      if (claimed.attempt > 1) execution.cappedLog = await this.reopenLog(claimed);
       const end = await execution.execute(this.runners.for(model));
       if (execution.writer !== undefined) await execution.writer.flushed();
       await this.conclude(execution, end);
@@ -107,10 +107,10 @@ export class Runs {
 
   private conclude(execution: RunExecution, ended: RunEnd): Promise<void> {
     const end = this.bounded(ended);
-    return end.kind === 'output' ? this.finish(execution, end) : this.concludeWithout(execution, end);
+    return end.kind === 'output' ? this.finish(execution, end) : this.concludeUnsuccessful(execution, end);
   }
 
-  private async concludeWithout(execution: RunExecution, end: RunEndWithout): Promise<void> {
+  private async concludeUnsuccessful(execution: RunExecution, end: Unsuccessful): Promise<void> {
     const { claimed, model } = execution;
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // Lost or not, the lease may still be ours, after an outage that kept everybody out.
@@ -126,7 +126,7 @@ export class Runs {
       if (failure.options.retryable && failures < model.attempts) {
         const delayMs = backoffMs(failures, failure.options.retryAfterMs);
         const how = { attemptOutcome: 'failed', delayMs } as const;
-        if (await this.requeue(claimed, how, failure, execution.kept)) return;
+        if (await this.requeue(claimed, how, failure, execution.cappedLog)) return;
       }
     }
     await this.finish(execution, end);

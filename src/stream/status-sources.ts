@@ -29,8 +29,8 @@ const roundMs = 1_000;
 /** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
 const stepMs = roundMs / stepsPerRound;
-/** Every source is read again this often, in case a message between nodes was lost. */
-const refreshEveryRounds = 20;
+/** Every source is read again this often, or once a round, in case a message between nodes was lost. */
+const refreshEveryMs = 20_000;
 
 /** One source of status snapshots a request and process, shared by all streams that watch it. */
 @Injectable()
@@ -38,7 +38,9 @@ export class StatusSources implements OnModuleInit {
   private readonly sources = new Map<string, Source>();
   private unsubscribe: (() => void) | undefined;
   private ticker: NodeJS.Timeout | undefined;
-  private rounds = 0;
+  /** In this round every source is read again. */
+  private refreshes = false;
+  private refreshedAt = 0;
   private round = this.sources.entries();
   private roundBeganAt = 0;
   private roundIsOver = true;
@@ -152,8 +154,7 @@ export class StatusSources implements OnModuleInit {
     if (this.roundIsOver && !this.beginRound()) return;
     const began = performance.now();
     const told = this.tellShare();
-    // What was told is written to the sockets before anything immediate.
-    if (told > 0) setImmediate(() => this.toldPerStep.took(performance.now() - began, told));
+    if (told > 0) afterWrites(() => this.toldPerStep.took(performance.now() - began, told));
   }
 
   /** How many it told. */
@@ -175,13 +176,14 @@ export class StatusSources implements OnModuleInit {
     if (now - this.roundBeganAt < roundMs - stepMs) return false;
     this.roundBeganAt = now;
     this.round = this.sources.entries();
-    this.rounds++;
+    this.refreshes = now - this.refreshedAt >= refreshEveryMs;
+    if (this.refreshes) this.refreshedAt = now;
     return true;
   }
 
   /** Whether it told a position. */
   private look(id: string, source: Source): boolean {
-    if (source.stale || this.rounds % refreshEveryRounds === 0) void this.refresh(id, source);
+    if (source.stale || this.refreshes) void this.refresh(id, source);
     const { row, position } = source.latest;
     if (row.state !== 'IN_QUEUE' || this.queue.position(row) === position) return false;
     // When others leave, its turn in the round comes earlier.
@@ -189,4 +191,9 @@ export class StatusSources implements OnModuleInit {
     this.emit(source, row);
     return true;
   }
+}
+
+/** What was told in this turn is written to its socket one or two ticks later, and before the next turn. */
+function afterWrites(then: () => void): void {
+  process.nextTick(() => queueMicrotask(() => process.nextTick(() => process.nextTick(then))));
 }

@@ -28,15 +28,16 @@ it('lets some be told always', () => {
   expect(perStep.most).toBe(10);
 });
 
-it('hardly minds one step that was held up', () => {
+it.each([1, 100])('hardly minds one step that was held up, whether it told %i', (told) => {
   const perStep = new ToldPerStep();
   steps(100, perStep, 0.02);
-  perStep.took(20, 100);
+  perStep.took(20, told);
   expect(perStep.most).toBe(100);
 });
 
 it('learns nothing from a step that told nothing', () => {
   const perStep = new ToldPerStep();
+  steps(100, perStep, 0.001);
   perStep.took(20, 0);
   expect(perStep.most).toBe(100);
 });

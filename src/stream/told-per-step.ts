@@ -1,23 +1,27 @@
 /** 5,000 a second, in steps of 20 ms. */
 const most = 100;
-/** Streams go on telling on a process that is busy with other things. */
+/** Streams go on telling, whatever it costs. */
 const least = 10;
 /** A sixth of a core, in steps of 20 ms. */
 const budgetMs = 20 / 6;
-/** The cost of one is known from so many steps. */
+/** What one costs is known from about so many steps. */
 const remembered = 16;
 
 /** How many positions may be told in a step of a round, so that they take no more than their share of a core. */
 export class ToldPerStep {
-  /** Until it is measured, as many as may be. */
-  private msEach = budgetMs / most;
+  private ms = 0;
+  private told = 0;
 
   get most(): number {
-    return Math.min(most, Math.max(least, Math.floor(budgetMs / this.msEach)));
+    // Until it is measured, as many as may be.
+    if (this.told === 0) return most;
+    return Math.min(most, Math.max(least, Math.floor((budgetMs * this.told) / this.ms)));
   }
 
-  /** So many were told, and the process did so for so long: most of that is writing to sockets, after the step. */
+  /** So many were told, and it took so long. */
   took(ms: number, told: number): void {
-    if (told > 0) this.msEach += (ms / told - this.msEach) / remembered;
+    if (told === 0) return;
+    this.ms += ms - this.ms / remembered;
+    this.told += told - this.told / remembered;
   }
 }

@@ -30,9 +30,9 @@ export interface Claimed {
  * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one statement.
  * Race: many schedulers claim at once, and cancels delete entries: SKIP LOCKED passes over rows that
  *   another transaction holds, DELETE makes sure that an entry is handed out once, and the request moves only
- *   from IN_QUEUE. MATERIALIZED keeps the planner from running the LIMIT more than once.
+ *   from IN_QUEUE. The list of places is made once and before anything is deleted, and so the LIMIT runs once.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; what was locked is
- *   deleted by its ctid, which cannot change any more; then request_pkey by id. The floor steps over dead index
+ *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over dead index
  *   entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a claim
  *   that the network held back until nobody waits for its answer. Expired entries are left to the expirer.
  */
