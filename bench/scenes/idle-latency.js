@@ -13,7 +13,7 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const subjects = await latencySubjects(bench);
-    const count = bench.short ? 30 : 100;
+    const count = bench.short ? 30 : 300;
     for (const [name, subject] of Object.entries(subjects))
       subjects[name] = await latencyOf(bench, subject, count);
     const measured = await interleave(bench.rounds, subjects);
