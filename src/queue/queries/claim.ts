@@ -32,9 +32,9 @@ export interface Claimed {
  *   another transaction holds, DELETE makes sure that an entry is handed out once, and the request moves only
  *   from IN_QUEUE. The list of places is made once and before anything is deleted, and so the LIMIT runs once.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; what was locked is
- *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over dead index
- *   entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a claim
- *   that the network held back until nobody waits for its answer. Expired entries are left to the expirer.
+ *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over
+ *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
+ *   claim that the network held back until nobody waits for its answer. Expired entries are left to the expirer.
  */
 const claimStatement: Statement = {
   name: 'claim',
