@@ -27,7 +27,7 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const pairs = Math.max(1, Math.round((bench.rounds * bench.seconds) / 2));
+    const pairs = Math.max(2, Math.round((bench.rounds * bench.seconds) / 2));
     // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
     const onFirst = await turns(bench, ['on', 'off'], pairs);
     const offFirst = await turns(bench, ['off', 'on'], pairs);

@@ -18,6 +18,8 @@ export async function startRedis(directory) {
     ],
     { stdio: 'ignore' },
   );
+  const abandoned = () => child.kill('SIGKILL');
+  process.once('exit', abandoned);
   let exited = false;
   child.once('error', () => (exited = true));
   const closed = new Promise((done) => child.once('close', done)).then(() => (exited = true));
@@ -28,6 +30,7 @@ export async function startRedis(directory) {
     stop: async () => {
       child.kill('SIGTERM');
       await closed;
+      process.off('exit', abandoned);
     },
   };
 }

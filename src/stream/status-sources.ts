@@ -45,7 +45,7 @@ export class StatusSources implements OnModuleInit {
   private roundBeganAt = 0;
   private roundIsOver = true;
   /** Where there are more to tell, a round takes longer. */
-  private readonly toldPerStep = new ToldPerStep();
+  private readonly toldPerStep = new ToldPerStep(stepMs);
   private closed = false;
 
   constructor(

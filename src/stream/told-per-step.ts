@@ -1,9 +1,8 @@
-/** 5,000 a second, in steps of 20 ms. */
-const most = 100;
+const mostPerSecond = 5_000;
 /** Streams go on telling, whatever it costs. */
-const least = 10;
-/** A sixth of a core, in steps of 20 ms. */
-const budgetMs = 20 / 6;
+const leastPerSecond = 500;
+/** Of a core. */
+const share = 1 / 6;
 /** What one costs is known from about so many steps. */
 const remembered = 16;
 
@@ -12,10 +11,13 @@ export class ToldPerStep {
   private ms = 0;
   private told = 0;
 
+  constructor(private readonly stepMs: number) {}
+
   get most(): number {
+    const seconds = this.stepMs / 1_000;
     // Until it is measured, as many as may be.
-    if (this.told === 0) return most;
-    return Math.min(most, Math.max(least, Math.floor((budgetMs * this.told) / this.ms)));
+    const affordable = this.told === 0 ? Infinity : Math.floor((share * this.stepMs * this.told) / this.ms);
+    return Math.min(mostPerSecond * seconds, Math.max(leastPerSecond * seconds, affordable));
   }
 
   /** So many were told, and it took so long. */
