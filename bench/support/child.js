@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { killAtExit } from './at-exit.js';
 
 const startPatienceMs = 120_000;
 
@@ -30,6 +31,7 @@ export async function spawnListening({ args, env, log, cwd }) {
     stdio: ['ignore', fd, fd, 'ipc'],
   });
   closeSync(fd);
+  killAtExit(child);
   const exited = new Promise((done) => child.once('close', done));
   const firstMessage = new Promise((resolve) => child.once('message', resolve));
   const stop = async () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from 'node:net';
+import { killAtExit } from './at-exit.js';
 
 /**
  * A Redis that has every write on disk before it answers.
@@ -18,8 +19,7 @@ export async function startRedis(directory) {
     ],
     { stdio: 'ignore' },
   );
-  const abandoned = () => child.kill('SIGKILL');
-  process.once('exit', abandoned);
+  killAtExit(child);
   let exited = false;
   child.once('error', () => (exited = true));
   const closed = new Promise((done) => child.once('close', done)).then(() => (exited = true));
@@ -30,7 +30,6 @@ export async function startRedis(directory) {
     stop: async () => {
       child.kill('SIGTERM');
       await closed;
-      process.off('exit', abandoned);
     },
   };
 }
