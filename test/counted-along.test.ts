@@ -65,6 +65,35 @@ test('both are one commit, and the answer says what remains', async () => {
   expect(row).toEqual({ together: true, state: 'IN_PROGRESS', counts: [1] });
 });
 
+describe('the next call of the same caller', () => {
+  const decides = 'rate_admit_with_usage(text, text, bigint[], integer[])';
+  let definition: string;
+
+  beforeEach(async () => {
+    const [row] = await service.query<{ sql: string }>(
+      `SELECT pg_get_functiondef('${decides}'::regprocedure) AS sql`,
+    );
+    definition = row!.sql;
+    expect(remaining(await submit())).toBe('1');
+    await service.query(definition.replace('BEGIN', `BEGIN RAISE 'asked the function';`));
+  });
+
+  afterEach(() => service.query(definition));
+
+  test('is counted as the process has decided, which knows what the first one left', async () => {
+    const response = await submit();
+    expect([response.status, remaining(response)]).toEqual([202, '0']);
+    const [row] = await service.query(`SELECT counts FROM rate_usage ORDER BY idle_at DESC LIMIT 1`);
+    expect(row).toEqual({ counts: [2] });
+  });
+
+  test('is decided by the database if somebody else has counted since', async () => {
+    await service.query('UPDATE rate_usage SET counts = counts');
+    const asked = await submit();
+    expect([remaining(asked), await verdict(asked)]).toEqual(['0', [500, 'internal_error']]);
+  });
+});
+
 test('without room under the limit nothing is written, and the slot is free again', async () => {
   expect([(await submit()).status, (await submit()).status]).toEqual([202, 202]);
   const before = await requests();

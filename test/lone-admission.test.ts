@@ -1,10 +1,13 @@
 import pg from 'pg';
+import { admitAlong, alongValues, type AlongRow } from '../src/rate-limit/queries/admit-along.js';
+import { Usage, windowsAfter, type Increment } from '../src/rate-limit/usage.js';
+import type { RateWindow } from '../src/config/rate-limits.js';
 import { pick, seededRandom } from '../src/runners/fractal/random.js';
 import { createTestDatabase, type TestDatabase } from './support/index.js';
 
 /**
- * `rate_admit_alone` must count as `rate_admit_one` does, whatever the caller's row holds. Both go by a clock that
- * stands still: a function of the test's own, found before PostgreSQL's.
+ * `rate_admit_alone` must count as `rate_admit_one` does, whatever the caller's row holds, and so must a process that
+ * knows the row. All go by a clock that stands still: a function of the test's own, found before PostgreSQL's.
  */
 
 const nowUs = 1_780_000_000_123_456;
@@ -24,9 +27,15 @@ const windows: [windowsMs: number[], limits: number[]][] = [
   ],
 ];
 
-interface Usage {
+interface Entries {
   ends: number[];
   counts: number[];
+}
+
+interface Held {
+  ends: string[];
+  counts: number[];
+  idle_at: Date;
 }
 
 let database: TestDatabase;
@@ -59,34 +68,62 @@ async function connect(): Promise<pg.Client> {
   return connection;
 }
 
-async function hold(subject: string, { ends, counts }: Usage): Promise<void> {
+async function hold(subject: string, { ends, counts }: Entries): Promise<void> {
   await client.query(
     `INSERT INTO rate_usage (subject, route_class, ends, counts, idle_at) VALUES ($1, 'submit', $2, $3, 'infinity')`,
     [subject, ends, counts],
   );
 }
 
-async function held(subject: string): Promise<unknown> {
-  const { rows } = await client.query<object>(
+async function held(subject: string): Promise<Held> {
+  const { rows } = await client.query<Held>(
     `SELECT ends, counts, idle_at FROM rate_usage WHERE subject = $1 AND route_class = 'submit'`,
     [subject],
   );
-  return rows[0];
+  return rows[0]!;
 }
 
-async function admit(call: string, values: unknown[]): Promise<unknown> {
+async function admit(call: string, values: unknown[]): Promise<object> {
   const { rows } = await client.query<object>(`SELECT granted, remaining, reset_ms FROM ${call}`, values);
-  return rows[0];
+  return rows[0]!;
 }
 
-const alone = (subject: string, windowsMs: number[], limits: number[]): Promise<unknown> =>
+const alone = (subject: string, windowsMs: number[], limits: number[]): Promise<object> =>
   admit(`rate_admit_alone($1, 'submit', $2, $3)`, [subject, windowsMs, limits]);
 
-const one = (subject: string, windowsMs: number[], limits: number[]): Promise<unknown> =>
+const one = (subject: string, windowsMs: number[], limits: number[]): Promise<object> =>
   admit(`rate_admit_one($1, 'submit', 1, 0, $2, $3, false)`, [subject, windowsMs, limits]);
 
+const toLimits = (windowsMs: number[], limits: number[]): RateWindow[] =>
+  windowsMs.map((windowMs, i) => ({ name: `${windowMs} ms`, windowMs, limit: limits[i]! }));
+
+/** What a process knows that has just seen the row. */
+async function usageOf(subject: string): Promise<Usage> {
+  const { rows } = await client.query<{ version: string; ends: number[]; counts: number[] }>(
+    `SELECT xmin::text AS version, ends::float8[], counts FROM rate_usage WHERE subject = $1`,
+    [subject],
+  );
+  const { version, ends, counts } = rows[0]!;
+  return new Usage(version, ends, counts);
+}
+
+/** Counts one call along, by what the process knows. */
+async function along(
+  subject: string,
+  limits: RateWindow[],
+  usage: Usage,
+  increment = usage.increment(limits, nowUs),
+): Promise<AlongRow & { increment: Increment | undefined }> {
+  const expected = increment && { version: usage.version, increment };
+  const { rows } = await client.query<AlongRow>(
+    `WITH ${admitAlong(1)} SELECT * FROM toll`,
+    alongValues({ subject, routeClass: 'submit', limits, expected }),
+  );
+  return { ...rows[0]!, increment };
+}
+
 /** Entries of some past, now and then ending in this bucket, at this moment, or after it. */
-function randomUsage(random: () => number, longestMs: number): Usage {
+function randomUsage(random: () => number, longestMs: number): Entries {
   const size = pick([0, 1, 2, 20, 49, 50, 99, 100, 149, 160], random);
   const newest = nowUs + pick([0, -1, -3_456, -20_000, -400_000, -70_000_000, 1, 30_000, 5_000_000], random);
   const ages = Array.from({ length: size }, () => Math.floor(random() ** 3 * longestMs * 1_100));
@@ -114,6 +151,97 @@ it('decides and counts as the function for everything else does', async () => {
     }
   }
   expect(granted).toEqual(new Set([0, 1]));
+});
+
+describe('counted along with something else', () => {
+  it('a call is decided as by the function, and as the process expects wherever it expects something', async () => {
+    const random = seededRandom(2);
+    const kinds = { expected: 0, joined: 0, emptied: 0, decidedThere: 0 };
+    for (let i = 0; i < 300; i++) {
+      const [windowsMs, most] = windows[i % windows.length]!;
+      const limits = toLimits(windowsMs, most);
+      const past = randomUsage(random, Math.max(...windowsMs));
+      await hold(`along ${i}`, past);
+      await hold(`one ${i}`, past);
+      const usage = await usageOf(`along ${i}`);
+      for (let call = 0; call < 2; call++) {
+        const { increment, ...row } = await along(`along ${i}`, limits, usage);
+        const answer = await one(`one ${i}`, windowsMs, most);
+        const { ends, counts, idle_at } = await held(`one ${i}`);
+        // An end that is yet to come was taken ahead, or the clock was set back.
+        if (increment === undefined || past.ends.at(-1)! > nowUs) {
+          kinds.decidedThere++;
+          expect({ past, ...row }).toMatchObject({ past, ...answer, counts });
+          break;
+        }
+        kinds.expected++;
+        if (increment.untilUs !== Infinity) kinds.joined++;
+        if (increment.windows.some(({ oldestUs }) => oldestUs === undefined)) kinds.emptied++;
+        const after = windowsAfter(limits, increment, nowUs);
+        const remaining = after.map((window) => window.remaining);
+        const reset_ms = after.map(({ resetMs }) => resetMs);
+        expect({ past, granted: row.granted, remaining, reset_ms }).toEqual({ past, ...answer });
+        usage.apply(increment, row.ends[0]!, row.version);
+        expect(usage).toEqual(await usageOf(`along ${i}`));
+        const own = await held(`along ${i}`);
+        expect({ past, ...own }).toMatchObject({ past, ends, counts });
+        expect(own.idle_at.getTime()).toBeGreaterThanOrEqual(idle_at.getTime());
+      }
+    }
+    for (const count of Object.values(kinds)) expect(count).toBeGreaterThan(20);
+  });
+
+  const [windowsMs, most] = windows[1]!;
+  const limits = toLimits(windowsMs, most);
+  const counts = async (): Promise<unknown> => (await held('caller')).counts;
+
+  it('a row that somebody else has changed since is looked at again', async () => {
+    await hold('caller', { ends: [nowUs - 500_000], counts: [1] });
+    const usage = await usageOf('caller');
+    await alone('caller', windowsMs, most);
+    const { increment: _, ...row } = await along('caller', limits, usage);
+    expect(row).toMatchObject({ granted: 1, remaining: [7, 97], counts: [1, 2] });
+    expect(await usageOf('caller')).toEqual(new Usage(row.version, row.ends, row.counts!));
+  });
+
+  it('nothing leaves a window earlier than by the clock of the database', async () => {
+    await hold('caller', { ends: [nowUs - 999_999], counts: [10] });
+    const usage = await usageOf('caller');
+    // A process whose clock is fast takes the ten for gone.
+    const early = usage.increment(limits, nowUs + 1);
+    expect(early).toBeDefined();
+    expect(await along('caller', limits, usage, early)).toMatchObject({ granted: 0, remaining: [0, 90] });
+    expect(await counts()).toEqual([10]);
+  });
+
+  it('a call joins the last entry no longer than that part of the window lasts', async () => {
+    const partUs = 25_000;
+    const startUs = Math.floor(nowUs / partUs) * partUs;
+    await hold('caller', { ends: [startUs], counts: [1] });
+    const usage = await usageOf('caller');
+    // A process whose clock is slow still takes it for the same part.
+    const late = usage.increment(limits, startUs);
+    expect(late).toMatchObject({ keep: 0, count: 2 });
+    expect(await along('caller', limits, usage, late)).toMatchObject({ granted: 1, counts: [1, 1] });
+  });
+
+  it('decides nothing while somebody else counts for the caller', async () => {
+    await hold('caller', { ends: [nowUs - 500_000], counts: [1] });
+    const usage = await usageOf('caller');
+    const other = await connect();
+    try {
+      await other.query(`BEGIN; SELECT FROM rate_usage WHERE subject = 'caller' FOR UPDATE`);
+      expect(await along('caller', limits, usage)).toMatchObject({ granted: null });
+    } finally {
+      await other.end();
+    }
+    expect(await along('caller', limits, usage)).toMatchObject({ granted: 1, counts: null });
+  });
+
+  it('makes a row for who has none', async () => {
+    const { increment: _, ...row } = await along('caller', limits, new Usage('0', [], []));
+    expect(row).toMatchObject({ granted: 1, remaining: [9, 99], ends: [nowUs], counts: [1] });
+  });
 });
 
 it('makes a row for who has none', async () => {

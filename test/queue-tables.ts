@@ -8,7 +8,7 @@ import { Database } from '../src/database/database.js';
 import { claim, type Claimed } from '../src/queue/queries/claim.js';
 import { register } from '../src/queue/queries/heartbeat.js';
 import { submit } from '../src/queue/queries/submit.js';
-import { submitStarted, type Written } from '../src/queue/queries/submit-started.js';
+import { submitStarted } from '../src/queue/queries/submit-started.js';
 import { createTestDatabase, type TestDatabase, until } from './support/index.js';
 
 export const keyId = randomUUID();
@@ -79,18 +79,19 @@ export async function submitSome(
   return ids;
 }
 
-/** Submits one that may start at once. */
+/** Submits one that starts at once. undefined: it did not, and nothing was written. */
 export async function submitStartedFor(
   database: Database,
   nodeId: string,
   more: Partial<Parameters<typeof submitStarted>[2]> = {},
-): Promise<Written> {
-  const { written } = await submitStarted(
+): Promise<{ id: string; seq: number; token: string } | undefined> {
+  const id = v7();
+  const { started } = await submitStarted(
     database,
-    { id: v7(), modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
+    { id, modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
     { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
   );
-  return written!;
+  return started && { id, ...started };
 }
 
 export function claimSome(

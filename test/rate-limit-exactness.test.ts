@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { Clock } from '../src/database/clock.js';
 import { Config } from '../src/config/config.js';
 import { parseRateLimits } from '../src/config/parsers.js';
 import type { RateLimits } from '../src/config/rate-limits.js';
@@ -48,7 +49,7 @@ async function startNode(): Promise<Node> {
   const source = await createDataSource({ url: database.url, poolSize: 2 }).initialize();
   sources.push(source);
   const recording = new RecordingDatabase(source, new Config());
-  return { database: recording, storage: new RateLimitStorage(recording) };
+  return { database: recording, storage: new RateLimitStorage(recording, new Clock()) };
 }
 
 async function query<Row>(sql: string): Promise<Row[]> {

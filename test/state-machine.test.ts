@@ -144,10 +144,12 @@ const submitSome = (priorities: number[], overdue: boolean): Command =>
 const submitStartedOn = (node: number): Command =>
   step(`submit and start on ${node}`, always, async (model, { nodes }) => {
     const nobodyWaits = model.line().length === 0;
-    const { id, seq, token } = await submitStartedFor(database, nodes[node]!);
-    expect(token !== null).toBe(nobodyWaits);
+    const started = await submitStartedFor(database, nodes[node]!);
+    expect(started !== undefined).toBe(nobodyWaits);
+    if (started === undefined) return;
+    const { id, seq, token } = started;
     model.submit(id, 0, seq, false);
-    if (token !== null) model.start(model.requests.at(-1)!, token, nodes[node]!);
+    model.start(model.requests.at(-1)!, token, nodes[node]!);
   });
 
 const claimFor = (node: number, limit: number): Command =>

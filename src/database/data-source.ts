@@ -10,6 +10,7 @@ import { HistoryVacuum1780000000007 } from '../../migrations/0007-history-vacuum
 import { RoomForChanges1780000000008 } from '../../migrations/0008-room-for-changes.js';
 import { DurableAdmission1780000000009 } from '../../migrations/0009-durable-admission.js';
 import { LoneAdmission1780000000010 } from '../../migrations/0010-lone-admission.js';
+import { AdmissionWithUsage1780000000011 } from '../../migrations/0011-admission-with-usage.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -22,6 +23,7 @@ export const migrations = [
   RoomForChanges1780000000008,
   DurableAdmission1780000000009,
   LoneAdmission1780000000010,
+  AdmissionWithUsage1780000000011,
 ];
 
 /**

@@ -105,15 +105,14 @@ export class Submissions {
     return result.map((one) => ({ result: one, answerable }));
   }
 
-  /** False: its toll could not be counted along, and nothing was written. */
+  /** False: nothing was written, because it has to wait or its toll could not be counted along. */
   private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
     const { result, answerable } = await this.write(
       () => this.scheduler.submitAndStart(submission, toll?.claim()),
-      ({ written }) => {
-        if (written?.token === null) this.tell([submission], [written]);
-      },
+      () => undefined,
     );
-    if (toll !== undefined && !toll.settle(result.toll!)) return false;
+    toll?.settle(result.toll);
+    if (result.started === undefined) return false;
     await answerable;
     // What starts its run goes out in this turn, the caller's answer in the next.
     await nextTurn();

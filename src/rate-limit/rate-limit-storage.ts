@@ -1,14 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { RateLimits } from '../config/rate-limits.js';
+import { BoundedCache } from '../auth/bounded-cache.js';
+import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { Admission, Standing } from './admission.js';
 import { admit, type AdmitAsk, type AdmitRow } from './queries/admit.js';
+import type { AlongRow } from './queries/admit-along.js';
 import { Refusals } from './refusals.js';
 import { Reserve, type Supply } from './reserve.js';
+import { Usage, windowsAfter, type Increment } from './usage.js';
 
 /** Most subjects in one statement, which holds the locks on all of them. */
 const maxBatch = 200;
+/** Callers whose rows are known, and for how long. */
+const knownRows = 1_000;
+const knownForMs = 600_000;
 
 /** Who is counted, and under which limits. */
 export interface Claimant {
@@ -17,8 +24,12 @@ export interface Claimant {
   limits: RateLimits;
 }
 
-/** What `rate_admit_alone` answers. */
-export type CountedRow = Pick<AdmitRow, 'remaining' | 'reset_ms'> & { granted: number };
+/** How a call will be counted if the caller's row is still what it was. */
+export interface Expected {
+  usage: Usage;
+  version: string;
+  increment: Increment;
+}
 
 interface Asker {
   resolve(admission: Admission): void;
@@ -43,8 +54,12 @@ export class RateLimitStorage implements ThrottlerStorage {
   private running = false;
   private readonly refusals = new Refusals();
   private readonly reserve = new Reserve();
+  private readonly usages = new BoundedCache<Usage>(knownRows);
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {}
 
   /** Counts one call in every window, or in none if one of them is full. At once, where it is known. */
   admit(subject: string, routeClass: string, limits: RateLimits): Admission | Promise<Admission> {
@@ -74,11 +89,31 @@ export class RateLimitStorage implements ThrottlerStorage {
     });
   }
 
-  /** What became of a call that somebody else's statement counted. `sentAt`: as `performance.now()`. */
-  counted(claimant: Claimant, { granted, remaining, reset_ms }: CountedRow, sentAt: number): Admission {
+  /** How one call more would be counted by a statement that does more. undefined: that is for the database to say. */
+  expected(claimant: Claimant): Expected | undefined {
+    const usage = this.usages.get(keyOf(claimant), performance.now());
+    const increment = usage?.increment(claimant.limits, this.clock.now() * 1_000);
+    return usage && increment && { usage, version: usage.version, increment };
+  }
+
+  /** What became of a call that such a statement counted. `sentAt`: as `performance.now()`. */
+  countedAlong(
+    claimant: Claimant,
+    { granted, remaining, reset_ms, version, ends, counts }: AlongRow,
+    expected: Expected | undefined,
+    sentAt: number,
+  ): Admission | undefined {
+    if (granted === null) return undefined;
     const { limits } = claimant;
-    const standing = toStanding(limits, remaining, reset_ms);
-    if (granted === 0) this.refusals.note(keyOf(claimant), limits, standing, sentAt);
+    if (counts === null) {
+      const { usage, increment } = expected!;
+      usage.apply(increment, ends[0]!, version);
+      return new Admission(true, new Standing(windowsAfter(limits, increment, ends[0]!)));
+    }
+    const key = keyOf(claimant);
+    this.usages.set(key, new Usage(version, ends, counts), sentAt + knownForMs);
+    const standing = toStanding(limits, remaining!, reset_ms!);
+    if (granted === 0) this.refusals.note(key, limits, standing, sentAt);
     return new Admission(granted > 0, standing);
   }
 

@@ -1,15 +1,14 @@
 import type { DomainError } from '../errors/domain-error.js';
 import type { Admission } from './admission.js';
-import type { Claimant, CountedRow, RateLimitStorage } from './rate-limit-storage.js';
-
-/** `granted` is null where somebody else was counting for the same subject. */
-type MaybeCounted = Omit<CountedRow, 'granted'> & { granted: number | null };
+import { admitAlong, alongValues, type AlongRow } from './queries/admit-along.js';
+import type { Claimant, Expected, RateLimitStorage } from './rate-limit-storage.js';
 
 /** A call that is yet to be counted: with a statement of its own, or along with the one that writes its submission. */
 export class Ticket {
   /** What became of it, once that is known. */
   admission: Admission | undefined;
   private sentAt = 0;
+  private expected: Expected | undefined;
 
   constructor(
     private readonly storage: RateLimitStorage,
@@ -22,27 +21,22 @@ export class Ticket {
     return (this.admission = await this.storage.count(this.claimant));
   }
 
-  /** The same; throws the refusal. */
+  /** The same, unless it is counted; throws the refusal. */
   async pay(): Promise<void> {
-    this.judge(await this.count());
+    this.judge(this.admission ?? (await this.count()));
   }
 
-  /** The arguments of `rate_admit_alone`, for who counts it along. */
-  claim(): { subject: string; routeClass: string; windowsMs: number[]; limits: number[] } {
+  /** What counts it within another statement. */
+  claim(): { ctes: typeof admitAlong; values: unknown[] } {
     this.sentAt = performance.now();
-    const { subject, routeClass, limits } = this.claimant;
-    return {
-      subject,
-      routeClass,
-      windowsMs: limits.map(({ windowMs }) => windowMs),
-      limits: limits.map(({ limit }) => limit),
-    };
+    this.expected = this.storage.expected(this.claimant);
+    return { ctes: admitAlong, values: alongValues({ ...this.claimant, expected: this.expected }) };
   }
 
-  /** What `rate_admit_alone` answered; throws the refusal. False: it did not count, and the call is yet to be counted. */
-  settle({ granted, ...windows }: MaybeCounted): boolean {
-    if (granted === null) return false;
-    this.admission = this.storage.counted(this.claimant, { granted, ...windows }, this.sentAt);
+  /** What that answered; throws the refusal. False: it did not count, and the call is yet to be counted. */
+  settle(row: AlongRow): boolean {
+    this.admission = this.storage.countedAlong(this.claimant, row, this.expected, this.sentAt);
+    if (this.admission === undefined) return false;
     this.judge(this.admission);
     return true;
   }

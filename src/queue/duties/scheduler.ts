@@ -88,7 +88,7 @@ export class Scheduler extends Duty {
     );
   }
 
-  /** Writes a request and starts it in the same commit, unless somebody waits before it. Only if there is room now. */
+  /** Writes a request and starts it in the same commit; nothing, if somebody waits before it. Only if there is room now. */
   async submitAndStart(submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
     const lane = this.lanes.get(submission.modelId)!;
     this.slots.take(lane.model.id, 1);
@@ -133,7 +133,7 @@ export class Scheduler extends Duty {
   private async startNow(lane: Lane, submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
     const { model } = lane;
     const { generation } = this.slots;
-    const started = await submitStarted(this.database, submission, {
+    const submitted = await submitStarted(this.database, submission, {
       nodeId: this.node.id,
       timeoutMs: model.timeoutMs,
       floor: lane.trusted() ? lane.passed : null,
@@ -144,17 +144,15 @@ export class Scheduler extends Duty {
       this.release(lane);
       throw error;
     });
-    const { written } = started;
-    if (written === undefined || written.token === null) {
+    if (submitted.started === undefined) {
       lane.distrust();
       this.release(lane);
     } else {
       const { id, priority, input } = submission;
-      const { seq, token } = written;
       const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
-      this.carry(lane, { claimed: [{ id, priority, seq, token, ...first }], generation });
+      this.carry(lane, { claimed: [{ id, priority, ...submitted.started, ...first }], generation });
     }
-    return started;
+    return submitted;
   }
 
   /** Claims for one model until its slots are full or its line is empty. */

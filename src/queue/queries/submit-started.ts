@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { Place } from '../place.js';
-import type { TollAnswer, TollClaim } from '../toll.js';
+import type { TollClaim } from '../toll.js';
 import type { Submission } from './submit.js';
 
 export interface StartOptions {
@@ -16,90 +17,73 @@ export interface StartOptions {
 }
 
 export interface SubmittedStarted {
-  /** undefined: there was no room for the toll, or somebody else was counting for the same caller. */
-  written: Written | undefined;
-  /** undefined: there was none to count. */
-  toll: TollAnswer | undefined;
-}
-
-export interface Written {
-  id: string;
-  seq: number;
-  /** The token of its lease; null: it has to wait in the line. */
-  token: string | null;
+  /** Its place and its lease's token. undefined: nothing was written. */
+  started: { seq: number; token: string } | undefined;
+  /** The row of `toll`. */
+  toll: object;
 }
 
 /*
- * Purpose: puts a request on disk and, if nobody waits before it, gives it its first lease in the same commit: an idle
- *   service starts a request one commit after it came, not two.
+ * Purpose: puts a request on disk with its first lease in the same commit, if nobody waits before it: an idle service
+ *   starts a request one commit after it came, not two.
  * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. Who
  *   waits in the line goes first; the slot is this node's own and was taken before. The toll is counted first, under
  *   the lock of its row until the commit. Nobody waits for that lock here: what was looked at would be old by then.
  * Index: queue_entry_pkey for the look at the line, from the floor on; inserts into request_pkey (today's partition)
- *   and lease_pkey or queue_entry_pkey.
+ *   and lease_pkey.
  */
 const statement = (name: string, toll: string): Statement => ({
   name,
-  text: `WITH toll AS MATERIALIZED (
-  SELECT granted, remaining, reset_ms
-  FROM ${toll}
-), chance AS MATERIALIZED (
-  SELECT clock_timestamp() AS at,
-         EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
-           AND clock_timestamp() < to_timestamp($11::float8 / 1000)
-           AND NOT EXISTS (
-             SELECT FROM queue_entry
-             WHERE model_id = $2::text
-               AND (priority, seq) >= ($9::smallint, $10::bigint)
-           ) AS given
+  text: `WITH ${toll}, chance AS MATERIALIZED (
+  SELECT clock_timestamp() AS at
   FROM toll
   WHERE granted > 0
+    AND EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
+    AND clock_timestamp() < to_timestamp($11::float8 / 1000)
+    AND NOT EXISTS (
+      SELECT FROM queue_entry
+      WHERE model_id = $2::text
+        AND (priority, seq) >= ($9::smallint, $10::bigint)
+    )
 ), written AS (
   INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at, expires_at,
                        state, attempt, started_at)
   SELECT $1::uuid, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json, at,
-         now() + $6::float8 * interval '1 millisecond',
-         CASE WHEN given THEN 'IN_PROGRESS' ELSE 'IN_QUEUE' END, given::integer, CASE WHEN given THEN at END
+         now() + $6::float8 * interval '1 millisecond', 'IN_PROGRESS', 1, at
   FROM chance
-  RETURNING id, model_id, priority, seq, expires_at, attempt, started_at,
-            CASE WHEN state = 'IN_PROGRESS' THEN gen_random_uuid() END AS token
-), entered AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
-  SELECT model_id, priority, seq, id, expires_at
-  FROM written
-  WHERE token IS NULL
+  RETURNING seq
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
-  SELECT id, token, model_id, $7::uuid, attempt, started_at, started_at + $8::float8 * interval '1 millisecond'
-  FROM written
-  WHERE token IS NOT NULL
+  SELECT $1::uuid, $12::uuid, $2::text, $7::uuid, 1, at, at + $8::float8 * interval '1 millisecond'
+  FROM chance
 ), told AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'started', attempt
-  FROM written
-  WHERE token IS NOT NULL
+  SELECT $1::uuid, 'started', 1
+  FROM chance
 )
-SELECT id, seq, token, granted, remaining, reset_ms
-FROM toll
-LEFT JOIN written ON true`,
+SELECT (SELECT seq FROM written) AS seq, toll.*
+FROM toll`,
 });
 
-const free = statement(
-  'submit_started',
-  `(VALUES (1, NULL::integer[], NULL::float8[])) AS free (granted, remaining, reset_ms)`,
-);
-const tolled = statement(
-  'submit_started_tolled',
-  `rate_admit_alone($12::text, $13::text, $14::bigint[], $15::integer[])`,
-);
+const firstOfToll = 13;
+const free = statement('submit_started', `toll (granted) AS (VALUES (1))`);
+const tolled = new Map<TollClaim['ctes'], Statement>();
 
-type Row = TollAnswer & (Written | { id: null });
+function tolledBy({ ctes }: TollClaim): Statement {
+  let made = tolled.get(ctes);
+  if (made === undefined) {
+    made = statement('submit_started_tolled', ctes(firstOfToll));
+    tolled.set(ctes, made);
+  }
+  return made;
+}
 
 export async function submitStarted(
   database: Database,
   { id, modelId, keyId, priority, input, expiresMs }: Submission,
   { nodeId, timeoutMs, floor, byMs, toll }: StartOptions,
 ): Promise<SubmittedStarted> {
+  const token = randomUUID();
   const values = [
     id,
     modelId,
@@ -112,9 +96,16 @@ export async function submitStarted(
     floor?.priority ?? -32_768,
     floor?.seq ?? 0,
     byMs,
+    token,
   ];
-  if (toll === undefined) return { written: (await database.query<Written>(free, values))[0], toll };
-  const claim = [toll.subject, toll.routeClass, toll.windowsMs, toll.limits];
-  const [row] = await database.query<Row>(tolled, [...values, ...claim]);
-  return { written: row!.id === null ? undefined : row, toll: row };
+  const [row] =
+    toll === undefined
+      ? await database.query<Row>(free, values)
+      : await database.query<Row>(tolledBy(toll), [...values, ...toll.values]);
+  const { seq } = row!;
+  return { started: seq === null ? undefined : { seq, token }, toll: row! };
+}
+
+interface Row {
+  seq: number | null;
 }
