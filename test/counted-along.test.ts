@@ -94,6 +94,25 @@ describe('the next call of the same caller', () => {
   });
 });
 
+test('if somebody waits of whom this process has not heard, it is counted once and goes through the line', async () => {
+  await service.query(
+    `INSERT INTO queue_entry (model_id, priority, seq, request_id)
+     VALUES ('test/roomy', 0, nextval('request_seq'), gen_random_uuid())`,
+  );
+  const response = await submit();
+  expect([response.status, remaining(response)]).toEqual([202, '1']);
+  const id = await idOf(response);
+  await model.arrived(id);
+  const [row] = await service.query(
+    `SELECT r.started_at > r.created_at AS waited, u.counts
+     FROM request r
+     JOIN rate_usage u ON u.subject = 'key:' || r.api_key_id
+     WHERE r.id = $1`,
+    [id],
+  );
+  expect(row).toEqual({ waited: true, counts: [1] });
+});
+
 test('without room under the limit nothing is written, and the slot is free again', async () => {
   expect([(await submit()).status, (await submit()).status]).toEqual([202, 202]);
   const before = await requests();

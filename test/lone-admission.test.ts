@@ -214,6 +214,21 @@ describe('counted along with something else', () => {
     expect(await counts()).toEqual([10]);
   });
 
+  it('a decision that arrives late is made again', async () => {
+    await hold('caller', { ends: [nowUs - 1_500_000], counts: [10] });
+    const usage = await usageOf('caller');
+    const late = usage.increment(limits, nowUs - 26_000);
+    expect(late).toBeDefined();
+    expect(await along('caller', limits, usage, late)).toMatchObject({ granted: 1, counts: [10, 1] });
+  });
+
+  it('a row with the same version and another end is another row', async () => {
+    await hold('caller', { ends: [nowUs - 500_000], counts: [10] });
+    const { version } = await usageOf('caller');
+    const lost = new Usage(version, [nowUs - 600_000], [1]);
+    expect(await along('caller', limits, lost)).toMatchObject({ granted: 0, counts: [10] });
+  });
+
   it('a call joins the last entry no longer than that part of the window lasts', async () => {
     const partUs = 25_000;
     const startUs = Math.floor(nowUs / partUs) * partUs;
@@ -278,21 +293,40 @@ it('decides nothing while somebody else counts for the caller', async () => {
 });
 
 it('fills the limit and no more, beside each other and beside those who wait for their turn', async () => {
-  const limit = 100;
+  const limit = 300;
   const ask = { ask: 0, subject: 'crowd', route_class: 'submit', wanted: 1, spare: 0 };
   const waiting = JSON.stringify([{ ...ask, windows_ms: [3_600_000], limits: [limit] }]);
   const callers = await Promise.all(Array.from({ length: 5 }, connect));
   const admitBy = async (caller: pg.Client, sql: string): Promise<number | null> =>
     (await caller.query<{ granted: number | null }>(`SELECT granted FROM ${sql}`)).rows[0]!.granted;
-  const untilFull = async (caller: pg.Client): Promise<number> => {
+  const untilFull = async (one: () => Promise<number | null>): Promise<number> => {
     for (let admitted = 0; ;) {
-      const granted = await admitBy(
-        caller,
-        `rate_admit_alone('crowd', 'submit', ARRAY[3600000], ARRAY[${limit}])`,
-      );
+      const granted = await one();
       if (granted === 0) return admitted;
       admitted += granted ?? 0;
     }
+  };
+  const byFunction = (caller: pg.Client) => (): Promise<number | null> =>
+    admitBy(caller, `rate_admit_alone('crowd', 'submit', ARRAY[3600000], ARRAY[${limit}])`);
+  let expectedOnes = 0;
+  const byProcess = (caller: pg.Client): (() => Promise<number | null>) => {
+    const limits = toLimits([3_600_000], [limit]);
+    let usage: Usage | undefined;
+    return async () => {
+      const increment = usage?.increment(limits, Date.now() * 1_000);
+      const expected = usage && increment && { version: usage.version, increment };
+      const { rows } = await caller.query<AlongRow>(
+        `WITH ${admitAlong(1)} SELECT * FROM toll`,
+        alongValues({ subject: 'crowd', routeClass: 'submit', limits, expected }),
+      );
+      const { granted, version, ends, counts } = rows[0]!;
+      if (granted === null) return null;
+      if (counts === null) {
+        expectedOnes++;
+        usage!.apply(increment!, ends[0]!, version);
+      } else usage = new Usage(version, ends, counts);
+      return granted;
+    };
   };
   const halfTheLimit = async (caller: pg.Client): Promise<number> => {
     let admitted = 0;
@@ -300,9 +334,14 @@ it('fills the limit and no more, beside each other and beside those who wait for
     return admitted;
   };
   try {
-    const [first, ...others] = callers;
-    const admitted = await Promise.all([halfTheLimit(first!), ...others.map(untilFull)]);
+    const [first, second, ...others] = callers;
+    const admitted = await Promise.all([
+      halfTheLimit(first!),
+      untilFull(byFunction(second!)),
+      ...others.map((caller) => untilFull(byProcess(caller))),
+    ]);
     expect(admitted.reduce((sum, one) => sum + one, 0)).toBe(limit);
+    expect(expectedOnes).toBeGreaterThan(0);
   } finally {
     for (const caller of callers) await caller.end();
   }

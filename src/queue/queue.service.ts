@@ -52,7 +52,7 @@ export class QueueService {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves with the id once the request is committed, and its toll with it. */
+  /** Resolves with the id once the request is committed, and its toll before it or with it. */
   async submit({ modelId, keyId, input, expiresMs }: NewRequest, toll?: Toll): Promise<string> {
     const id = this.ids.next();
     await this.submissions.submit({ id, modelId, keyId, priority: 0, input, expiresMs }, toll);

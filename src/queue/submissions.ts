@@ -33,6 +33,8 @@ export class Submissions {
     pipeline: new Set(),
     connection: new Set(),
   };
+  /** One is being written that never enters a line: nobody's position waits for it. */
+  private startsAlone = false;
   private readonly pipeline: Pipeline;
   private readonly small: Batcher<Submission, Written<Submitted>>;
   private readonly large: Batcher<Submission, Written<Submitted>>;
@@ -77,6 +79,7 @@ export class Submissions {
   wouldStartAlone(modelId: string): boolean {
     const { pipeline, connection } = this.underWay;
     return (
+      !this.startsAlone &&
       pipeline.size + connection.size === 0 &&
       this.small.isIdle &&
       this.large.isIdle &&
@@ -107,13 +110,14 @@ export class Submissions {
 
   /** False: nothing was written, because it has to wait or its toll could not be counted along. */
   private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
-    const { result, answerable } = await this.write(
-      () => this.scheduler.submitAndStart(submission, toll?.claim()),
-      () => undefined,
-    );
-    toll?.settle(result.toll);
-    if (result.started === undefined) return false;
-    await answerable;
+    this.startsAlone = true;
+    try {
+      const result = await this.scheduler.submitAndStart(submission, toll?.claim());
+      toll?.settle(result.toll);
+      if (result.started === undefined) return false;
+    } finally {
+      this.startsAlone = false;
+    }
     // What starts its run goes out in this turn, the caller's answer in the next.
     await nextTurn();
     return true;

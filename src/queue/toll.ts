@@ -4,8 +4,8 @@ export interface Toll {
   pay(): Promise<void>;
   /** What counts it within another statement. Whoever asks for it does so, and tells what came of it. */
   claim(): TollClaim;
-  /** Takes the row of `toll`; throws if there was no room for it, and so nothing was written. False: it was not counted, and is yet to be paid. */
-  settle(answer: object): boolean;
+  /** Takes the row of `toll`; throws if there was no room for it. What was not counted is yet to be paid. */
+  settle(row: object): void;
 }
 
 export interface TollClaim {

@@ -13,7 +13,7 @@ import { Usage, windowsAfter, type Increment } from './usage.js';
 
 /** Most subjects in one statement, which holds the locks on all of them. */
 const maxBatch = 200;
-/** Callers whose rows are known, and for how long. */
+/** Callers whose rows are known, and for how long after the database last said what is in one. */
 const knownRows = 1_000;
 const knownForMs = 600_000;
 
@@ -96,7 +96,7 @@ export class RateLimitStorage implements ThrottlerStorage {
     return usage && increment && { usage, version: usage.version, increment };
   }
 
-  /** What became of a call that such a statement counted. `sentAt`: as `performance.now()`. */
+  /** What became of it; undefined: it was not counted. `sentAt`: as `performance.now()`. */
   countedAlong(
     claimant: Claimant,
     { granted, remaining, reset_ms, version, ends, counts }: AlongRow,

@@ -33,12 +33,10 @@ export class Ticket {
     return { ctes: admitAlong, values: alongValues({ ...this.claimant, expected: this.expected }) };
   }
 
-  /** What that answered; throws the refusal. False: it did not count, and the call is yet to be counted. */
-  settle(row: AlongRow): boolean {
+  /** The row of `toll` that it answered; throws the refusal. If it did not count, the call is yet to be counted. */
+  settle(row: AlongRow): void {
     this.admission = this.storage.countedAlong(this.claimant, row, this.expected, this.sentAt);
-    if (this.admission === undefined) return false;
-    this.judge(this.admission);
-    return true;
+    if (this.admission !== undefined) this.judge(this.admission);
   }
 
   private judge(admission: Admission): void {

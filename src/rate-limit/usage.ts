@@ -5,8 +5,10 @@ import type { WindowState } from './window-state.js';
 const grainsPerWindow = 40;
 const mostEntriesPerWindow = 50;
 
-/** How a call is counted if the row is still what it was, and the time between two moments. */
+/** How a call is counted if the row is still what it was, and the database's time between two moments. */
 export interface Increment {
+  /** The end of the row's last entry. */
+  lastUs: number;
   /** So many entries stay as they are; one follows them. */
   keep: number;
   /** Of that one. */
@@ -43,11 +45,13 @@ export class Usage {
     const grainEndUs = lastUs + ((grainUs - (lastUs % grainUs)) % grainUs);
     const joinsLast = nowUs <= grainEndUs;
     return {
+      lastUs,
       keep: joinsLast ? size - 1 : size,
       count: joinsLast ? this.counts[size - 1]! + 1 : 1,
       // What is not counted as used must have left its window by the database's clock as well.
       sinceUs: Math.max(joinsLast ? lastUs : grainEndUs + 1, ...windows.map(({ leftUs }) => leftUs)),
-      untilUs: joinsLast ? grainEndUs : Infinity,
+      // Not later by more than an entry stands for, or what is counted as used may have left long ago.
+      untilUs: Math.min(joinsLast ? grainEndUs : Infinity, nowUs + grainUs),
       windows,
     };
   }
@@ -78,7 +82,7 @@ export function windowsAfter(limits: RateLimits, { windows }: Increment, endUs: 
     return {
       window,
       remaining: window.limit - used - 1,
-      resetMs: (oldestUs - endUs + window.windowMs * 1_000) / 1_000,
+      resetMs: Math.max(0, oldestUs - endUs + window.windowMs * 1_000) / 1_000,
     };
   });
 }

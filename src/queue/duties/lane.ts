@@ -35,7 +35,7 @@ export class Lane {
     return false;
   }
 
-  /** Somebody waits of whom this node may know nothing, and not behind its floor. */
+  /** Somebody may wait of whom this node knows nothing, and not behind its floor. */
   distrust(): void {
     this.floorlessAt = -Infinity;
   }

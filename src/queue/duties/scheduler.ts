@@ -88,7 +88,7 @@ export class Scheduler extends Duty {
     );
   }
 
-  /** Writes a request and starts it in the same commit; nothing, if somebody waits before it. Only if there is room now. */
+  /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
   async submitAndStart(submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
     const lane = this.lanes.get(submission.modelId)!;
     this.slots.take(lane.model.id, 1);

@@ -19,7 +19,7 @@ export interface StartOptions {
 export interface SubmittedStarted {
   /** Its place and its lease's token. undefined: nothing was written. */
   started: { seq: number; token: string } | undefined;
-  /** The row of `toll`. */
+  /** With the columns of `toll`. */
   toll: object;
 }
 
@@ -67,16 +67,9 @@ FROM toll`,
 
 const firstOfToll = 13;
 const free = statement('submit_started', `toll (granted) AS (VALUES (1))`);
-const tolled = new Map<TollClaim['ctes'], Statement>();
-
-function tolledBy({ ctes }: TollClaim): Statement {
-  let made = tolled.get(ctes);
-  if (made === undefined) {
-    made = statement('submit_started_tolled', ctes(firstOfToll));
-    tolled.set(ctes, made);
-  }
-  return made;
-}
+let tolled: Statement | undefined;
+const tolledBy = ({ ctes }: TollClaim): Statement =>
+  (tolled ??= statement('submit_started_tolled', ctes(firstOfToll)));
 
 export async function submitStarted(
   database: Database,

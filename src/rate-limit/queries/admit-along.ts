@@ -9,9 +9,9 @@ export interface AlongAsk {
   expected: { version: string; increment: Increment } | undefined;
 }
 
-/** It was counted as expected if `counts` is null: its end is the only one of `ends`. */
+/** It was counted as expected if only `counts` is null, of which `ends` then has the end. */
 export interface AlongRow {
-  /** null: somebody else was counting for the caller, and nothing was decided. */
+  /** null: somebody else was counting for the caller, and nothing was decided; then nothing else is sure either. */
   granted: number | null;
   /** Per window, after what was granted. */
   remaining: number[] | null;
@@ -27,13 +27,14 @@ export interface AlongRow {
  * Counts one call in a statement that does more; `first` is the number of its first parameter.
  *
  * Most often the process knows the caller's row and has decided already. Then the row is changed as it says, provided
- * that nobody has changed it since, which its xmin tells, and that the database's clock agrees. Otherwise
- * `rate_admit_with_usage` decides. A locked row is not waited for, by either.
+ * that nobody has changed it since and that the database's clock agrees. Its xmin tells, and the end of its last
+ * entry, for a database that lost its latest commits uses their numbers again. Otherwise `rate_admit_with_usage`
+ * decides. A locked row is not waited for, by either.
  *
  * Index: rate_usage_pkey. The update is HOT, as those of `rate_admit_one` are.
  */
 export const admitAlong = (first: number): string => {
-  const [subject, routeClass, windowsMs, limits, version, keep, count, since, until, idleMs] =
+  const [subject, routeClass, windowsMs, limits, version, last, keep, count, since, until, idleMs] =
     parameters(first);
   return `as_expected AS MATERIALIZED (
   UPDATE rate_usage
@@ -44,6 +45,7 @@ export const admitAlong = (first: number): string => {
     SELECT ctid
     FROM rate_usage
     WHERE subject = ${subject}::text AND route_class = ${routeClass}::text AND xmin = ${version}::xid
+      AND ends[cardinality(ends)] = ${last}::bigint
       AND clock_timestamp() BETWEEN to_timestamp(${since}::float8) AND to_timestamp(${until}::float8)
     FOR UPDATE SKIP LOCKED
   )
@@ -59,22 +61,20 @@ export const admitAlong = (first: number): string => {
 )`;
 };
 
-const parameters = (first: number): string[] => Array.from({ length: 10 }, (_, i) => `$${first + i}`);
+const parameters = (first: number): string[] => Array.from({ length: 11 }, (_, i) => `$${first + i}`);
+
+const nothing = { lastUs: 0, keep: 0, count: 0, sinceUs: 0, untilUs: 0 };
 
 export function alongValues({ subject, routeClass, limits, expected }: AlongAsk): unknown[] {
   const windowsMs = limits.map(({ windowMs }) => windowMs);
-  const { keep, count, sinceUs, untilUs } = expected?.increment ?? {
-    keep: 0,
-    count: 0,
-    sinceUs: 0,
-    untilUs: 0,
-  };
+  const { lastUs, keep, count, sinceUs, untilUs } = expected?.increment ?? nothing;
   return [
     subject,
     routeClass,
     windowsMs,
     limits.map(({ limit }) => limit),
     expected?.version ?? null,
+    lastUs,
     keep,
     count,
     sinceUs / 1_000_000,
