@@ -1,10 +1,11 @@
 import pg from 'pg';
+import { Scheduler } from '../src/queue/duties/scheduler.js';
 import { KeysService } from '../src/auth/keys.service.js';
 import { keyHeader, verdict } from './queue-calls.js';
 import { modelsFile, ScriptedModel } from './scripted-model.js';
 import { startTestService, type TestService, until } from './support/index.js';
 
-/** A submission that comes alone to an idle service is counted by the statement that writes it. */
+/** A submission that comes alone is counted by the statement that writes it, whether it starts or waits. */
 
 let service: TestService;
 let model: ScriptedModel;
@@ -52,17 +53,48 @@ async function requests(): Promise<number> {
   return row!.count;
 }
 
-test('both are one commit, and the answer says what remains', async () => {
-  const response = await submit();
-  expect([response.status, remaining(response)]).toEqual([202, '1']);
+async function writtenBy(response: Response): Promise<unknown> {
   const [row] = await service.query(
     `SELECT u.xmin = r.xmin AS together, r.state, u.counts
      FROM request r
      JOIN rate_usage u ON u.subject = 'key:' || r.api_key_id
      WHERE r.id = $1`,
-    [await idOf(response)],
+    [await idOf(response.clone())],
   );
-  expect(row).toEqual({ together: true, state: 'IN_PROGRESS', counts: [1] });
+  return row;
+}
+
+test('both are one commit, and the answer says what remains', async () => {
+  const response = await submit();
+  expect([response.status, remaining(response)]).toEqual([202, '1']);
+  expect(await writtenBy(response)).toEqual({ together: true, state: 'IN_PROGRESS', counts: [1] });
+});
+
+describe('where nothing can start', () => {
+  const scheduler = (): Scheduler => service.app.get(Scheduler);
+
+  beforeEach(() => scheduler().stop());
+
+  afterEach(() => scheduler().start());
+
+  test('both are one commit too, and it starts when there is room', async () => {
+    const response = await submit();
+    expect([response.status, remaining(response)]).toEqual([202, '1']);
+    expect(await writtenBy(response)).toEqual({ together: true, state: 'IN_QUEUE', counts: [1] });
+    const id = await idOf(response);
+    const status = await fetch(`${service.url}/v1/queue/requests/${id}/status`, { headers: keyHeader(key) });
+    expect(await status.json()).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+    scheduler().start();
+    await model.arrived(id);
+  });
+
+  test('without room under the limit nothing is written', async () => {
+    expect([(await submit()).status, (await submit()).status]).toEqual([202, 202]);
+    const before = await requests();
+    const refused = await submit();
+    expect([remaining(refused), await verdict(refused)]).toEqual(['0', [403, 'rate_limited']]);
+    expect(await requests()).toBe(before);
+  });
 });
 
 describe('the next call of the same caller', () => {

@@ -72,6 +72,12 @@ async function liveALife(calls: QueueCalls): Promise<void> {
   // Alone and with room, as the first one was, but with nothing to count along.
   await queue.submit({ ...request, modelId: 'test/model' });
   await Promise.all(ids.map((one) => calls.cancel(one)));
+  // Alone and without room.
+  const scheduler = service.app.get(Scheduler);
+  await scheduler.stop();
+  const waiting = await calls.submit('test/model', {});
+  scheduler.start();
+  await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await expire(database, 'test/model', { code: 'expired', status: 504, message: '', timestamp: '' });
 }
@@ -109,6 +115,7 @@ const hot = [
   'submit_started',
   'submit_started_tolled',
   'submit_one',
+  'submit_one_tolled',
   'submit_many',
   'submit_once',
   'find_idempotency_key',

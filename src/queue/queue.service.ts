@@ -59,12 +59,12 @@ export class QueueService {
     return id;
   }
 
-  /** Whether a submission to this model would be written alone now, and its toll counted along. */
-  wouldStartAlone(modelId: string): boolean {
-    return this.submissions.wouldStartAlone(modelId);
+  /** Whether a submission would be written alone now, and its toll counted along. */
+  get isQuiet(): boolean {
+    return this.submissions.isQuiet;
   }
 
-  /** The same, but only once for a key; throws when the key stands for another request. */
+  /** As `submit`, but only once for a key; throws when the key stands for another request. */
   async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
     const id = this.ids.next();
     const result = await this.submissions.submitOnce({

@@ -5,7 +5,7 @@ import type { Pipeline } from '../database/pipeline.js';
 import { isDatabaseUnavailable } from '../database/database-error.js';
 import { Batcher } from './batcher.js';
 import { Scheduler } from './duties/scheduler.js';
-import { submit, type Submission, type Submitted } from './queries/submit.js';
+import { submit, submitCounted, type Submission, type Submitted } from './queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from './queries/submit-once.js';
 import { QueueEvents } from './queue-events.js';
 import type { Toll } from './toll.js';
@@ -68,22 +68,18 @@ export class Submissions {
 
   /** Resolves once the request is committed, and its toll before it or with it. */
   async submit(submission: Submission, toll?: Toll): Promise<void> {
-    if (this.wouldStartAlone(submission.modelId) && (await this.submitAlone(submission, toll))) return;
+    if (this.isQuiet && (await this.submitAlone(submission, toll))) return;
     await toll?.pay();
     const batches = submission.input.length < largeBytes ? this.small : this.large;
     const { answerable } = await batches.add(submission);
     await answerable;
   }
 
-  /** There is room for it, and nothing that it could share a statement with. */
-  wouldStartAlone(modelId: string): boolean {
+  /** There is nothing that a submission could share a statement with. */
+  get isQuiet(): boolean {
     const { pipeline, connection } = this.underWay;
     return (
-      !this.startsAlone &&
-      pipeline.size + connection.size === 0 &&
-      this.small.isIdle &&
-      this.large.isIdle &&
-      this.scheduler.hasRoomNow(modelId)
+      !this.startsAlone && pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle
     );
   }
 
@@ -108,8 +104,14 @@ export class Submissions {
     return result.map((one) => ({ result: one, answerable }));
   }
 
-  /** False: nothing was written, because it has to wait or its toll could not be counted along. */
+  /** False: nothing was written. */
   private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
+    if (this.scheduler.hasRoomNow(submission.modelId)) return this.startAlone(submission, toll);
+    return toll !== undefined && this.enterAlone(submission, toll);
+  }
+
+  /** False: it has to wait, or its toll could not be counted along. */
+  private async startAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
     this.startsAlone = true;
     try {
       const result = await this.scheduler.submitAndStart(submission, toll?.claim());
@@ -121,6 +123,19 @@ export class Submissions {
     // What starts its run goes out in this turn, the caller's answer in the next.
     await nextTurn();
     return true;
+  }
+
+  /** False: its toll could not be counted along. */
+  private async enterAlone(submission: Submission, toll: Toll): Promise<boolean> {
+    const { result, answerable } = await this.write(
+      () => submitCounted(this.database, submission, toll.claim()),
+      ({ seq }) => {
+        if (seq !== null) this.tell([submission], [{ seq }]);
+      },
+    );
+    toll.settle(result);
+    await answerable;
+    return result.seq !== null;
   }
 
   private async write<T>(

@@ -105,7 +105,7 @@ export class HotRoutes {
     exchange: Exchange,
   ): Promise<void> {
     let accepted: Accepted;
-    if (counted instanceof Ticket && this.mayCountAlong(call, request)) {
+    if (counted instanceof Ticket && this.mayCountAlong(request)) {
       accepted = await this.countAlong(counted, exchange, () => {
         assertMay(caller, 'submit');
         return this.accept(caller, call, request, response, counted);
@@ -121,11 +121,11 @@ export class HotRoutes {
   }
 
   /** Of a call that is not counted yet, only a small body is read. */
-  private mayCountAlong({ modelId }: Submit, { headers }: IncomingMessage): boolean {
+  private mayCountAlong({ headers }: IncomingMessage): boolean {
     return (
       Number(headers['content-length']) <= smallBytes &&
       headers['content-encoding'] === undefined &&
-      this.requests.wouldCountAlong(modelId)
+      this.requests.wouldCountAlong
     );
   }
 

@@ -23,9 +23,9 @@ export class RequestsService {
     private readonly retention: Retention,
   ) {}
 
-  /** Whether the toll of a submission to this model would be counted along with it. */
-  wouldCountAlong(modelId: string): boolean {
-    return this.queue.wouldStartAlone(modelId);
+  /** Whether the toll of a submission would be counted along with it. */
+  get wouldCountAlong(): boolean {
+    return this.queue.isQuiet;
   }
 
   /** Resolves once the request is committed, and what it has to pay is counted. */

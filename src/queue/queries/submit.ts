@@ -1,5 +1,6 @@
 import type { Queries, Statement } from '../../database/statement.js';
 import { withJsonArray } from '../json-array.js';
+import type { TollClaim } from '../toll.js';
 
 export interface Submission {
   id: string;
@@ -22,29 +23,48 @@ export interface Submitted {
  *   submits that overlap may commit in either order, which is why a claim's floor is only a hint.
  * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
  */
+const into = `INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)`;
+const one = `$1::uuid, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json,
+         now() + $6::float8 * interval '1 millisecond'`;
 const returning = `RETURNING id, model_id, priority, seq, expires_at`;
-const enter = `entered AS (
+const entered = `entered AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
   SELECT model_id, priority, seq, id, expires_at
   FROM written
-)
+)`;
+const enter = `${entered}
 SELECT id, seq
 FROM written`;
 
 const submitOne: Statement = {
   name: 'submit_one',
   text: `WITH written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)
-  VALUES ($1::uuid, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json,
-          now() + $6::float8 * interval '1 millisecond')
+  ${into}
+  VALUES (${one})
   ${returning}
 ), ${enter}`,
 };
 
+const firstOfToll = 7;
+let submitTolled: Statement | undefined;
+const submitTolledBy = ({ ctes }: TollClaim): Statement =>
+  (submitTolled ??= {
+    name: 'submit_one_tolled',
+    text: `WITH ${ctes(firstOfToll)}, written AS (
+  ${into}
+  SELECT ${one}
+  FROM toll
+  WHERE granted > 0
+  ${returning}
+), ${entered}
+SELECT (SELECT seq FROM written) AS seq, toll.*
+FROM toll`,
+  });
+
 const submitMany: Statement = {
   name: 'submit_many',
   text: `WITH written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)
+  ${into}
   SELECT id, model_id, key_id, priority, nextval('request_seq'), input,
          now() + expires_ms * interval '1 millisecond'
   FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::float8[]), json_array_elements($6::json))
@@ -54,10 +74,7 @@ const submitMany: Statement = {
 };
 
 export async function submit(database: Queries, items: Submission[]): Promise<Submitted[]> {
-  if (items.length === 1) {
-    const { id, modelId, keyId, priority, input, expiresMs } = items[0]!;
-    return database.query<Submitted>(submitOne, [id, modelId, keyId, priority, input, expiresMs]);
-  }
+  if (items.length === 1) return database.query<Submitted>(submitOne, valuesOf(items[0]!));
   // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
   const inputs = items.map(({ input }) => input);
   const rows = await withJsonArray(inputs, (array) =>
@@ -73,3 +90,25 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
   const seqs = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => seqs.get(id)!);
 }
+
+/** One request whose toll is counted in the same commit; without room for it nothing is written, and `seq` is null. */
+export async function submitCounted(
+  database: Queries,
+  item: Submission,
+  toll: TollClaim,
+): Promise<{ seq: number | null }> {
+  const [row] = await database.query<{ seq: number | null }>(submitTolledBy(toll), [
+    ...valuesOf(item),
+    ...toll.values,
+  ]);
+  return row!;
+}
+
+const valuesOf = ({ id, modelId, keyId, priority, input, expiresMs }: Submission): unknown[] => [
+  id,
+  modelId,
+  keyId,
+  priority,
+  input,
+  expiresMs,
+];
