@@ -1,5 +1,5 @@
 import type { MessageEvent } from '@nestjs/common';
-import { Observable } from 'rxjs';
+import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/log-entry.js';
 import type { StatusRow } from '../queue/status-row.js';
 import type { Snapshot } from './status-sources.js';
@@ -18,62 +18,80 @@ export interface StatusMessagesOptions {
  * Turns snapshots into messages: one a change that this stream shows, each log entry once. While a log is being read,
  * what changes without a change of state is folded into one message, so a busy request costs a stream no queue.
  */
-export function statusMessages({
-  snapshots,
-  after,
-  readLog,
-  render,
-}: StatusMessagesOptions): Observable<MessageEvent> {
-  return new Observable((subscriber) => {
-    let sentUpTo = after;
-    let sent: Snapshot | undefined;
-    const waiting: Snapshot[] = [];
-    let pumping = false;
-    let ended = false;
+export function statusMessages(options: StatusMessagesOptions): Observable<MessageEvent> {
+  return new Observable((subscriber) => options.snapshots.subscribe(new StatusMessages(options, subscriber)));
+}
 
-    const send = (snapshot: Snapshot, logs: LogEntry[] | undefined): void => {
-      // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
-      if (readLog === undefined || snapshot.row.state !== 'IN_QUEUE')
-        sentUpTo = Math.max(sentUpTo, snapshot.row.lastEventId);
-      if (sent !== undefined && looksLike(snapshot, sent) && (logs === undefined || logs.length === 0))
-        return;
-      sent = snapshot;
-      subscriber.next({ id: String(sentUpTo), data: render(snapshot, logs) });
-    };
-    const hasLog = (row: StatusRow): boolean => row.state !== 'IN_QUEUE' && row.lastEventId > sentUpTo;
+/** One object a stream, and no closures: there are ten thousand of them. */
+class StatusMessages implements Observer<Snapshot> {
+  private sentUpTo: number;
+  private sent: Snapshot | undefined;
+  private waiting: Snapshot[] | undefined;
+  private pumping = false;
+  private ended = false;
 
-    const pump = async (): Promise<void> => {
-      if (pumping) return;
-      pumping = true;
-      try {
-        for (let snapshot; !subscriber.closed && (snapshot = waiting.shift()) !== undefined;) {
-          if (readLog === undefined) send(snapshot, undefined);
-          else if (hasLog(snapshot.row)) send(snapshot, await readLog(sentUpTo, snapshot.row.lastEventId));
-          else send(snapshot, []);
-        }
-        waiting.length = 0; // or ten thousand streams keep the room that each needed once
-        if (ended) subscriber.complete();
-      } catch {
-        // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
-        subscriber.complete();
-      } finally {
-        pumping = false;
+  constructor(
+    private readonly options: StatusMessagesOptions,
+    private readonly subscriber: Subscriber<MessageEvent>,
+  ) {
+    this.sentUpTo = options.after;
+  }
+
+  next(snapshot: Snapshot): void {
+    const waiting = (this.waiting ??= []);
+    if (waiting.at(-1)?.row.state === snapshot.row.state) waiting.pop();
+    waiting.push(snapshot);
+    void this.pump();
+  }
+
+  error(error: unknown): void {
+    this.subscriber.error(error);
+  }
+
+  complete(): void {
+    this.ended = true;
+    void this.pump();
+  }
+
+  private async pump(): Promise<void> {
+    if (this.pumping) return;
+    this.pumping = true;
+    const { readLog } = this.options;
+    try {
+      for (let snapshot; !this.subscriber.closed && (snapshot = this.waiting?.shift()) !== undefined;) {
+        if (readLog === undefined) this.send(snapshot, undefined);
+        else if (this.hasLog(snapshot.row))
+          this.send(snapshot, await readLog(this.sentUpTo, snapshot.row.lastEventId));
+        else this.send(snapshot, []);
       }
-    };
+      this.waiting = undefined; // or ten thousand streams keep the room that each needed once
+      if (this.ended) this.subscriber.complete();
+    } catch {
+      // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
+      this.subscriber.complete();
+    } finally {
+      this.pumping = false;
+    }
+  }
 
-    return snapshots.subscribe({
-      next: (snapshot) => {
-        if (waiting.at(-1)?.row.state === snapshot.row.state) waiting.pop();
-        waiting.push(snapshot);
-        void pump();
-      },
-      error: (error: unknown) => subscriber.error(error),
-      complete: () => {
-        ended = true;
-        void pump();
-      },
-    });
-  });
+  private send(snapshot: Snapshot, logs: LogEntry[] | undefined): void {
+    const { readLog, render } = this.options;
+    // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
+    if (readLog === undefined || snapshot.row.state !== 'IN_QUEUE')
+      this.sentUpTo = Math.max(this.sentUpTo, snapshot.row.lastEventId);
+    if (
+      this.sent !== undefined &&
+      looksLike(snapshot, this.sent) &&
+      (logs === undefined || logs.length === 0)
+    )
+      return;
+    this.sent = snapshot;
+    this.subscriber.next({ id: String(this.sentUpTo), data: render(snapshot, logs) });
+  }
+
+  private hasLog(row: StatusRow): boolean {
+    return row.state !== 'IN_QUEUE' && row.lastEventId > this.sentUpTo;
+  }
 }
 
 /** Whether a status object would read the same, save for its logs. A state is left before it comes again. */

@@ -1,4 +1,3 @@
-import { ServerResponse } from 'node:http';
 import { Controller, Headers, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
@@ -15,6 +14,7 @@ import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
 import { ApiStatusStream } from './api-status-stream.js';
+import { leanHead } from './lean-head.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;
@@ -47,7 +47,7 @@ export class StreamController {
       response.status(204).end(); // tells an EventSource not to come back
       return EMPTY;
     }
-    sendCacheControl(response);
+    leanHead(response);
     const base = baseUrl(request, this.config);
     return statusMessages({
       snapshots: this.sources.watch(row),
@@ -64,14 +64,4 @@ export class StreamController {
 /** undefined unless it is an id that a stream of this request may have sent. */
 function parseEventId(text: string | undefined, newest: number): number | undefined {
   return text !== undefined && /^\d{1,15}$/.test(text) && Number(text) <= newest ? Number(text) : undefined;
-}
-
-/** Nest writes its own, longer Cache-Control when it opens a stream; ours is the one of the API description. */
-function sendCacheControl(response: Response): void {
-  // Stays in place: to delete a property would turn the response into a dictionary, 3 KiB for as long as it is open.
-  response.writeHead = ((status: number, headers: object) =>
-    ServerResponse.prototype.writeHead.call(response, status, {
-      ...headers,
-      'Cache-Control': 'no-cache, no-transform',
-    })) as Response['writeHead'];
 }
