@@ -128,10 +128,11 @@ export class Submissions {
   /** False: its toll could not be counted along. */
   private async enterAlone(submission: Submission, toll: Toll): Promise<boolean> {
     const { result, answerable } = await this.write(
-      () => submitCounted(this.database, submission, toll.claim()),
+      () => submitCounted(this.pipeline, submission, toll.claim()),
       ({ seq }) => {
         if (seq !== null) this.tell([submission], [{ seq }]);
       },
+      'pipeline',
     );
     toll.settle(result);
     await answerable;

@@ -89,6 +89,12 @@ export class RateLimitStorage implements ThrottlerStorage {
     });
   }
 
+  /** Whether a statement of its own is better for a call: one is under way, or it would take some ahead for the next. */
+  countsApart(claimant: Claimant): boolean {
+    const supply = this.reserve.supply(keyOf(claimant), claimant.limits, performance.now());
+    return this.running || (supply?.spare ?? 0) > 1;
+  }
+
   /** How one call more would be counted by a statement that does more. undefined: that is for the database to say. */
   expected(claimant: Claimant): Expected | undefined {
     const usage = this.usages.get(keyOf(claimant), performance.now());

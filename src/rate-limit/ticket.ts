@@ -16,6 +16,11 @@ export class Ticket {
     private readonly refusal: (admission: Admission) => DomainError,
   ) {}
 
+  /** Whether it is better counted with a statement of its own. */
+  get goesApart(): boolean {
+    return this.storage.countsApart(this.claimant);
+  }
+
   /** Counts it with a statement of its own. */
   async count(): Promise<Admission> {
     return (this.admission = await this.storage.count(this.claimant));

@@ -105,7 +105,7 @@ export class HotRoutes {
     exchange: Exchange,
   ): Promise<void> {
     let accepted: Accepted;
-    if (counted instanceof Ticket && this.mayCountAlong(request)) {
+    if (counted instanceof Ticket && !counted.goesApart && this.mayCountAlong(request)) {
       accepted = await this.countAlong(counted, exchange, () => {
         assertMay(caller, 'submit');
         return this.accept(caller, call, request, response, counted);
