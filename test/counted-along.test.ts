@@ -1,11 +1,14 @@
 import pg from 'pg';
 import { Scheduler } from '../src/queue/duties/scheduler.js';
+import { Slots } from '../src/queue/slots.js';
 import { KeysService } from '../src/auth/keys.service.js';
 import { keyHeader, verdict } from './queue-calls.js';
 import { modelsFile, ScriptedModel } from './scripted-model.js';
 import { startTestService, type TestService, until } from './support/index.js';
 
 /** A submission that comes alone is counted by the statement that writes it, whether it starts or waits. */
+
+const concurrency = 3;
 
 let service: TestService;
 let model: ScriptedModel;
@@ -14,7 +17,7 @@ let key: string;
 beforeAll(async () => {
   model = await new ScriptedModel().start();
   service = await startTestService({
-    models: modelsFile(model.entry('test/roomy', { concurrency: 3 })),
+    models: modelsFile(model.entry('test/roomy', { concurrency })),
     config: { shutdownGraceMs: 0, rateLimitSubmit: [{ name: 'hour', limit: 2, windowMs: 3_600_000 }] },
   });
 });
@@ -22,8 +25,11 @@ beforeAll(async () => {
 beforeEach(callAsSomebodyNew);
 
 afterEach(async () => {
-  for (const { id } of await service.query<{ id: string }>(`SELECT request_id AS id FROM lease`))
-    await model.answer(id);
+  const held = `SELECT id FROM request WHERE state <> 'COMPLETED' AND input->>'hold' = 'true'`;
+  for (const { id } of await service.query<{ id: string }>(held)) await model.answer(id);
+  // A run that ends looks for the next one, and while it looks nothing starts in its own statement.
+  const [slots, scheduler] = [service.app.get(Slots), service.app.get(Scheduler)];
+  await until(() => slots.free('test/roomy') === concurrency && scheduler.hasRoomNow('test/roomy'));
 });
 
 afterAll(async () => {
@@ -64,9 +70,14 @@ async function writtenBy(response: Response): Promise<unknown> {
   return row;
 }
 
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client(service.databaseUrl);
+  await client.connect();
+  return client;
+}
+
 async function submitWhileCounted(): Promise<Response> {
-  const other = new pg.Client(service.databaseUrl);
-  await other.connect();
+  const other = await connect();
   await other.query('BEGIN');
   await other.query('UPDATE rate_usage SET idle_at = idle_at');
   const submitting = submit();
@@ -157,11 +168,21 @@ describe('the next call of the same caller', () => {
   });
 });
 
-test('if somebody waits of whom this process has not heard, it is counted once and goes through the line', async () => {
-  await service.query(
+/** Puts an entry in the line that no claim may take until the transaction ends; false: one was quicker. */
+async function waitOutOfReach(client: pg.Client): Promise<boolean> {
+  await client.query(
     `INSERT INTO queue_entry (model_id, priority, seq, request_id)
      VALUES ('test/roomy', 0, nextval('request_seq'), gen_random_uuid())`,
   );
+  await client.query('BEGIN');
+  const { rowCount } = await client.query('SELECT FROM queue_entry FOR UPDATE');
+  if (rowCount !== 1) await client.query('ROLLBACK');
+  return rowCount === 1;
+}
+
+test('if somebody waits of whom this process has not heard, it is counted once and goes through the line', async () => {
+  const other = await connect();
+  await until(() => waitOutOfReach(other));
   const response = await submit();
   expect([response.status, remaining(response)]).toEqual([202, '1']);
   const id = await idOf(response);
@@ -174,6 +195,8 @@ test('if somebody waits of whom this process has not heard, it is counted once a
     [id],
   );
   expect(row).toEqual({ waited: true, counts: [1] });
+  await other.query('DELETE FROM queue_entry; COMMIT');
+  await other.end();
 });
 
 test('without room under the limit nothing is written, and the slot is free again', async () => {
