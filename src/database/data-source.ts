@@ -11,6 +11,7 @@ import { RoomForChanges1780000000008 } from '../../migrations/0008-room-for-chan
 import { DurableAdmission1780000000009 } from '../../migrations/0009-durable-admission.js';
 import { LoneAdmission1780000000010 } from '../../migrations/0010-lone-admission.js';
 import { AdmissionWithUsage1780000000011 } from '../../migrations/0011-admission-with-usage.js';
+import { UsageVacuum1780000000012 } from '../../migrations/0012-usage-vacuum.js';
 
 export const migrations = [
   Queue1780000000001,
@@ -24,6 +25,7 @@ export const migrations = [
   DurableAdmission1780000000009,
   LoneAdmission1780000000010,
   AdmissionWithUsage1780000000011,
+  UsageVacuum1780000000012,
 ];
 
 /**
