@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { DomainError } from '../src/errors/domain-error.js';
+import { AccessLog } from '../src/http/access-log.js';
 import { Exchange } from '../src/http/exchange.js';
 import { until } from './support/index.js';
 
@@ -16,7 +18,7 @@ async function call(act: (exchange: Exchange) => void): Promise<{ response: Resp
   );
   let closed = false;
   const server = createServer((request, response) => {
-    act(new Exchange(request, response, logger, ['X-Always', 'yes']));
+    act(new Exchange(request, response, logger, new AccessLog(logger), ['X-Always', 'yes']));
     response.on('close', () => (closed = true));
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -26,6 +28,8 @@ async function call(act: (exchange: Exchange) => void): Promise<{ response: Resp
       headers: { authorization: 'Key hunter2', 'x-request-id': 'mine', connection: 'close' },
     });
     await until(() => closed);
+    // The lines of a turn are written at its end.
+    await nextTurn();
     return { response, lines };
   } finally {
     server.closeAllConnections();

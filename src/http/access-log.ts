@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import type { Logger } from 'pino';
+import type { Level, Logger } from 'pino';
+import { lineStart, writeLines } from './pino-lines.js';
+import { PINO } from './pino-token.js';
 import { requestIdOf } from './request-id.js';
 
 /** Asked for all day by machines: not worth a line at info. */
@@ -13,42 +16,67 @@ export interface Ended {
   code: string | undefined;
 }
 
-/**
- * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies.
- * Nothing is made before the answer has ended, since status polls come by the thousand.
- */
-export function logWhenAnswered(
-  logger: Logger,
-  { method }: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  ended: () => Ended,
-): void {
-  const level = chatter.test(path) ? 'debug' : 'info';
-  if (!logger.isLevelEnabled(level)) return;
-  const start = performance.now();
-  response.on('close', () => {
-    const { requestId, code } = ended();
-    logger[level](
-      {
-        requestId,
-        method,
-        path,
-        status: response.statusCode,
-        code,
-        durationMs: Math.round((performance.now() - start) * 10) / 10,
-      },
-      response.writableFinished ? 'answered' : 'connection lost before the answer ended',
-    );
-  });
+interface Line extends Ended {
+  level: Level;
+  method: string;
+  path: string;
+  status: number;
+  durationMs: number;
+  isWhole: boolean;
 }
 
-export function accessLog(logger: Logger) {
-  return (request: Request, response: Response, next: NextFunction): void => {
-    logWhenAnswered(logger, request, response, request.path, () => ({
+/**
+ * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies.
+ * Nothing is made before the answer has ended, since status polls come by the thousand; and what ended in one turn of
+ * the event loop is made into text together, past pino's methods: each line by itself took a tenth of a submission.
+ */
+@Injectable()
+export class AccessLog {
+  private ended: Line[] = [];
+
+  constructor(@Inject(PINO) private readonly logger: Logger) {}
+
+  /** For Express. */
+  readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
+    this.follow(request, response, request.path, () => ({
       requestId: requestIdOf(response),
       code: response.locals['problemCode'] as string | undefined,
     }));
     next();
   };
+
+  follow({ method }: IncomingMessage, response: ServerResponse, path: string, ended: () => Ended): void {
+    const level = chatter.test(path) ? 'debug' : 'info';
+    if (!this.logger.isLevelEnabled(level)) return;
+    const start = performance.now();
+    response.on('close', () => {
+      const { requestId, code } = ended();
+      this.add({
+        level,
+        requestId,
+        method: method!,
+        path,
+        status: response.statusCode,
+        code,
+        durationMs: Math.round((performance.now() - start) * 10) / 10,
+        isWhole: response.writableFinished,
+      });
+    });
+  }
+
+  private add(line: Line): void {
+    this.ended.push(line);
+    if (this.ended.length === 1) setImmediate(() => this.write());
+  }
+
+  private write(): void {
+    let text = '';
+    for (const { level, requestId, method, path, status, code, durationMs, isWhole } of this.ended) {
+      text += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${status}`;
+      if (code !== undefined) text += `,"code":"${code}"`;
+      text += `,"durationMs":${durationMs},"msg":"${isWhole ? 'answered' : 'connection lost before the answer ended'}"}\n`;
+    }
+    this.ended = [];
+    writeLines(this.logger, text);
+  }
 }

@@ -1,14 +1,12 @@
 import type { Server } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
-import { accessLog } from './access-log.js';
+import { AccessLog } from './access-log.js';
 import { answerConnectionErrors } from './connection-errors.js';
 import { corsOptions } from './cors-options.js';
 import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { deferContinue } from './expect-continue.js';
-import { PINO } from './pino-token.js';
 import { QuietNestLogger } from './quiet-nest-logger.js';
 import { assignRequestId } from './request-id.js';
 import { securityHeaders } from './security-headers.js';
@@ -22,7 +20,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   app.disable('x-powered-by');
 
   app.use(assignRequestId);
-  app.use(accessLog(app.get<Logger>(PINO)));
+  app.use(app.get(AccessLog).middleware);
   app.use(securityHeaders(config.corsOrigins.length > 0));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
   app.use(refuseWhileDraining(app.get(Draining)));

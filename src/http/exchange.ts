@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { logWhenAnswered } from './access-log.js';
+import type { AccessLog } from './access-log.js';
 import { answerProblem, reportUnexpected } from './problem-answer.js';
 import { chooseRequestId, requestIdHeader } from './request-id.js';
 import { toDomainError } from './to-domain-error.js';
@@ -15,12 +15,13 @@ export class Exchange {
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
     private readonly logger: Logger,
+    log: AccessLog,
     fields: readonly string[],
   ) {
     this.requestId = chooseRequestId(request.headers['x-request-id']);
     this.fields = [requestIdHeader, this.requestId, ...fields];
     const path = request.url!.split('?', 1)[0]!;
-    logWhenAnswered(logger, request, response, path, () => ({ requestId: this.requestId, code: this.code }));
+    log.follow(request, response, path, () => ({ requestId: this.requestId, code: this.code }));
   }
 
   /** Names and values in turns. */

@@ -6,6 +6,7 @@ import { CallerResolver } from '../auth/caller-resolver.js';
 import type { Caller, Scope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { AccessLog } from '../http/access-log.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
 import { Exchange } from '../http/exchange.js';
@@ -44,6 +45,7 @@ export class HotRoutes {
     private readonly bodies: BodyReader,
     private readonly draining: Draining,
     private readonly config: Config,
+    private readonly accessLog: AccessLog,
     @Inject(PINO) private readonly logger: Logger,
   ) {}
 
@@ -77,13 +79,13 @@ export class HotRoutes {
       const resolving = this.callers.resolve(request);
       const resolution = resolving instanceof Promise ? await resolving : resolving;
       if (resolution.kind !== 'caller') return next(request, response);
-      exchange = new Exchange(request, response, this.logger, this.fields);
+      exchange = new Exchange(request, response, this.logger, this.accessLog, this.fields);
       const { caller } = resolution;
       const counted = this.counter.tryCaller(caller, call.kind === 'submit' ? 'submit' : 'other');
       if (call.kind === 'submit') await this.submit(caller, call, counted, request, response, exchange);
       else await this.status(caller, call, counted, request, exchange);
     } catch (error) {
-      (exchange ?? new Exchange(request, response, this.logger, this.fields)).fail(error);
+      (exchange ?? new Exchange(request, response, this.logger, this.accessLog, this.fields)).fail(error);
     }
   }
 

@@ -79,11 +79,11 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
   const inputs = items.map(({ input }) => input);
   const rows = await withJsonArray(inputs, (array) =>
     database.query<Submitted>(submitMany, [
-      items.map(({ id }) => id),
-      items.map(({ modelId }) => modelId),
-      items.map(({ keyId }) => keyId),
-      items.map(({ priority }) => priority),
-      items.map(({ expiresMs }) => expiresMs),
+      plainArray(items.map(({ id }) => id)),
+      plainArray(items.map(({ modelId }) => `"${modelId}"`)),
+      plainArray(items.map(({ keyId }) => keyId)),
+      plainArray(items.map(({ priority }) => priority)),
+      plainArray(items.map(({ expiresMs }) => expiresMs)),
       array,
     ]),
   );
@@ -112,3 +112,7 @@ const valuesOf = ({ id, modelId, keyId, priority, input, expiresMs }: Submission
   input,
   expiresMs,
 ];
+
+/** An array parameter as text, of what needs no escape; pg would look for something to escape in each element. */
+const plainArray = (values: (string | number | null)[]): string =>
+  `{${values.map((value) => value ?? 'NULL').join()}}`;
