@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Submission } from './submit.js';
+import { valuesOf, type Submission } from './submit.js';
 
 export interface OnceSubmission extends Submission {
   idempotencyKey: string;
@@ -52,15 +52,10 @@ WHERE api_key_id = $1::uuid
 };
 
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<OnceResult> {
-  const { id, modelId, keyId, priority, input, expiresMs, idempotencyKey, fingerprint } = item;
+  const { keyId, idempotencyKey, fingerprint } = item;
   for (;;) {
     const [written] = await database.query<{ seq: number }>(submitOnceStatement, [
-      id,
-      modelId,
-      keyId,
-      priority,
-      input,
-      expiresMs,
+      ...valuesOf(item),
       idempotencyKey,
       fingerprint,
     ]);

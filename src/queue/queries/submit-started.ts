@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { Place } from '../place.js';
 import type { TollClaim } from '../toll.js';
-import type { Submission } from './submit.js';
+import { valuesOf, type Submission } from './submit.js';
 
 export interface StartOptions {
   nodeId: string;
@@ -73,17 +73,12 @@ const tolledBy = ({ ctes }: TollClaim): Statement =>
 
 export async function submitStarted(
   database: Database,
-  { id, modelId, keyId, priority, input, expiresMs }: Submission,
+  submission: Submission,
   { nodeId, timeoutMs, floor, byMs, toll }: StartOptions,
 ): Promise<SubmittedStarted> {
   const token = randomUUID();
   const values = [
-    id,
-    modelId,
-    keyId,
-    priority,
-    input,
-    expiresMs,
+    ...valuesOf(submission),
     nodeId,
     timeoutMs,
     floor?.priority ?? -32_768,

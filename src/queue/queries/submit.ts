@@ -104,7 +104,8 @@ export async function submitCounted(
   return row!;
 }
 
-const valuesOf = ({ id, modelId, keyId, priority, input, expiresMs }: Submission): unknown[] => [
+/** The first six parameters of every statement that writes one. */
+export const valuesOf = ({ id, modelId, keyId, priority, input, expiresMs }: Submission): unknown[] => [
   id,
   modelId,
   keyId,
