@@ -14,7 +14,7 @@ const decoders = new Map<string, () => Transform>([
  * The whole body, decompressed, whatever its content type. `maxBytes` bounds what it takes on the wire and
  * what it becomes. What is left unread after an error is drained, so that the client gets to read the answer.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.destroyed) throw aborted();
   const coding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
