@@ -57,3 +57,11 @@ it('reads a line again that has missed who left', async () => {
   await look(4);
   expect(lines.depth('a/model')).toBe(0);
 });
+
+it('does not read a line again for what is under way, which is another number each time', async () => {
+  for (const waiting of [5, 9, 4, 7, 3]) {
+    table.entries = upTo(waiting);
+    await look(1);
+  }
+  expect(table.reads).toBe(0);
+});

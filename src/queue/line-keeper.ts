@@ -15,7 +15,8 @@ export class LineKeeper extends Duty {
   private unsubscribe: (() => void) | undefined;
   private refilling: Promise<void> | undefined;
   private nextRefill: Promise<void> | undefined;
-  private doubted = new Set<string>();
+  /** By how much a line was wrong when it was last looked at. */
+  private doubted = new Map<string, number>();
   private rounds = 0;
   private readonly log = new Logger(LineKeeper.name);
 
@@ -56,16 +57,20 @@ export class LineKeeper extends Duty {
       }));
   }
 
-  /** A line whose length is wrong twice in a row is a line that missed a change. */
+  /**
+   * A line whose length is wrong by the same number twice in a row is a line that missed a change. What is under way
+   * makes it wrong too, by another number each time: to read a million entries again for that would hold up all else.
+   */
   async runOnce(): Promise<void> {
     const depths = this.lines.depths();
     const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);
     if (total > countableDepth && this.rounds++ % 20 !== 0) return;
     const counts = await countWaiting(this.database);
     const models = new Set([...counts.keys(), ...depths.keys()]);
-    const wrong = [...models].filter((id) => (counts.get(id) ?? 0) !== this.lines.depth(id));
-    const again = wrong.filter((id) => this.doubted.has(id));
-    this.doubted = new Set(wrong);
+    const errors = [...models].map((id) => [id, (counts.get(id) ?? 0) - this.lines.depth(id)] as const);
+    const wrong = errors.filter(([, error]) => error !== 0);
+    const again = wrong.filter(([id, error]) => this.doubted.get(id) === error).map(([id]) => id);
+    this.doubted = new Map(wrong);
     if (again.length === 0) return;
     this.log.debug(`lines of ${again.join(', ')} are read again`);
     this.doubted.clear();
