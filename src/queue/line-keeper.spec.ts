@@ -13,10 +13,13 @@ const upTo = (seq: number): object[] => Array.from({ length: seq }, (_, i) => pl
 class Table {
   entries: object[] = [];
   reads = 0;
+  counts = 0;
 
   query(statement: Statement, [, , after]: unknown[] = []): Promise<object[]> {
-    if (statement.name === 'count_waiting')
+    if (statement.name === 'count_waiting') {
+      this.counts++;
       return Promise.resolve([{ id: 'a/model', waiting: this.entries.length }]);
+    }
     if (statement.name !== 'waiting_queue_entry' || after !== 0) return Promise.resolve([]);
     this.reads++;
     return Promise.resolve(this.entries);
@@ -39,6 +42,7 @@ beforeEach(async () => {
   await keeper.refill();
   await look(4);
   table.reads = 0;
+  table.counts = 0;
 });
 
 it('leaves a line alone that is right', async () => {
@@ -63,5 +67,30 @@ it('does not read a line again for what is under way, which is another number ea
     table.entries = upTo(waiting);
     await look(1);
   }
+  expect(table.reads).toBe(0);
+});
+
+it('counts a long line once in twenty rounds, and in doubt at once again', async () => {
+  table.entries = upTo(60_000);
+  await keeper.refill();
+  await look(40);
+  expect(table.counts).toBe(2);
+  table.reads = 0;
+  table.entries = upTo(60_001);
+  await look(21);
+  expect(table.reads).toBe(1);
+  expect(lines.depth('a/model')).toBe(60_001);
+});
+
+it('gives up doubting a long line that is busy until the next time it is counted', async () => {
+  table.entries = upTo(60_000);
+  await keeper.refill();
+  table.reads = 0;
+  for (let round = 0; round < 20; round++) {
+    table.entries = upTo(60_001 + round);
+    await look(1);
+  }
+  expect(table.counts).toBeGreaterThan(0);
+  expect(table.counts).toBeLessThanOrEqual(1 + 3);
   expect(table.reads).toBe(0);
 });

@@ -7,6 +7,8 @@ import { QueueEvents } from './queue-events.js';
 
 /** Above this depth counting costs the database too much to do it often. */
 const countableDepth = 50_000;
+/** How often a line that is wrong is looked at again, a second apart, before it counts as busy and not as wrong. */
+const furtherLooks = 3;
 
 /** Keeps the lines in memory in step with the database: fills them, follows every change, and checks. */
 @Injectable()
@@ -17,6 +19,7 @@ export class LineKeeper extends Duty {
   private nextRefill: Promise<void> | undefined;
   /** By how much a line was wrong when it was last looked at. */
   private doubted = new Map<string, number>();
+  private looksLeft = furtherLooks;
   private rounds = 0;
   private readonly log = new Logger(LineKeeper.name);
 
@@ -64,13 +67,15 @@ export class LineKeeper extends Duty {
   async runOnce(): Promise<void> {
     const depths = this.lines.depths();
     const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);
-    if (total > countableDepth && this.rounds++ % 20 !== 0) return;
+    const inDoubt = this.doubted.size > 0;
+    if (!inDoubt && total > countableDepth && this.rounds++ % 20 !== 0) return;
+    this.looksLeft = inDoubt ? this.looksLeft - 1 : furtherLooks;
     const counts = await countWaiting(this.database);
     const models = new Set([...counts.keys(), ...depths.keys()]);
     const errors = [...models].map((id) => [id, (counts.get(id) ?? 0) - this.lines.depth(id)] as const);
     const wrong = errors.filter(([, error]) => error !== 0);
     const again = wrong.filter(([id, error]) => this.doubted.get(id) === error).map(([id]) => id);
-    this.doubted = new Map(wrong);
+    this.doubted = new Map(this.looksLeft > 0 ? wrong : []);
     if (again.length === 0) return;
     this.log.debug(`lines of ${again.join(', ')} are read again`);
     this.doubted.clear();
