@@ -5,7 +5,7 @@ import { stopServerNow } from '../../test/support/temporary-servers.js';
 
 /** The service has up to 14 connections a process, a peer up to 12. */
 const maxConnections = 400;
-/** As many as the server may use before its first checkpoint by size. */
+/** As many as a server keeps that was busy for a while: all that `max_wal_size` allows, as it comes. */
 const walSegments = 64;
 const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
@@ -35,14 +35,15 @@ export async function startPostgres(built, directory) {
   process.once('exit', abandoned);
   await administer(await server.start(), [
     `ALTER SYSTEM SET max_connections = ${maxConnections}`,
-    // Segments that were written once are used again: a new one is 16 MiB of zeros that all commits wait for.
     `ALTER SYSTEM SET min_wal_size = '${walSegments * 16}MB'`,
+    `ALTER SYSTEM SET max_wal_size = '${walSegments * 64}MB'`,
     `ALTER SYSTEM SET log_line_prefix = '%m [%p] @%d '`,
   ]);
   await server.stop();
+  await writeSegments(await server.start());
+  await server.stop();
   const serverUrl = await server.start();
   const url = (name) => Object.assign(new URL(serverUrl), { pathname: name }).href;
-  await writeSegments(serverUrl);
   const settings = await readSettings(serverUrl);
   for (const [name, value] of Object.entries(required)) {
     if (settings[name] !== value) throw new Error(`PostgreSQL runs with ${name} = ${settings[name]}`);
@@ -91,7 +92,11 @@ export async function withClient(url, work) {
   }
 }
 
-/** Leaves the write-ahead log as it is on a server that has run for a while. */
+/**
+ * Leaves the write-ahead log as it is on a server that was busy for a while: segments that were written once are used
+ * again, and a new one is 16 MiB of zeros that all commits wait for. No checkpoint may come between, for it would let
+ * the second half use the first half's again; so they are written under a larger `max_wal_size`.
+ */
 async function writeSegments(url) {
   await withClient(url, async (client) => {
     for (let i = 0; i < walSegments; i++) {
@@ -99,6 +104,11 @@ async function writeSegments(url) {
       await client.query('SELECT pg_switch_wal()');
     }
     await client.query('CHECKPOINT');
+    const { rows } = await client.query(
+      `SELECT count(*)::int AS ready FROM pg_ls_waldir() WHERE name > pg_walfile_name(pg_current_wal_insert_lsn())`,
+    );
+    if (rows[0].ready < walSegments - 2) throw new Error(`only ${rows[0].ready} segments of WAL are ready`);
+    await client.query('ALTER SYSTEM RESET max_wal_size');
   });
 }
 
