@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { listen } from './express-app.js';
 
-/** The floor: one prepared statement a call. */
+/** The floor: one prepared statement a call. Its connections outlive the turns of the others, as the service's do. */
 const pool = new pg.Pool({
   connectionString: process.env.DATABASE_URL,
   max: Number(process.env.POOL_SIZE ?? 10),
+  idleTimeoutMillis: 60_000,
 });
 
 const insert = {
