@@ -31,7 +31,9 @@ export function versions(postgresSettings) {
 export function gitState() {
   return {
     commit: said('git', ['rev-parse', 'HEAD']).trim() || null,
-    changed: said('git', ['status', '--porcelain', '--', 'src', 'migrations', 'bench']).trim() !== '',
+    changed:
+      said('git', ['status', '--porcelain', '--', 'src', 'migrations', 'bench', ':!bench/results']).trim() !==
+      '',
   };
 }
 
