@@ -4,12 +4,6 @@ import { cpuRows, missingRow, plainRow, ratioRow } from '../support/rows.js';
 import { median, standardError } from '../support/stats.js';
 import { submitSubjects } from '../support/submit-subjects.js';
 
-/**
- * BullMQ is nearer than the machine's own moods: five rounds of four seconds with one code told 1.08 to 1.21 times.
- * Shorter turns in the same time meet the same machine more often.
- */
-const turnSeconds = 2;
-
 export const scene = {
   number: 1,
   name: 'submit',
@@ -19,11 +13,7 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const subjects = await submitSubjects(bench, { input: smallInput, connections: 32 });
-    const turns = Math.max(2, Math.round((bench.rounds * bench.seconds) / turnSeconds));
-    const measured = await interleave(
-      turns,
-      Object.fromEntries(Object.entries(subjects).map(([name, load]) => [name, () => load(turnSeconds)])),
-    );
+    const measured = await interleave(bench.rounds, subjects);
     const service = medianOf(measured.service, 'perSecond');
     return [
       ratioRow('submits/s', service, 'bare insert', medianOf(measured.bare, 'perSecond'), { least: 1.5 }),
