@@ -3,11 +3,7 @@ export default {
   testEnvironment: 'node',
   testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.test.ts'],
   // Real processes and a browser take their time: `npm run test:processes` (jest.processes.config.js).
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    '/test/browser/',
-    '/test/(cluster-processes|keys|process-|workshop-start)',
-  ],
+  testPathIgnorePatterns: ['/node_modules/', '/test/processes/'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/bench/peers/'],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -19,7 +19,7 @@ const stages = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
 const ignored = dockerIgnore(readFileSync(join(root, '.dockerignore'), 'utf8'));
 
 buildIfStale();
-const { EmbeddedPostgres } = await import('../dist/src/database/embedded-postgres.js');
+const { EmbeddedPostgres } = await import('../dist/src/embedded-postgres/embedded-postgres.js');
 const postgres =
   process.env.DATABASE_URL === undefined ? new EmbeddedPostgres(join(place, 'database')) : undefined;
 try {

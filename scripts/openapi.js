@@ -8,7 +8,7 @@ buildIfStale();
 const { NestFactory } = await import('@nestjs/core');
 const { AppModule } = await import('../dist/src/app.module.js');
 const { Config } = await import('../dist/src/config/config.js');
-const { buildOpenApi } = await import('../dist/src/http/openapi.js');
+const { buildOpenApi } = await import('../dist/src/http/openapi/build-openapi.js');
 
 // A preview reads the routes and makes no instances: neither a database nor a port is needed.
 const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {

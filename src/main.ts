@@ -1,6 +1,6 @@
-import { countBuffersWithHeap } from './collector.js';
+import { accountExternalMemory } from './internals/gc-flags.js';
 import { loadConfig } from './config/config.js';
-import { greeting } from './greeting.js';
+import { greeting } from './startup-banner.js';
 import { startService } from './service.js';
 
 /** npm passes a Ctrl-C on that the terminal has sent to all: the same one, twice. */
@@ -8,7 +8,7 @@ const echoMs = 1_000;
 
 /** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
 async function main(): Promise<void> {
-  countBuffersWithHeap();
+  accountExternalMemory();
   const config = loadConfig();
   const starting = startService(config);
   let stopping = false;

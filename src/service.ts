@@ -4,14 +4,14 @@ import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
 import { KeysService } from './auth/keys.service.js';
 import type { Config } from './config/config.js';
-import { EmbeddedPostgres } from './database/embedded-postgres.js';
+import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
 import { listen } from './http/listen.js';
 import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
-import { HotRoutes } from './requests/hot-routes.js';
+import { HotRoutes } from './requests/fast-path.js';
 import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {

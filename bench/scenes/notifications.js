@@ -90,7 +90,8 @@ function silenced(bench) {
   return {
     nodeArgs: ['--import', silencer],
     env: {
-      BENCH_CLUSTER_MODULE: pathToFileURL(join(bench.built.directory, 'dist/src/queue/cluster.js')).href,
+      BENCH_CLUSTER_MODULE: pathToFileURL(join(bench.built.directory, 'dist/src/queue/cluster/cluster.js'))
+        .href,
     },
   };
 }

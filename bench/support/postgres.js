@@ -27,7 +27,7 @@ const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on'
  * @returns {Promise<BenchPostgres>}
  */
 export async function startPostgres(built, directory) {
-  const { EmbeddedPostgres } = await built.load('database/embedded-postgres.js');
+  const { EmbeddedPostgres } = await built.load('embedded-postgres/embedded-postgres.js');
   const dataDir = join(directory, 'postgres');
   const log = join(dataDir, 'postgres.log');
   const server = new EmbeddedPostgres(dataDir);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { EmbeddedPostgres } from '../../src/database/embedded-postgres.js';
+import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { within } from '../clock.js';
 
 /** A PostgreSQL of our own, durable as in production, that can be killed and started again. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseRateLimits } from '../config/parsers.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Database } from '../database/database.js';
-import { BoundedCache } from './bounded-cache.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
 import type { Caller } from './caller.js';
 import { findKeys, type FoundKey } from './queries/find-keys.js';
 

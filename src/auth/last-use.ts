@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../database/database-error.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { Database } from '../database/database.js';
-import { BoundedCache } from './bounded-cache.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
 import { touchKeys } from './queries/touch-keys.js';
 
 const everyMs = 60_000;

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Clock } from './clock.js';
-import { databaseUrlToken } from './database-url.js';
+import { databaseUrlToken } from './notify-channel.js';
 import { createDataSource } from './data-source.js';
 import { Database } from './database.js';
 import { NotifyChannel } from './notify-channel.js';

@@ -4,7 +4,8 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Config } from '../config/config.js';
-import { databaseError, isRefusedRow } from './database-error.js';
+import { databaseError, isRefusedRow } from '../errors/database-error.js';
+import { namedQuery } from '../internals/named-query.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
 import type { Queries, Statement } from './statement.js';
 
@@ -78,12 +79,11 @@ export class Database implements Queries {
     values: unknown[],
   ): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      const query = new pg.Query<Row>(text, values, (error, result) => {
+      const done = (error: Error | undefined, rows: object[]): void => {
         if (error) reject(error);
-        else resolve(result.rows);
-      });
-      // Not as a configuration: pg copies one property by property for each query, which takes longer than the rest.
-      client.query(this.prepared ? Object.assign(query, { name }) : query);
+        else resolve(rows as Row[]);
+      };
+      client.query(namedQuery(this.prepared ? name : undefined, text, values, done));
     });
   }
 

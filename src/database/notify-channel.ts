@@ -1,7 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import pg from 'pg';
 import { Config } from '../config/config.js';
-import { InjectDatabaseUrl } from './database-url.js';
 
 const channel = 'nowserving';
 const selfTestMs = 10_000;
@@ -16,6 +15,8 @@ const notifyAll = {
   name: 'notify_all',
   text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
 };
+
+export const databaseUrlToken = Symbol('DATABASE_URL');
 
 export interface ChannelListener {
   /** A message of another process, or of this one. */
@@ -53,7 +54,7 @@ export class NotifyChannel {
   /** A connection was lost; also one of two, while the other was being made. */
   private broken = false;
 
-  constructor(config: Config, @InjectDatabaseUrl() databaseUrl: string) {
+  constructor(config: Config, @Inject(databaseUrlToken) databaseUrl: string) {
     this.url = config.databaseDirectUrl ?? databaseUrl;
   }
 

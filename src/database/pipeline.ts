@@ -1,4 +1,4 @@
-import { databaseError, isRefusedRow } from './database-error.js';
+import { databaseError, isRefusedRow } from '../errors/database-error.js';
 import type { Queries, Statement } from './statement.js';
 
 /** A connection that is lent to the pipeline; statements may be sent into it one after the other. */

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Level, Logger } from 'pino';
-import { lineStart, writeLines } from './pino-lines.js';
-import { PINO } from './pino-token.js';
+import { lineStart, writeLines } from '../internals/pino-lines.js';
+import { PINO } from './quiet-nest-logger.js';
 import { requestIdOf } from './request-id.js';
 
 /** Asked for all day by machines: not worth a line at info. */

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
-import { PINO } from './pino-token.js';
+import { PINO } from './quiet-nest-logger.js';
 import { QuietNestLogger } from './quiet-nest-logger.js';
 import { serializeError } from './serialize-error.js';
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { DomainError } from '../errors/domain-error.js';
 import { allowedMethods } from './allowed-methods.js';
-import { PINO } from './pino-token.js';
+import { PINO } from './quiet-nest-logger.js';
 import { answerProblem, reportUnexpected } from './problem-answer.js';
 import { requestIdOf } from './request-id.js';
 import { toDomainError } from './to-domain-error.js';

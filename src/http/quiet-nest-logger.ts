@@ -1,7 +1,9 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { PINO } from './pino-token.js';
 import { serializeError } from './serialize-error.js';
+
+/** The process's pino logger; writes to stdout, many lines at once and a tenth of a second late at most. */
+export const PINO = Symbol('PINO');
 
 const startUp = new Set([
   'NestFactory',

@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { databaseError } from '../database/database-error.js';
+import { databaseError } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import type { LineChange } from './lines.js';
+import type { LineChange } from './waiting/waiting-index.js';
 
 /** What one committed statement changed. Every change of the queue is told as one of these, after its commit. */
 export interface QueueChanges {

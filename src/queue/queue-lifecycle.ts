@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
-import { Cluster } from './cluster.js';
-import { ClusterMessages } from './cluster-messages.js';
-import type { Duty } from './duties/duty.js';
+import { Cluster } from './cluster/cluster.js';
+import { ClusterMessages } from './cluster/cluster-messages.js';
+import type { Duty } from '../tools/duty.js';
 import { Expirer } from './duties/expirer.js';
 import { Heartbeat } from './duties/heartbeat.js';
 import { OrphanKeeper } from './duties/orphan-keeper.js';
@@ -13,9 +13,9 @@ import { Pruner } from './duties/pruner.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
-import { LineKeeper } from './line-keeper.js';
+import { LineKeeper } from './duties/index-sync.js';
 import { QueueEvents } from './queue-events.js';
-import { Runs } from './runs.js';
+import { Runs } from './runs/runs.js';
 
 /** Until the others have noticed a new node by its heartbeat and tell it what they do. */
 const noticedAfterMs = 3_000;

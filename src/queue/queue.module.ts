@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { Cluster } from './cluster.js';
-import { ClusterMessages } from './cluster-messages.js';
+import { Cluster } from './cluster/cluster.js';
+import { ClusterMessages } from './cluster/cluster-messages.js';
 import { Expirer } from './duties/expirer.js';
 import { Heartbeat } from './duties/heartbeat.js';
 import { OrphanKeeper } from './duties/orphan-keeper.js';
@@ -10,19 +10,19 @@ import { Pruner } from './duties/pruner.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
-import { LineKeeper } from './line-keeper.js';
-import { Lines } from './lines.js';
-import { NodeIdentity } from './node-identity.js';
+import { LineKeeper } from './duties/index-sync.js';
+import { Lines } from './waiting/waiting-index.js';
+import { NodeIdentity } from './cluster/node-identity.js';
 import { QueueEvents } from './queue-events.js';
 import { QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
-import { RequestIds } from './request-id.js';
+import { RequestIds } from './submit/request-id.js';
 import { Retention } from './retention.js';
-import { RunnerRegistry } from './runner-registry.js';
-import { Runs } from './runs.js';
+import { RunnerRegistry } from './runs/runner-registry.js';
+import { Runs } from './runs/runs.js';
 import { SharedStatements } from './shared-statements.js';
-import { Slots } from './slots.js';
-import { Submissions } from './submissions.js';
+import { Slots } from './cluster/slots.js';
+import { Submissions } from './submit/submissions.js';
 
 @Module({
   providers: [

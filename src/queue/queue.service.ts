@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
-import { Lines } from './lines.js';
+import { Lines } from './waiting/waiting-index.js';
 import { cancel } from './queries/cancel.js';
 import type { RequestError } from './request-errors.js';
-import type { LogEntry } from './log-entry.js';
+import type { LogEntry } from './runs/run-log.js';
 import { readLog } from './queries/read-log.js';
 import { readOutput } from './queries/read-output.js';
 import type { StatusRow } from './status-row.js';
 import { QueueEvents } from './queue-events.js';
-import { RequestIds } from './request-id.js';
+import { RequestIds } from './submit/request-id.js';
 import { requestErrors } from './request-errors.js';
 import { SharedStatements } from './shared-statements.js';
-import { Submissions } from './submissions.js';
-import type { Toll } from './toll.js';
+import { Submissions } from './submit/submissions.js';
+import type { Toll } from './submit/toll.js';
 
 export interface NewRequest {
   modelId: string;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { isDatabaseUnavailable } from '../database/database-error.js';
-import { Batcher } from './batcher.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
+import { Batcher } from '../tools/batcher.js';
 import { appendLog, type LogLine } from './queries/append-log.js';
 import { finish, type Finish } from './queries/finish.js';
 import { readStatus } from './queries/read-status.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { RateLimits } from '../config/rate-limits.js';
-import { BoundedCache } from '../auth/bounded-cache.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { Admission, Standing } from './admission.js';

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../auth/bounded-cache.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Admission, Standing } from './admission.js';
 

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
-import { findBadEscape, findPointer, isDeeperThan } from './json-faults.js';
+import { isDeeperThan } from '../tools/json-scanner.js';
+import { findBadEscape, findPointer } from './json-faults.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;

@@ -1,26 +1,3 @@
-/** Whether a text opens more brackets than `maxDepth` at a place. The text need not be JSON. */
-export function isDeeperThan(text: string, maxDepth: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at);
-    if (character === 0x22 /* " */) at = endOfString(text, at);
-    else if (character === 0x7b /* { */ || character === 0x5b /* [ */) depth++;
-    else if (character === 0x7d /* } */ || character === 0x5d /* ] */) depth--;
-    if (depth > maxDepth) return true;
-  }
-  return false;
-}
-
-/** The closing quote: the first one with an even number of backslashes before it. */
-function endOfString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes++;
-    if (backslashes % 2 === 0) return end;
-  }
-  return text.length;
-}
-
 /**
  * Which escape in a valid JSON text stands for no text that PostgreSQL can hold: a NUL, or half a surrogate pair.
  * Looked for in the text, because a member that a later one of its name hides is stored with it.

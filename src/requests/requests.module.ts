@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
-import { HotRoutes } from './hot-routes.js';
+import { HotRoutes } from './fast-path.js';
 import { RequestsController } from './requests.controller.js';
 import { RequestsService } from './requests.service.js';
 

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../queue/log-entry.js';
+import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { requestUrls, type RequestUrls } from './request-urls.js';
 

@@ -1,4 +1,4 @@
-import { RunFailure } from '../queue/runner.js';
+import { RunFailure } from '../queue/runs/runner.js';
 
 /** The whole body as text. Throws when it is longer than `maxBytes`, or not UTF-8. */
 export async function readBody(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { RunnerSpec } from '../models/model.js';
-import type { Run, Runner } from '../queue/runner.js';
+import type { Run, Runner } from '../queue/runs/runner.js';
 import { runEcho } from './demos/echo.js';
 import { runFlaky } from './demos/flaky.js';
 import { runFractal } from './demos/fractal.js';

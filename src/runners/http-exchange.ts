@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { connectionFailure } from './connection-failure.js';
+import { RunFailure } from '../queue/runs/runner.js';
 import { agent, mayCarry, noteAnswer, secureAgent } from './kept-connections.js';
 
 /** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
@@ -109,4 +109,13 @@ async function* readChunks(response: AsyncIterable<Buffer>, signal: AbortSignal)
 
 function stopped(signal: AbortSignal): Error {
   return new Error(`the run was stopped: ${String(signal.reason)}`);
+}
+
+/** A connection that was refused, could not be made, or broke. The error's own message may name addresses. */
+function connectionFailure(error: NodeJS.ErrnoException): RunFailure {
+  const code = /^[A-Z][A-Z0-9_]{2,60}$/.test(error.code ?? '') ? ` (${error.code})` : '';
+  return new RunFailure(`The connection to the model could not be made, or broke${code}.`, {
+    code: 'model_unavailable',
+    retryable: true,
+  });
 }

@@ -1,6 +1,5 @@
-import { type RunFailureOptions, RunFailure } from '../queue/runner.js';
+import { type RunFailureOptions, RunFailure } from '../queue/runs/runner.js';
 import { readBeginning } from './bounded-body.js';
-import { cleanText } from './clean-text.js';
 import type { HttpAnswer } from './http-exchange.js';
 import { parseJson } from './json-text.js';
 import { parseRetryAfter } from './retry-after.js';
@@ -41,4 +40,10 @@ async function readDetails({ chunks }: HttpAnswer): Promise<unknown> {
   const json = parseJson(text);
   if (json !== undefined) return json.value;
   return text.trim() === '' ? undefined : cleanText(text, maxTextLength);
+}
+
+/** What a model said, as text that PostgreSQL can hold: no NUL, no lone surrogates, not longer than asked. */
+export function cleanText(text: string, maxLength: number): string {
+  const kept = text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
+  return kept.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
 }

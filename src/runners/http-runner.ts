@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { type Run, RunFailure, type Runner } from '../queue/runner.js';
+import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
 import { readJsonOutput } from './json-output.js';

@@ -1,4 +1,4 @@
-import { RunFailure } from '../queue/runner.js';
+import { RunFailure } from '../queue/runs/runner.js';
 import { readBody } from './bounded-body.js';
 import type { HttpAnswer } from './http-exchange.js';
 import { parseJson } from './json-text.js';

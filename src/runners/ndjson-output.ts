@@ -1,8 +1,9 @@
-import { type LogLevel, type Run, RunFailure } from '../queue/runner.js';
-import { cleanText } from './clean-text.js';
+import { type LogLevel, type Run, RunFailure } from '../queue/runs/runner.js';
 import { decode } from './bounded-body.js';
 import type { HttpAnswer } from './http-exchange.js';
-import { parseJson, rawMember } from './json-text.js';
+import { parseJson } from './json-text.js';
+import { rawMember } from '../tools/json-scanner.js';
+import { cleanText } from './http-failure.js';
 import { readLines } from './read-lines.js';
 
 const maxMessageLength = 8_192;

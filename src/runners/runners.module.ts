@@ -1,6 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
-import { RunnerRegistry } from '../queue/runner-registry.js';
+import { RunnerRegistry } from '../queue/runs/runner-registry.js';
 import { DemoRunner } from './demo-runner.js';
 import { HttpRunner } from './http-runner.js';
 

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
-import { ApiLimited, ApiProblems } from '../http/openapi.js';
+import { ApiLimited, ApiProblems } from '../http/openapi/decorators.js';
 import { statusSchema } from '../requests/openapi/api-status.js';
 import { completedExample, inProgressExample, inQueueExample } from '../requests/openapi/examples.js';
 import {

@@ -1,6 +1,6 @@
 import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Observer, type Subscriber } from 'rxjs';
-import type { LogEntry } from '../queue/log-entry.js';
+import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
 import type { Snapshot } from './status-sources.js';
 

@@ -4,7 +4,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 import { stepsBetween } from './steps-between.js';
-import { ToldPerStep } from './told-per-step.js';
+import { ToldPerStep } from './update-budget.js';
 
 /** A request's row and its place, as of one moment. */
 export interface Snapshot {

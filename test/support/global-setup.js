@@ -30,7 +30,7 @@ export default async function setup() {
 
 /** No crash of the machine is among these tests, so this server need not wait for the disk. */
 async function startPostgres(teardown) {
-  const { EmbeddedPostgres } = await import('../../dist/src/database/embedded-postgres.js');
+  const { EmbeddedPostgres } = await import('../../dist/src/embedded-postgres/embedded-postgres.js');
   const directory = await mkdtemp(join(tmpdir(), `${temporaryPrefix}${process.pid}-`));
   const server = new EmbeddedPostgres(directory);
   const interrupted = () => process.exit(130);

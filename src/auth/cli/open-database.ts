@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import type { Config } from '../../config/config.js';
 import { createDataSource } from '../../database/data-source.js';
-import { EmbeddedPostgres } from '../../database/embedded-postgres.js';
+import { EmbeddedPostgres } from '../../embedded-postgres/embedded-postgres.js';
 import { migrate } from '../../database/migrate.js';
 import { ApiKey } from '../api-key.entity.js';
 

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import { Lines } from '../lines.js';
+import { Lines } from '../waiting/waiting-index.js';
 import { expire } from '../queries/expire.js';
 import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
-import { Duty } from './duty.js';
+import { Duty } from '../../tools/duty.js';
 
 /** Completes requests that waited longer than their model lets them. */
 @Injectable()

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
-import { NodeIdentity } from '../node-identity.js';
+import { NodeIdentity } from '../cluster/node-identity.js';
 import { beat, leave, register, type Beat } from '../queries/heartbeat.js';
-import { Runs } from '../runs.js';
-import { Slots } from '../slots.js';
-import { Cluster, lostAfterMs, selfFenceMs } from '../cluster.js';
-import { Duty } from './duty.js';
+import { Runs } from '../runs/runs.js';
+import { Slots } from '../cluster/slots.js';
+import { Cluster, lostAfterMs, selfFenceMs } from '../cluster/cluster.js';
+import { Duty } from '../../tools/duty.js';
 
 /**
  * One heartbeat a process, whatever it runs. Between two rounds a watch that needs no database looks whether the

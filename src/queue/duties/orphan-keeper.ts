@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
-import { NodeIdentity } from '../node-identity.js';
+import { NodeIdentity } from '../cluster/node-identity.js';
 import { ownLeases } from '../queries/own-leases.js';
 import { requeue } from '../queries/requeue.js';
 import { QueueEvents } from '../queue-events.js';
-import { Runs } from '../runs.js';
-import { Duty } from './duty.js';
+import { Runs } from '../runs/runs.js';
+import { Duty } from '../../tools/duty.js';
 
 /**
  * Hands back leases of this node that no run belongs to: those of a claim that the database committed but whose

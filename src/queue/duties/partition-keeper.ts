@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import { Duty } from './duty.js';
+import { Duty } from '../../tools/duty.js';
 
 const ensurePartitions: Statement = {
   name: 'ensure_partitions',

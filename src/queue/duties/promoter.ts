@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { nextReadyInMs, promote } from '../queries/promote.js';
 import { QueueEvents } from '../queue-events.js';
-import { Duty } from './duty.js';
+import { Duty } from '../../tools/duty.js';
 
 /** Lets requests whose backoff is over back into their line. */
 @Injectable()

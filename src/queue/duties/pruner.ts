@@ -3,7 +3,7 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { dropDay, droppableDays, emptyOldPayloads, pruneIdempotencyKeys } from '../queries/retention.js';
 import { Retention } from '../retention.js';
-import { Duty } from './duty.js';
+import { Duty } from '../../tools/duty.js';
 
 const firstId = '00000000-0000-0000-0000-000000000000';
 

@@ -1,12 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
-import { Cluster, lostAfterMs } from '../cluster.js';
-import { NodeIdentity } from '../node-identity.js';
+import { Cluster, lostAfterMs } from '../cluster/cluster.js';
+import { NodeIdentity } from '../cluster/node-identity.js';
 import { rescue } from '../queries/rescue.js';
 import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
-import { Duty } from './duty.js';
+import { Duty } from '../../tools/duty.js';
 
 /** A request whose nodes were lost this often is not tried again: it may be what kills them. */
 const lostLimit = 2;

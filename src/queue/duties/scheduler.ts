@@ -3,19 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import { Cluster } from '../cluster.js';
-import { Lines } from '../lines.js';
-import { NodeIdentity } from '../node-identity.js';
+import { Cluster } from '../cluster/cluster.js';
+import { Lines } from '../waiting/waiting-index.js';
+import { NodeIdentity } from '../cluster/node-identity.js';
 import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submit.js';
 import { submitStarted, type SubmittedStarted } from '../queries/submit-started.js';
 import { findModelsWithWork } from '../queries/waiting.js';
-import type { TollClaim } from '../toll.js';
+import type { TollClaim } from '../submit/toll.js';
 import { QueueEvents } from '../queue-events.js';
-import { Runs } from '../runs.js';
-import { Slots } from '../slots.js';
-import { Duty } from './duty.js';
-import { Lane } from './lane.js';
+import { Runs } from '../runs/runs.js';
+import { Slots } from '../cluster/slots.js';
+import { Duty } from '../../tools/duty.js';
+import { Lane } from './model-dispatcher.js';
 
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;

@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { Subscription } from 'rxjs';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import { Cluster } from '../cluster.js';
-import { NodeIdentity } from '../node-identity.js';
+import { Cluster } from '../cluster/cluster.js';
+import { NodeIdentity } from '../cluster/node-identity.js';
 import { shareSlots, type SlotShare } from '../queries/share-slots.js';
 import { QueueEvents } from '../queue-events.js';
-import { Slots } from '../slots.js';
-import { Duty } from './duty.js';
+import { Slots } from '../cluster/slots.js';
+import { Duty } from '../../tools/duty.js';
 
 /** Divides the models' concurrency anew when nodes come and go, until every node has its fair share. */
 @Injectable()

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { LogLevel, LogSource } from '../runner.js';
+import type { LogLevel, LogSource } from '../runs/runner.js';
 
 export interface LogLine {
   requestId: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Place } from '../place.js';
+import type { Place } from '../waiting/queue-key.js';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 

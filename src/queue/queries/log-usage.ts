@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import { type LogUsage, logFullMessage } from '../run-log.js';
+import { type LogUsage, logFullMessage } from '../runs/run-log.js';
 
 /*
  * Purpose: how much of a request's log earlier attempts have used.

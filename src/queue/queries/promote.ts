@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../place.js';
+import type { Place } from '../waiting/queue-key.js';
 
 /*
  * Purpose: lets requests whose backoff is over back into the line, at their old place.

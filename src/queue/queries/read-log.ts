@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { LogEntry } from '../log-entry.js';
+import type { LogEntry } from '../runs/run-log.js';
 
 /*
  * Purpose: the log entries of a request between two events, oldest first.

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../place.js';
+import type { Place } from '../waiting/queue-key.js';
 import type { RequestError } from '../request-errors.js';
 
 export interface Rescued extends Place {

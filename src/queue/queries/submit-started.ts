@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../place.js';
-import type { TollClaim } from '../toll.js';
+import type { Place } from '../waiting/queue-key.js';
+import type { TollClaim } from '../submit/toll.js';
 import { valuesOf, type Submission } from './submit.js';
 
 export interface StartOptions {

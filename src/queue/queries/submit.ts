@@ -1,6 +1,6 @@
 import type { Queries, Statement } from '../../database/statement.js';
-import { withJsonArray } from '../json-array.js';
-import type { TollClaim } from '../toll.js';
+import { withJsonArray } from '../submit/json-array.js';
+import type { TollClaim } from '../submit/toll.js';
 
 export interface Submission {
   id: string;

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../place.js';
+import type { Place } from '../waiting/queue-key.js';
 
 export interface Waiting extends Place {
   attempt: number;

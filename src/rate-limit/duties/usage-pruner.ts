@@ -4,7 +4,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../../database/database-error.js';
+import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Database } from '../../database/database.js';
 import { pruneUsage } from '../queries/prune-usage.js';
 

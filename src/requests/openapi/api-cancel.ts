@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { ApiLimited, ApiProblems } from '../../http/openapi.js';
+import { ApiLimited, ApiProblems } from '../../http/openapi/decorators.js';
 import { CancelResponseDto } from '../dto/cancel-response.dto.js';
 import { ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';
 

@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { ApiLimited, ApiModelAnswers, ApiProblems } from '../../http/openapi.js';
+import { ApiLimited, ApiModelAnswers, ApiProblems } from '../../http/openapi/decorators.js';
 import { ResponseWithLogsDto } from '../dto/response-with-logs.dto.js';
 import { completedExample, inProgressExample, outputExample } from './examples.js';
 import { ApiLogsQuery, ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';

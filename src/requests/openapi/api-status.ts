@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
-import { ApiLimited, ApiProblems, ApiSchemas } from '../../http/openapi.js';
+import { ApiLimited, ApiProblems, ApiSchemas } from '../../http/openapi/decorators.js';
 import { CompletedStatusDto, InProgressStatusDto, InQueueStatusDto, statusDtos } from '../dto/status.dto.js';
 import { completedExample, failedExample, inProgressExample, inQueueExample } from './examples.js';
 import { ApiLogsQuery, ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';

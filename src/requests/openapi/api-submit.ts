@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import { ApiLimited, ApiProblems } from '../../http/openapi.js';
+import { ApiLimited, ApiProblems } from '../../http/openapi/decorators.js';
 import { QueuedRequestDto } from '../dto/queued-request.dto.js';
 import { keyNeeded, type RouteDecorator } from './parameters.js';
 

@@ -1,4 +1,4 @@
-import type { Run } from '../../queue/runner.js';
+import type { Run } from '../../queue/runs/runner.js';
 
 /** Answers at once with its input. */
 export function runEcho({ input }: Run): Promise<string> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Run, RunFailure } from '../../queue/runner.js';
+import { type Run, RunFailure } from '../../queue/runs/runner.js';
 
 /** As the model's input schema has checked it. */
 interface FlakyInput {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Run } from '../../queue/runner.js';
+import type { Run } from '../../queue/runs/runner.js';
 import { drawingOf, type DrawingInput } from '../fractal/drawing.js';
 import type { WorkerMessage } from '../fractal/fractal-worker.js';
 

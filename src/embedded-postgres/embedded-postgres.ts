@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DataDirectory } from './data-directory.js';
+import { embeddedBinaries, type PostgresBinaries } from './embedded-binaries.js';
+import { initialiseCluster } from './initialise-cluster.js';
+import { stopOrphanedServer } from './orphaned-server.js';
+import { OwnerLock } from './owner-lock.js';
+import { stopServer } from './process-signals.js';
+import { assertReachable, type Owner, serverEnvironment, serverOwner } from './server-owner.js';
+import { serverSettings } from './server-settings.js';
+import { withStartLock } from './start-lock.js';
+
+/** Recovery after a crash included. */
+const startPatienceMs = 60_000;
+const retryMs = 50;
+
+/** A real PostgreSQL from npm in a directory of ours. It outlives neither `stop()` nor a clean exit. */
+export class EmbeddedPostgres {
+  private readonly directory: DataDirectory;
+  private lock: OwnerLock | undefined;
+  private pid: number | undefined;
+
+  constructor(dataDir: string) {
+    this.directory = new DataDirectory(dataDir);
+  }
+
+  /** Starts the server, initialising the directory the first time, and returns its URL. */
+  async start(): Promise<string> {
+    const binaries = await embeddedBinaries();
+    const owner = this.directory.ownerOf(await serverOwner());
+    this.directory.prepare(owner);
+    await assertReachable(binaries.postgres, this.directory.clusterDir, owner);
+    return withStartLock(this.directory.path, () => this.startAlone(binaries, owner));
+  }
+
+  async stop(): Promise<void> {
+    await this.lock?.release();
+    this.lock = undefined;
+    if (this.pid !== undefined) await stopServer(this.pid);
+    this.pid = undefined;
+  }
+
+  private async startAlone(binaries: PostgresBinaries, owner: Owner): Promise<string> {
+    const { name, clusterDir, urlFile } = this.directory;
+    this.directory.preparePassword();
+    if ((await stopOrphanedServer(clusterDir, (port) => this.url(port))) === 'in use') {
+      throw new Error(
+        `Another service is running on the data directory ${name}. ` +
+          'Stop it, set DATA_DIR to another directory, or set DATABASE_URL for both to share one PostgreSQL.',
+      );
+    }
+    if (!existsSync(join(clusterDir, 'PG_VERSION'))) {
+      await initialiseCluster(this.directory, binaries.initdb, owner);
+    }
+    const port = await freePort();
+    const child = this.spawnServer(binaries.postgres, port, owner);
+    this.pid = child.pid;
+    const url = this.url(port);
+    await this.untilReady(url, child);
+    writeFileSync(urlFile, `${url}\n`, { mode: 0o600 });
+    return url;
+  }
+
+  private spawnServer(binary: string, port: number, owner: Owner): ChildProcess {
+    const log = openSync(this.directory.log, 'a', 0o600);
+    const child = spawn(
+      binary,
+      [
+        '-D',
+        this.directory.clusterDir,
+        '-p',
+        String(port),
+        ...Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      // A session of its own: Ctrl-C in the terminal must not stop the database before the service has drained.
+      { ...owner, detached: true, stdio: ['ignore', log, log], env: serverEnvironment },
+    );
+    closeSync(log);
+    child.on('error', () => undefined); // seen as a server that did not start
+    child.unref();
+    return child;
+  }
+
+  /** Ready when it takes the lock that tells other services whose server this is. */
+  private async untilReady(url: string, child: ChildProcess): Promise<void> {
+    const { name, log } = this.directory;
+    const deadline = performance.now() + startPatienceMs;
+    const lock = (this.lock = new OwnerLock());
+    for (;;) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+        this.pid = undefined;
+        const said = readFileSync(log, 'utf8').trim().split('\n').slice(-2).join(' ');
+        throw new Error(`PostgreSQL did not start in ${name}: ${said}`);
+      }
+      try {
+        await lock.take(url);
+        return;
+      } catch {
+        if (performance.now() > deadline) {
+          await this.stop();
+          throw new Error(`PostgreSQL did not become ready in ${name}; see ${log}`);
+        }
+        await delay(retryMs);
+      }
+    }
+  }
+
+  private url(port: number | string): string {
+    const password = readFileSync(this.directory.passwordFile, 'utf8').trim();
+    return `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port;
+}

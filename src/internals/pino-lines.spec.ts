@@ -1,0 +1,20 @@
+import { pino } from 'pino';
+import { lineStart, writeLines } from './pino-lines.js';
+
+let written = '';
+const logger = pino(
+  { base: { process: 7 }, timestamp: () => ',"time":1' },
+  { write: (line: string) => (written += line) },
+);
+
+beforeEach(() => (written = ''));
+
+it('a line begins as pino begins its own', () => {
+  logger.warn('hello');
+  expect(written).toBe(`${lineStart(logger, 'warn')},"msg":"hello"}\n`);
+});
+
+it('whole lines go where pino writes its own', () => {
+  writeLines(logger, 'one\ntwo\n');
+  expect(written).toBe('one\ntwo\n');
+});

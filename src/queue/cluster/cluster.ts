@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import { Subject } from 'rxjs';
+import { NodeIdentity } from './node-identity.js';
+import type { Beat } from '../queries/heartbeat.js';
+
+/** A node that has not beaten for so long is given up by the others. */
+export const lostAfterMs = 6_000;
+/** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
+export const selfFenceMs = 5_000;
+
+/** What this node knows of the others, as of its last heartbeat. */
+@Injectable()
+export class Cluster {
+  /** Ids of all nodes. */
+  nodes: readonly string[] = [];
+  schedulers: readonly string[] = [];
+  someoneIsLost = false;
+  /** Beats in a row; a rescuer must have watched for a while before it gives anyone up. */
+  beats = 0;
+  private isMember = false;
+  private beatAt = 0;
+
+  /** Emits when nodes came or went, with whether any went. */
+  readonly changes = new Subject<{ someLeft: boolean }>();
+
+  constructor(private readonly self: NodeIdentity) {}
+
+  /**
+   * False while heartbeats are late: nothing may be claimed. Asked of the clock, because a process that was frozen
+   * goes on with what lies in its sockets before its timers tell it that time has passed.
+   */
+  get connected(): boolean {
+    return this.isMember && performance.now() - this.beatAt < selfFenceMs;
+  }
+
+  /** Whether any other process shares the database. */
+  get hasPeers(): boolean {
+    return this.nodes.some((id) => id !== this.self.id);
+  }
+
+  /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
+  update(state: Beat, beatAt: number): void {
+    this.beats++;
+    this.someoneIsLost = state.someoneIsLost;
+    const someLeft = this.nodes.some((id) => !state.nodes.includes(id));
+    const changed = !this.isMember || someLeft || state.schedulers.length !== this.schedulers.length;
+    this.isMember = true;
+    this.beatAt = beatAt;
+    this.nodes = state.nodes;
+    this.schedulers = state.schedulers;
+    if (changed) this.changes.next({ someLeft });
+  }
+
+  /** A message came from a node; it is a peer from now on, even before the next heartbeat shows it. */
+  heard(nodeId: string): void {
+    if (!this.nodes.includes(nodeId)) this.nodes = [...this.nodes, nodeId];
+  }
+
+  /** The node cannot be sure any more of what it holds. */
+  fence(): void {
+    this.isMember = false;
+    this.beats = 0;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Model } from '../../models/model.js';
+import type { LogWriter } from './log-writer.js';
+import type { Claimed } from '../queries/claim.js';
+import { type CappedEntry, RunLog } from './run-log.js';
+import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
+
+export type RunEnd =
+  | { kind: 'output'; output: string }
+  | { kind: 'failure'; error: unknown }
+  | { kind: 'aborted'; reason: AbortReason };
+
+/** A runner that ignores its signal is not waited for longer than this. */
+const abortGraceMs = 5_000;
+
+/** One run going on, as its runner sees it: its signal, its timeout, its log. Knows nothing of the database. */
+export class RunExecution implements Run {
+  /** Writes its log; made with its first line. */
+  writer: LogWriter | undefined;
+  private runLog: RunLog | undefined;
+  private stoppedBy: AbortReason | undefined;
+  /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
+  private abortController: AbortController | undefined;
+  private settle: ((end: RunEnd) => void) | undefined;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly claimed: Claimed,
+    readonly model: Model,
+    private readonly onLog: (run: RunExecution, entry: CappedEntry) => void,
+  ) {}
+
+  get requestId(): string {
+    return this.claimed.id;
+  }
+
+  get attempt(): number {
+    return this.claimed.attempt;
+  }
+
+  get input(): string {
+    return this.claimed.input;
+  }
+
+  get signal(): AbortSignal {
+    if (this.abortController === undefined) {
+      this.abortController = new AbortController();
+      if (this.stoppedBy !== undefined) this.abortController.abort(this.stoppedBy);
+    }
+    return this.abortController.signal;
+  }
+
+  log(level: LogLevel, message: string, source: LogSource = 'runner'): void {
+    const entry = this.cappedLog.admit(level, message, source);
+    if (entry !== undefined) this.onLog(this, entry);
+  }
+
+  /** Made when it is asked for: most runs say nothing. */
+  get cappedLog(): RunLog {
+    return (this.runLog ??= new RunLog());
+  }
+
+  /** Before it runs: what earlier attempts have written. */
+  set cappedLog(log: RunLog) {
+    this.runLog = log;
+  }
+
+  /** Tells the run to stop; the first reason counts. */
+  abort(reason: AbortReason): void {
+    if (this.stoppedBy !== undefined) return;
+    this.stoppedBy = reason;
+    this.abortController?.abort(reason);
+    if (this.settle === undefined) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.end({ kind: 'aborted', reason }), abortGraceMs);
+  }
+
+  /** Runs to the end. Never rejects. What the runner does after an abort still decides, if it does it soon. */
+  execute(runner: Runner): Promise<RunEnd> {
+    return new Promise((resolve) => {
+      if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
+      this.settle = resolve;
+      this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
+      this.run(runner);
+    });
+  }
+
+  private run(runner: Runner): void {
+    const broken = (error: unknown): void => {
+      this.end(
+        this.stoppedBy === undefined
+          ? { kind: 'failure', error }
+          : { kind: 'aborted', reason: this.stoppedBy },
+      );
+    };
+    try {
+      runner.run(this).then((output) => this.end({ kind: 'output', output }), broken);
+    } catch (error) {
+      broken(error);
+    }
+  }
+
+  /** The first end counts. */
+  private end(end: RunEnd): void {
+    clearTimeout(this.timer);
+    this.settle?.(end);
+    this.settle = undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Model } from '../../models/model.js';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
+
+/** Why a run's signal was aborted; it is the `reason` of the signal. */
+export type AbortReason = 'cancelled' | 'timed_out' | 'shutdown' | 'lost';
+
+/** What a runner is handed: one attempt of one request. */
+export interface Run {
+  readonly requestId: string;
+  readonly model: Model;
+  /** 1 for the first run. */
+  readonly attempt: number;
+  /** The input as JSON text, exactly as it was submitted. */
+  readonly input: string;
+  /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */
+  readonly signal: AbortSignal;
+  /** Appends a log line. Never throws, never waits; caps are the queue's business. */
+  log(level: LogLevel, message: string, source?: LogSource): void;
+}
+
+/** Runs requests of one kind of model. */
+export interface Runner {
+  /**
+   * Resolves with the output as JSON text. Rejects with a `RunFailure`, or with anything at all,
+   * which counts as a `model_error` that may be tried again. What it throws counts the same.
+   */
+  run(run: Run): Promise<string>;
+}
+
+export interface RunFailureOptions {
+  code: ProblemCode & ('model_error' | 'model_unavailable');
+  /** Whether another attempt may succeed. */
+  retryable: boolean;
+  /** The status the caller will see; default: the code's. */
+  status?: number;
+  /** The model asked to wait this long before the next attempt. */
+  retryAfterMs?: number;
+  /** What the model said, as a JSON value. */
+  details?: unknown;
+  cause?: unknown;
+}
+
+/** How a run fails on purpose. `message` is shown to the caller: no secrets, no stack. */
+export class RunFailure extends Error {
+  constructor(
+    message: string,
+    readonly options: RunFailureOptions,
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'RunFailure';
+  }
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { randomFillSync } from 'node:crypto';
+import { v7 } from 'uuid';
+import { Clock } from '../../database/clock.js';
+
+const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** A UUIDv7 in lower case; anything else names no request. */
+export function isRequestId(text: string): boolean {
+  return uuidV7.test(text);
+}
+
+/** Random bytes of one id. */
+const idBytes = 16;
+/** Drawing them for many ids at once costs as much as for one. */
+const idsPerDraw = 256;
+
+/** Makes ids whose time is the database's, because the id decides which day's partition a row is in. */
+@Injectable()
+export class RequestIds {
+  private readonly random = new Uint8Array(idBytes * idsPerDraw);
+  private used = this.random.length;
+
+  constructor(private readonly clock: Clock) {}
+
+  next(): string {
+    return v7({ msecs: this.clock.now(), random: this.draw() });
+  }
+
+  /** Each byte is used once. */
+  private draw(): Uint8Array {
+    if (this.used === this.random.length) {
+      randomFillSync(this.random);
+      this.used = 0;
+    }
+    return this.random.subarray(this.used, (this.used += idBytes));
+  }
+}

@@ -1,0 +1,177 @@
+import { Injectable } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Database } from '../../database/database.js';
+import type { Pipeline } from '../../database/pipeline.js';
+import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import { Batcher } from '../../tools/batcher.js';
+import { Scheduler } from '../duties/scheduler.js';
+import { submit, submitCounted, type Submission, type Submitted } from '../queries/submit.js';
+import { submitOnce, type OnceResult, type OnceSubmission } from '../queries/submit-once.js';
+import { QueueEvents } from '../queue-events.js';
+import type { Toll } from './toll.js';
+
+/** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
+const largeBytes = 16 * 1024;
+
+interface Written<T> {
+  result: T;
+  /** Resolves when the caller may hear of it. */
+  answerable: Promise<unknown> | undefined;
+}
+
+type Way = 'pipeline' | 'connection';
+
+/**
+ * Writes requests and tells of them, so that no position rises after it was told. Most go through one pipeline, which
+ * draws seqs and commits in one order. Those on connections of their own may commit against the order of their seqs:
+ * each request is told to the lines as soon as it is written, and answered when those that were under way on other
+ * connections at that moment have been told too.
+ */
+@Injectable()
+export class Submissions {
+  private readonly underWay: Record<Way, Set<Promise<unknown>>> = {
+    pipeline: new Set(),
+    connection: new Set(),
+  };
+  /** One is being written that never enters a line: nobody's position waits for it. */
+  private startsAlone = false;
+  private readonly pipeline: Pipeline;
+  private readonly small: Batcher<Submission, Written<Submitted>>;
+  private readonly large: Batcher<Submission, Written<Submitted>>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly events: QueueEvents,
+    private readonly scheduler: Scheduler,
+  ) {
+    this.pipeline = database.pipeline();
+    // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
+    const weigh = ({ input }: Submission): number => (isTrimmed(input) ? input.length : Infinity);
+    const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
+    this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), {
+      maxItems: 128,
+      maxWeight: 1024 * 1024,
+      weigh,
+      writers: 3,
+      earlyItems: 16,
+      itemsBehind: 8,
+      isolate,
+    });
+    this.large = new Batcher((items) => this.submitAll(items, 'connection'), {
+      maxItems: 128,
+      maxWeight: 512 * 1024,
+      weigh,
+      writers: 3,
+      isolate,
+    });
+  }
+
+  /** Resolves once the request is committed, and its toll before it or with it. */
+  async submit(submission: Submission, toll?: Toll): Promise<void> {
+    if (this.isQuiet && (await this.submitAlone(submission, toll))) return;
+    await toll?.pay();
+    const batches = submission.input.length < largeBytes ? this.small : this.large;
+    const { answerable } = await batches.add(submission);
+    await answerable;
+  }
+
+  /** There is nothing that a submission could share a statement with. */
+  get isQuiet(): boolean {
+    const { pipeline, connection } = this.underWay;
+    return (
+      !this.startsAlone && pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle
+    );
+  }
+
+  async submitOnce(submission: OnceSubmission): Promise<OnceResult> {
+    const { result, answerable } = await this.write(
+      () => submitOnce(this.database, submission),
+      (written) => {
+        if (written.kind === 'submitted') this.tell([submission], [written]);
+      },
+    );
+    await answerable;
+    return result;
+  }
+
+  private async submitAll(items: Submission[], way: Way): Promise<Written<Submitted>[]> {
+    const queries = way === 'pipeline' ? this.pipeline : this.database;
+    const { result, answerable } = await this.write(
+      () => submit(queries, items),
+      (written) => this.tell(items, written),
+      way,
+    );
+    return result.map((one) => ({ result: one, answerable }));
+  }
+
+  /** False: nothing was written. */
+  private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
+    if (this.scheduler.hasRoomNow(submission.modelId)) return this.startAlone(submission, toll);
+    return toll !== undefined && this.enterAlone(submission, toll);
+  }
+
+  /** False: it has to wait, or its toll could not be counted along. */
+  private async startAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
+    this.startsAlone = true;
+    try {
+      const result = await this.scheduler.submitAndStart(submission, toll?.claim());
+      toll?.settle(result.toll);
+      if (result.started === undefined) return false;
+    } finally {
+      this.startsAlone = false;
+    }
+    // What starts its run goes out in this turn, the caller's answer in the next.
+    await nextTurn();
+    return true;
+  }
+
+  /** False: its toll could not be counted along. */
+  private async enterAlone(submission: Submission, toll: Toll): Promise<boolean> {
+    const { result, answerable } = await this.write(
+      () => submitCounted(this.pipeline, submission, toll.claim()),
+      ({ seq }) => {
+        if (seq !== null) this.tell([submission], [{ seq }]);
+      },
+      'pipeline',
+    );
+    toll.settle(result);
+    await answerable;
+    return result.seq !== null;
+  }
+
+  private async write<T>(
+    statement: () => Promise<T>,
+    tell: (result: T) => void,
+    way: Way = 'connection',
+  ): Promise<Written<T>> {
+    const writing = statement();
+    const ended = writing.then(tell, () => undefined);
+    this.underWay[way].add(ended);
+    await ended.finally(() => this.underWay[way].delete(ended));
+    return { result: await writing, answerable: this.othersUnderWay(way) };
+  }
+
+  private othersUnderWay(way: Way): Promise<unknown> | undefined {
+    const { pipeline, connection } = this.underWay;
+    // What follows in the pipeline draws its seqs later.
+    const others = way === 'pipeline' ? connection : new Set([...pipeline, ...connection]);
+    return others.size === 0 ? undefined : Promise.all(others);
+  }
+
+  private tell(items: Submission[], seqs: { seq: number }[]): void {
+    this.events.publish({
+      entered: items.map(({ modelId, priority }, i) => ({
+        modelId,
+        priority,
+        seq: seqs[i]!.seq,
+        attempt: 0,
+      })),
+      work: [...new Set(items.map(({ modelId }) => modelId))],
+    });
+  }
+}
+
+/** An object without space around it. */
+function isTrimmed(json: Buffer): boolean {
+  return json[0] === 0x7b && json.at(-1) === 0x7d;
+}

@@ -1,0 +1,72 @@
+import { Logger } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
+
+/**
+ * A loop with one job. `start` and `stop` may be called twice; `stop` waits for the round that is under way.
+ * A lost database is said once, and its return once; the loop goes on.
+ */
+export abstract class Duty {
+  private timer: NodeJS.Timeout | undefined;
+  private dueAt = 0;
+  private round: Promise<void> | undefined;
+  private running = false;
+  private failing = false;
+  private readonly logger = new Logger(this.constructor.name);
+
+  /** Milliseconds between rounds, before jitter. */
+  protected abstract readonly intervalMs: number;
+
+  /** One round; tests call it directly. */
+  abstract runOnce(): Promise<void>;
+
+  start(): void {
+    if (this.running) return;
+    this.running = true;
+    this.schedule(this.intervalMs);
+  }
+
+  async stop(): Promise<void> {
+    this.running = false;
+    clearTimeout(this.timer);
+    await this.round;
+  }
+
+  /** Lets the next round begin within `ms`, if it would not anyway. */
+  protected hasten(ms: number): void {
+    if (!this.running || this.round !== undefined || this.dueAt <= performance.now() + ms) return;
+    this.schedule(ms);
+  }
+
+  /** How long to wait after a round that went well. */
+  protected nextIntervalMs(): number {
+    return this.intervalMs;
+  }
+
+  private schedule(ms: number): void {
+    clearTimeout(this.timer);
+    // Jitter of a fifth either way keeps many nodes from beating together.
+    const delayMs = ms * (0.8 + Math.random() * 0.4);
+    this.dueAt = performance.now() + delayMs;
+    this.timer = setTimeout(() => void this.turn(), delayMs);
+  }
+
+  private async turn(): Promise<void> {
+    this.round = this.attempt();
+    await this.round;
+    this.round = undefined;
+    if (this.running) this.schedule(this.nextIntervalMs());
+  }
+
+  private async attempt(): Promise<void> {
+    try {
+      await this.runOnce();
+      if (this.failing) this.logger.log('works again');
+      this.failing = false;
+    } catch (error) {
+      if (this.failing) return;
+      this.failing = true;
+      if (isDatabaseUnavailable(error)) this.logger.warn('waits for the database to come back');
+      else this.logger.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Whether a text opens more brackets than `maxDepth` at a place. The text need not be JSON. */
+export function isDeeperThan(text: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character === 0x22 /* " */) at = endOfString(text, at);
+    else if (character === 0x7b /* { */ || character === 0x5b /* [ */) depth++;
+    else if (character === 0x7d /* } */ || character === 0x5d /* ] */) depth--;
+    if (depth > maxDepth) return true;
+  }
+  return false;
+}
+
+/**
+ * The text of a member of a JSON object, exactly as it was sent: parsing and printing it again would change
+ * numbers above 2^53. The last of several wins, as in JSON.parse. `text` is known to be an object.
+ */
+export function rawMember(text: string, name: string): string | undefined {
+  let depth = 0;
+  let start = 0;
+  let key: string | undefined;
+  let found: string | undefined;
+  for (const { index, token } of tokens(text)) {
+    if (depth === 1 && (token === ',' || token === '}')) {
+      if (key === name) found = text.slice(start, index).trim();
+      key = undefined;
+    } else if (depth === 1 && key === undefined && token.startsWith('"')) {
+      key = JSON.parse(token) as string;
+    } else if (depth === 1 && token === ':') {
+      start = index + 1;
+    }
+    depth += levels[token] ?? 0;
+  }
+  return found;
+}
+
+const levels: Record<string, number> = { '{': 1, '[': 1, '}': -1, ']': -1 };
+
+/** The strings and the punctuation of a valid JSON text; numbers and words are passed over. */
+function* tokens(text: string): Generator<{ index: number; token: string }> {
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]!;
+    if (character === '"') {
+      const start = index;
+      index = endOfString(text, start);
+      yield { index: start, token: text.slice(start, index + 1) };
+    } else if ('{}[],:'.includes(character)) {
+      yield { index, token: character };
+    }
+  }
+}
+
+/** The closing quote: the first one with an even number of backslashes before it. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}

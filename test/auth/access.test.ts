@@ -1,0 +1,112 @@
+import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+const routes = [
+  ['GET', '/status'],
+  ['GET', '/status/stream'],
+  ['GET', ''],
+  ['PUT', '/cancel'],
+] as const;
+
+function callWith(
+  service: TestService,
+  id: string,
+  headers: Record<string, string> = {},
+): Promise<Response>[] {
+  return routes.map(([method, route]) =>
+    fetch(`${service.url}/v1/queue/requests/${id}${route}`, { method, headers }),
+  );
+}
+
+const verdicts = (answers: Promise<Response>[]): Promise<unknown[]> => Promise.all(answers.map(verdict));
+const each = (status: number, code: string): unknown[] => routes.map(() => [status, code]);
+
+async function statuses(answers: Promise<Response>[]): Promise<number[]> {
+  const all = await Promise.all(answers);
+  await Promise.all(all.map((answer) => answer.text()));
+  return all.map(({ status }) => status);
+}
+
+describe('with REQUEST_ACCESS=capability', () => {
+  let service: TestService;
+  let calls: QueueCalls;
+  let id: string;
+
+  beforeAll(async () => {
+    service = await startTestService();
+    calls = new QueueCalls(service);
+    id = await calls.run('demo/text/echo');
+  });
+  afterAll(() => service.stop());
+
+  test('the id alone is enough', async () => {
+    expect(await statuses(callWith(service, id))).toEqual([200, 200, 200, 400]);
+  });
+
+  test('the key that submitted it does no harm', async () => {
+    expect(await statuses(callWith(service, id, keyHeader(service.key)))).toEqual([200, 200, 200, 400]);
+  });
+
+  test('a key that is sent must be valid', async () => {
+    const answers = callWith(service, id, keyHeader('ns_unknown'));
+    for (const answer of answers) expect((await answer).headers.get('www-authenticate')).toBe('Key');
+    expect(await verdicts(answers)).toEqual(each(401, 'invalid_key'));
+    const basic = callWith(service, id, { authorization: 'Basic eDp5' });
+    expect(await verdicts(basic)).toEqual(each(401, 'invalid_key'));
+  });
+
+  test('a key that is sent must own the request, else there is none', async () => {
+    const foreign = callWith(service, id, keyHeader(await calls.newKey()));
+    expect(await verdicts(foreign)).toEqual(each(404, 'unknown_request'));
+  });
+
+  test('a key that is sent must have the scope of the call', async () => {
+    const submitter = callWith(service, id, keyHeader(await calls.newKey({ scopes: ['submit'] })));
+    expect(await verdicts(submitter)).toEqual(each(403, 'forbidden'));
+    const reader = keyHeader(await calls.newKey({ scopes: ['submit', 'read'] }));
+    const response = await fetch(`${service.url}/v1/queue/demo/text/echo`, {
+      method: 'POST',
+      body: '{}',
+      headers: reader,
+    });
+    const { request_id: own } = (await response.json()) as { request_id: string };
+    const [status, stream, output, cancel] = callWith(service, own, reader);
+    expect(await statuses([status!, stream!])).toEqual([200, 200]);
+    expect((await output!).status).toBeLessThanOrEqual(400);
+    expect(await verdict(cancel!)).toEqual([403, 'forbidden']);
+  });
+
+  test('a revoked key opens nothing any more, not even what it submitted', async () => {
+    const key = await calls.newKey();
+    const headers = keyHeader(key);
+    const own = (await (await service.submit('demo/text/echo', {}, headers)).json()) as {
+      request_id: string;
+    };
+    await service.query(`UPDATE api_key SET revoked_at = now() WHERE prefix = $1`, [key.slice(0, 10)]);
+    await until(
+      async () =>
+        (await fetch(`${service.url}${calls.path(own.request_id)}/status`, { headers })).status === 401,
+      { message: 'the key stops working' },
+    );
+    expect(await verdicts(callWith(service, own.request_id, headers))).toEqual(each(401, 'invalid_key'));
+    expect((await service.get(`${calls.path(own.request_id)}/status`)).status).toBe(200);
+  });
+});
+
+test('REQUEST_ACCESS=key demands the key that submitted the request', async () => {
+  const service = await startTestService({ config: { requestAccess: 'key' } });
+  try {
+    const calls = new QueueCalls(service);
+    const owner = keyHeader(service.key);
+    const { request_id: id } = (await (await service.submit('demo/text/echo', {})).json()) as {
+      request_id: string;
+    };
+    await until(async () => (await service.get(calls.path(id), { headers: owner })).status === 200);
+    expect(await verdicts(callWith(service, id))).toEqual(each(401, 'missing_key'));
+    expect(await statuses(callWith(service, id, owner))).toEqual([200, 200, 200, 400]);
+    const foreign = callWith(service, id, keyHeader(await calls.newKey()));
+    expect(await verdicts(foreign)).toEqual(each(404, 'unknown_request'));
+  } finally {
+    await service.stop();
+  }
+});

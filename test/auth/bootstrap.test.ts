@@ -1,0 +1,94 @@
+import { KeySecret } from '../../src/auth/key-secret.js';
+import { KeysService } from '../../src/auth/keys.service.js';
+import { Config } from '../../src/config/config.js';
+import { type LimitedApp, startLimitedApp } from '../support/rate-limit-app.js';
+import { createTestDatabase, type TestDatabase } from '../support/index.js';
+
+let database: TestDatabase;
+const apps: LimitedApp[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.stop();
+  await database.drop();
+});
+
+async function start(bootstrapApiKey?: string): Promise<LimitedApp> {
+  const app = await startLimitedApp(database.url, { bootstrapApiKey });
+  apps.push(app);
+  return app;
+}
+
+/** As if the database were the embedded one. */
+async function startEmbedded(): Promise<LimitedApp> {
+  const app = await start();
+  app.app.get(Config).databaseUrl = undefined;
+  return app;
+}
+
+const chosen = 'chosen-by-somebody-1234';
+
+test('BOOTSTRAP_API_KEY exists after the first start, with all scopes, and is never printed', async () => {
+  const app = await start(chosen);
+  expect(await app.keys.bootstrap()).toEqual({});
+  expect((await app.submit(chosen)).status).toBe(201);
+  const [key] = await app.keys.list();
+  expect(key).toMatchObject({
+    name: 'bootstrap',
+    prefix: 'chose',
+    scopes: ['submit', 'read', 'cancel'],
+    models: null,
+  });
+});
+
+test('any number of nodes and starts make one bootstrap key', async () => {
+  const nodes = [await start(chosen), await start(chosen), await start(chosen)];
+  await Promise.all(nodes.map(({ keys }) => keys.bootstrap()));
+  await nodes[0]!.keys.bootstrap();
+  expect(await nodes[0]!.keys.list()).toHaveLength(1);
+});
+
+test('a bootstrap key that was revoked stays revoked', async () => {
+  const app = await start(chosen);
+  await app.keys.bootstrap();
+  await app.keys.revoke((await app.keys.list())[0]!.id);
+  await app.keys.bootstrap();
+  expect((await app.submit(chosen)).status).toBe(401);
+});
+
+test('a bootstrap key that was tried too early works as soon as it exists', async () => {
+  const app = await start(chosen);
+  expect((await app.submit(chosen)).status).toBe(401);
+  await app.keys.bootstrap();
+  expect((await app.submit(chosen)).status).toBe(201);
+});
+
+test('an embedded database without any key gets one, which is printed once', async () => {
+  const app = await startEmbedded();
+  const { printOnce } = await app.keys.bootstrap();
+  expect(printOnce).toMatch(/^ns_[\w-]{43}$/);
+  expect((await app.submit(printOnce)).status).toBe(201);
+  expect(await app.keys.bootstrap()).toEqual({});
+});
+
+test('an embedded database that has a key gets no other', async () => {
+  const app = await startEmbedded();
+  await app.keys.create({ name: 'mine' });
+  expect(await app.keys.bootstrap()).toEqual({});
+  expect(await app.keys.list()).toHaveLength(1);
+});
+
+test('a database of somebody else gets no key that nobody asked for', async () => {
+  const app = await start();
+  expect(await app.app.get(KeysService).bootstrap()).toEqual({});
+  expect(await app.keys.list()).toEqual([]);
+});
+
+test('a secret is kept as its SHA-256 only', () => {
+  expect(new KeySecret('abc').hash().toString('hex')).toBe(
+    'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+  );
+});

@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { DataSource, QueryRunner } from 'typeorm';
+import { createDataSource, migrations } from '../../src/database/data-source.js';
+import { createEmptyDatabase } from '../support/test-database.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Tables that no entity could serve: database functions read and write their arrays. */
+const functionsOwn = ['rate_usage'];
+
+/** Everything that a person could see of the schema, one line each. */
+const catalogue = `
+  SELECT format('column %s.%s %s%s %s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
+                CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END, pg_get_expr(d.adbin, d.adrelid)) AS line
+  FROM pg_attribute a
+  JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p', 'v')
+  LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+  WHERE c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND c.relname <> 'migrations'
+  UNION ALL
+  SELECT format('constraint %s %s', conname, pg_get_constraintdef(oid))
+  FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conrelid <> coalesce(to_regclass('migrations'), 0)
+  UNION ALL
+  SELECT format('index %s', indexdef) FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migrations'
+  UNION ALL
+  SELECT format('relation %s %s', relname, reloptions) FROM pg_class
+  WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v') AND relname <> 'migrations'
+  UNION ALL
+  SELECT format('function %s', pg_get_functiondef(oid)) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+  UNION ALL
+  SELECT format('sequence %s', sequencename) FROM pg_sequences
+  WHERE schemaname = 'public' AND sequencename <> 'migrations_id_seq'
+  UNION ALL
+  SELECT format('trigger %s', pg_get_triggerdef(oid)) FROM pg_trigger WHERE NOT tgisinternal
+  ORDER BY 1`;
+
+describe('the migrations', () => {
+  it('go up, down to nothing, and up to the same schema again', async () => {
+    await onEmptyDatabase([], async (dataSource) => {
+      const before = await schema(dataSource);
+      await dataSource.runMigrations();
+      const first = await schema(dataSource);
+      for (let left = migrations.length; left > 0; left--) await dataSource.undoLastMigration();
+      expect(await schema(dataSource)).toEqual(before);
+      await dataSource.runMigrations();
+      expect(await schema(dataSource)).toEqual(first);
+      expect(first.length).toBeGreaterThan(100);
+    });
+  });
+
+  it('build the very schema that the entities describe', async () => {
+    await onEmptyDatabase(await entities(), async (dataSource) => {
+      await dataSource.runMigrations();
+      const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+      expect(upQueries.map(({ query }) => query)).toEqual([]);
+    });
+  });
+
+  it('leave no table without an entity', async () => {
+    await onEmptyDatabase(await entities(), async (dataSource) => {
+      await dataSource.runMigrations();
+      const tables: { name: string }[] = await dataSource.query(
+        `SELECT relname AS name FROM pg_class
+         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
+      );
+      const known = new Set([
+        'migrations',
+        ...functionsOwn,
+        ...dataSource.entityMetadatas.map(({ tableName }) => tableName),
+      ]);
+      expect(tables.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
+    });
+  });
+
+  it('change how days are stored and vacuumed that were there before, and those that come', async () => {
+    await onEmptyDatabase([], async (dataSource) => {
+      await dataSource.runMigrations();
+      for (let left = migrations.length; left > 6; left--) await dataSource.undoLastMigration();
+      await dataSource.query(`SELECT ensure_partitions('2001-01-01', 1)`);
+      await dataSource.runMigrations();
+      await dataSource.query(`SELECT ensure_partitions('2001-01-02', 1)`);
+      const days = await dataSource.query(
+        `SELECT relname AS name, (SELECT array_agg(option ORDER BY option) FROM unnest(reloptions) AS option) AS options
+         FROM pg_class
+         WHERE relname IN ('request_20010101', 'request_20010102') ORDER BY 1`,
+      );
+      const options = [
+        'autovacuum_vacuum_scale_factor=0',
+        'autovacuum_vacuum_threshold=20000',
+        'fillfactor=40',
+      ];
+      expect(days).toEqual([
+        { name: 'request_20010101', options },
+        { name: 'request_20010102', options },
+      ]);
+    });
+  });
+
+  it('have unique names in the order of their files', () => {
+    const names = migrations.map((Migration) => new Migration().name);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.map((name) => name.slice(-13))).toEqual(names.map((name) => name.slice(-13)).sort());
+    expect(readdirSync(join(root, 'migrations')).filter((file) => file.endsWith('.ts'))).toHaveLength(
+      names.length,
+    );
+  });
+
+  it('issue only statements that the SQL linter lets pass', async () => {
+    const { stdout, status } = spawnSync(
+      join(root, 'node_modules/.bin/squawk'),
+      ['--config', '.squawk.toml', '--reporter', 'gcc'],
+      { cwd: root, input: await statements(), encoding: 'utf8' },
+    );
+    expect(stdout).toBe('');
+    expect(status).toBe(0);
+  });
+});
+
+async function onEmptyDatabase(
+  entityClasses: (new () => object)[],
+  work: (dataSource: DataSource) => Promise<void>,
+): Promise<void> {
+  const database = await createEmptyDatabase();
+  const dataSource = await createDataSource({
+    url: database.url,
+    poolSize: 2,
+    entities: entityClasses,
+  }).initialize();
+  try {
+    await work(dataSource);
+  } finally {
+    await dataSource.destroy();
+    await database.drop();
+  }
+}
+
+async function schema(dataSource: DataSource): Promise<string[]> {
+  const lines: { line: string }[] = await dataSource.query(catalogue);
+  return lines.map(({ line }) => line);
+}
+
+/** Every entity in the tree: one that nobody registers still has to match. */
+async function entities(): Promise<(new () => object)[]> {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+  const modules = await Promise.all(
+    files
+      .filter((file) => file.endsWith('.entity.ts'))
+      .map((file) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Record<string, unknown>>),
+  );
+  return modules
+    .flatMap((module) => Object.values(module))
+    .filter((value): value is new () => object => typeof value === 'function');
+}
+
+/** The SQL of all migrations, taken down without running it. */
+async function statements(): Promise<string> {
+  const taken: string[] = [];
+  const recorder = { query: async (sql: string) => void taken.push(sql) } as unknown as QueryRunner;
+  for (const Migration of migrations) await new Migration().up(recorder);
+  return taken.map((sql) => `${sql.trim()};\n`).join('\n');
+}

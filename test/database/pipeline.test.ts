@@ -1,0 +1,126 @@
+import type { DataSource } from 'typeorm';
+import { Config } from '../../src/config/config.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
+import { Pipeline, type PipelineConnection } from '../../src/database/pipeline.js';
+import type { Statement } from '../../src/database/statement.js';
+import { createTestDatabase, type TestDatabase } from '../support/index.js';
+
+const named = (name: string, text: string): Statement => ({ name, text });
+const session = named('session', 'SELECT pg_backend_pid() AS pid');
+const number = named('number', `SELECT nextval('numbers')::int AS number, pg_backend_pid() AS pid`);
+const refuse = named('refuse', `SELECT 1 / $1::int`);
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+let testDatabase: TestDatabase;
+let dataSource: DataSource;
+let database: Database;
+let pipeline: Pipeline;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  dataSource = await createDataSource({ url: testDatabase.url, poolSize: 2 }).initialize();
+  database = new Database(dataSource, new Config());
+  await database.execute('CREATE SEQUENCE numbers');
+});
+
+beforeEach(() => (pipeline = database.pipeline()));
+
+afterAll(async () => {
+  await dataSource.destroy();
+  await testDatabase.drop();
+});
+
+test('what is sent together runs on one connection, in the order in which it was sent', async () => {
+  const rows = await Promise.all(
+    Array.from({ length: 50 }, () => pipeline.query<{ number: number; pid: number }>(number)),
+  );
+  const numbers = rows.map(([row]) => row!.number);
+  expect(numbers).toEqual(numbers.map((_, i) => numbers[0]! + i));
+  expect(new Set(rows.map(([row]) => row!.pid)).size).toBe(1);
+});
+
+test('a refused statement fails alone', async () => {
+  const ends = await Promise.allSettled([
+    pipeline.query<{ pid: number }>(session),
+    pipeline.query(refuse, [0]),
+    pipeline.query<{ pid: number }>(session),
+  ]);
+  expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(ends[0]).toEqual(ends[2]);
+});
+
+test('the end of its connection fails what is under way; what comes next has another', async () => {
+  const [before] = await pipeline.query<{ pid: number }>(session);
+  const terminate = named('terminate', 'SELECT pg_terminate_backend(pg_backend_pid())');
+  const ends = await Promise.allSettled([pipeline.query(terminate), pipeline.query(session)]);
+  expect(ends).toMatchObject([
+    { status: 'rejected', reason: { code: 'unavailable' } },
+    { status: 'rejected', reason: { code: 'unavailable' } },
+  ]);
+  const [after] = await pipeline.query<{ pid: number }>(session);
+  expect(after!.pid).not.toBe(before!.pid);
+});
+
+test('after an error that a new connection may help against, what follows waits for the end of the old one', async () => {
+  const readOnly = named('read-only', `DO $$ BEGIN RAISE 'read-only' USING ERRCODE = '25006'; END $$`);
+  const [before] = await pipeline.query<{ pid: number }>(session);
+  const failing = pipeline.query(readOnly);
+  const behind = pipeline.query<{ pid: number }>(session);
+  await expect(failing).rejects.toMatchObject({ code: 'unavailable' });
+  const after = pipeline.query<{ pid: number }>(session);
+  expect(await behind).toEqual([before]);
+  expect(await after).not.toEqual([before]);
+});
+
+test('the pool has the connection back when nothing is under way', async () => {
+  await Promise.all([pipeline.query(session), pipeline.query(session)]);
+  await Promise.all([0, 1].map(() => database.transaction((query) => query(session))));
+  const pool = (dataSource.driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
+  expect(pool.idleCount).toBe(pool.totalCount);
+});
+
+test('a pipeline that is never empty makes way for who waits for a connection', async () => {
+  const one = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
+  const shared = new Database(one, new Config());
+  const busy = shared.pipeline();
+  const lock = named('lock', 'SELECT pg_advisory_xact_lock(7)');
+  const ended: string[] = [];
+  const note = (name: string, work: Promise<unknown>): Promise<unknown> => work.then(() => ended.push(name));
+  const all = await database.transaction(async (query) => {
+    await query(lock);
+    const held = note('held', busy.query(lock));
+    await settled();
+    const other = note('other', shared.query(session));
+    await settled();
+    return [
+      held,
+      other,
+      note('behind', busy.query(session)),
+      note(
+        'later',
+        settled().then(() => busy.query(session)),
+      ),
+    ];
+  });
+  await Promise.all(all);
+  expect(ended).toEqual(['held', 'behind', 'other', 'later']);
+  await one.destroy();
+});
+
+test('a connection that cannot be had fails who waits for it; what comes next tries again', async () => {
+  let tries = 0;
+  const connect = (): Promise<PipelineConnection> =>
+    ++tries === 1
+      ? Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+      : Promise.resolve({
+          query: <Row>() => Promise.resolve<Row[]>([]),
+          isWanted: () => false,
+          giveBack: () => undefined,
+        });
+  const away = new Pipeline(connect);
+  const ends = await Promise.allSettled([away.query(session), away.query(session)]);
+  expect(ends).toMatchObject([{ reason: { code: 'unavailable' } }, { reason: { code: 'unavailable' } }]);
+  expect(await away.query(session)).toEqual([]);
+});

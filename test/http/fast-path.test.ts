@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  request,
+  type RequestListener,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Config } from '../../src/config/config.js';
+import { KeysService } from '../../src/auth/keys.service.js';
+import { Draining } from '../../src/http/draining.js';
+import { HotRoutes } from '../../src/requests/fast-path.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+interface Call {
+  method?: string;
+  path: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** What the listener behind the hot routes answers here: the call went on. */
+const wentOn = 299;
+
+let service: TestService;
+let model: ScriptedModel;
+let hot: Server;
+let routed: Server;
+let waiting: string;
+let reader: string;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  service = await startTestService({
+    models: modelsFile(
+      model.entry('test/narrow', { concurrency: 1 }),
+      model.entry('test/roomy', { concurrency: 100 }),
+    ),
+    config: { shutdownGraceMs: 0, rateLimitSubmit: [{ name: 'minute', limit: 1_000, windowMs: 60_000 }] },
+  });
+  hot = await listening((_, response) => response.writeHead(wentOn).end());
+  service.app.get(HotRoutes).install(hot);
+  routed = await listening(service.app.getHttpAdapter().getInstance() as RequestListener);
+  await submit('{"hold":true}');
+  waiting = await submit('{"n":1}');
+  reader = (await service.app.get(KeysService).create({ name: 'reader', scopes: ['read'] })).reveal();
+});
+
+afterAll(async () => {
+  for (const server of [hot, routed]) await new Promise((closed) => server.close(closed));
+  await service.stop();
+  await model.stop();
+});
+
+async function listening(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+async function send(server: Server, { method = 'GET', path, headers = {}, body }: Call): Promise<Answer> {
+  const { port } = server.address() as AddressInfo;
+  const sent = request({ host: '127.0.0.1', port, method, path, agent: false });
+  for (const [name, value] of Object.entries({ host: 'queue.example', ...headers }))
+    sent.setHeader(name, value);
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+async function submit(body: string): Promise<string> {
+  const answer = await service.submit('test/narrow', JSON.parse(body));
+  return ((await answer.json()) as { request_id: string }).request_id;
+}
+
+const withKey = (): Record<string, string> => ({ authorization: `Key ${service.key}` });
+const submission = (call: Partial<Call> = {}): Call => ({
+  method: 'POST',
+  path: '/v1/queue/test/narrow',
+  headers: withKey(),
+  body: '{"prompt":"a cat"}',
+  ...call,
+});
+const status = (): string => `/v1/queue/requests/${waiting}/status`;
+
+/** What differs from call to call made the same. */
+function comparable({ status: code, headers, body }: Answer): object {
+  const steady = (value: string): string =>
+    value
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/g, 'ID')
+      .replace(/"timestamp":"[^"]+"/g, '"timestamp":"T"')
+      .replace(/"queue_position":\d+/g, '"queue_position":N');
+  const changing = new Set(['date', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'ratelimit']);
+  const fields = Object.entries(headers).map(([name, value]) => [
+    name,
+    changing.has(name) ? 'present' : steady(String(value)),
+  ]);
+  return { code, fields: Object.fromEntries(fields), body: steady(body) };
+}
+
+const submissions: [name: string, call: () => Call][] = [
+  ['a submission', () => submission()],
+  ['a submission with a query', () => submission({ path: '/v1/queue/test/narrow?logs=1&webhook=x' })],
+  ['a key with Bearer', () => submission({ headers: { authorization: `Bearer ${service.key}` } })],
+  ['an unknown model', () => submission({ path: '/v1/queue/test/none' })],
+  ['a body that is no JSON', () => submission({ body: '{' })],
+  ['a body that is no object', () => submission({ body: '[1]' })],
+  ['no body', () => submission({ body: '' })],
+  [
+    'an Idempotency-Key that is none',
+    () => submission({ headers: { ...withKey(), 'idempotency-key': ' ' } }),
+  ],
+  [
+    'a submission that its key does not allow',
+    () => submission({ headers: { authorization: `Key ${reader}` } }),
+  ],
+  ['an encoding that is unknown', () => submission({ headers: { ...withKey(), 'content-encoding': 'zip' } })],
+];
+
+const statuses: typeof submissions = [
+  ['a status', () => ({ path: status(), headers: withKey() })],
+  ['a status with logs', () => ({ path: `${status()}?logs=1`, headers: withKey() })],
+  ['a status with logs=0', () => ({ path: `${status()}?logs=0`, headers: withKey() })],
+  ['a status with logs of no meaning', () => ({ path: `${status()}?logs=maybe`, headers: withKey() })],
+  ['a status of nothing', () => ({ path: status().replace(/-7/, '-4'), headers: withKey() })],
+];
+
+async function expectSame(call: Call): Promise<void> {
+  const sent = { ...call, headers: { ...call.headers, 'x-request-id': 'the-same' } };
+  const quick = await send(hot, sent);
+  expect(quick.status).not.toBe(wentOn);
+  expect(comparable(quick)).toEqual(comparable(await send(routed, sent)));
+}
+
+test.each([...submissions, ...statuses])('%s is answered as by the controller', (_, call) =>
+  expectSame(call()),
+);
+
+test.each(submissions)('%s that is counted along is answered as by the controller', (_, call) =>
+  expectSame({ ...call(), path: call().path.replace('test/narrow', 'test/roomy') }),
+);
+
+test('a repeated Idempotency-Key is answered with the same request', async () => {
+  const repeated = submission({ headers: { ...withKey(), 'idempotency-key': 'twice' } });
+  const first = await send(hot, repeated);
+  const second = await send(routed, repeated);
+  const third = await send(hot, repeated);
+  expect(third.headers['idempotent-replayed']).toBe('true');
+  expect([second.body, third.body]).toEqual([first.body, first.body]);
+});
+
+const goesOn: [name: string, call: () => Call][] = [
+  ['a submission without a key', () => submission({ headers: {} })],
+  ['a submission with a wrong key', () => submission({ headers: { authorization: 'Key wrong' } })],
+  ['a status without a key', () => ({ path: status() })],
+  ['a status with a wrong key', () => ({ path: status(), headers: { authorization: 'Key wrong' } })],
+  ['a path that is encoded', () => submission({ path: '/v1/queue/test%2Fnarrow' })],
+  ['a path in other letters', () => submission({ path: '/V1/queue/test/narrow' })],
+  ['a submission to the place of requests', () => submission({ path: '/v1/queue/requests/x/status' })],
+  [
+    'a body that waits to be asked for',
+    () => submission({ headers: { ...withKey(), expect: '100-continue' } }),
+  ],
+  ['a status with another query', () => ({ path: `${status()}?webhook=x`, headers: withKey() })],
+  ['HEAD', () => ({ method: 'HEAD', path: status(), headers: withKey() })],
+  [
+    'a cancellation',
+    () => ({ method: 'PUT', path: status().replace('/status', '/cancel'), headers: withKey() }),
+  ],
+  ['a response', () => ({ path: status().replace('/status', ''), headers: withKey() })],
+  ['anything else', () => ({ path: '/health/live' })],
+];
+
+test.each(goesOn)('%s goes on to the routes of Express', async (_, call) => {
+  expect((await send(hot, call())).status).toBe(wentOn);
+});
+
+describe('another service', () => {
+  const opened: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+
+  async function start(config: Partial<Config> = {}): Promise<{ other: TestService; server: Server }> {
+    const other = await startTestService({ config });
+    opened.push(() => other.stop());
+    const server = await listening((_, response) => response.writeHead(wentOn).end());
+    opened.push(() => new Promise((closed) => server.close(closed)));
+    other.app.get(HotRoutes).install(server);
+    return { other, server };
+  }
+  const submissionTo = ({ key }: TestService): Call =>
+    submission({ path: '/v1/queue/demo/text/echo', headers: { authorization: `Key ${key}` } });
+
+  test.each<[string, Partial<Config>]>([
+    ['with CORS', { corsOrigins: ['https://app.example'] }],
+    ['behind a proxy that names the host', { trustProxy: true }],
+  ])('%s leaves everything to Express', async (_, config) => {
+    const { other, server } = await start(config);
+    expect((await send(server, submissionTo(other))).status).toBe(wentOn);
+  });
+
+  test('behind a proxy, with its own name known, serves callers with a key', async () => {
+    const { other, server } = await start({
+      trustProxy: true,
+      publicBaseUrl: 'https://queue.example/api',
+    });
+    const accepted = await send(server, submissionTo(other));
+    expect(accepted.status).toBe(202);
+    const { status_url } = JSON.parse(accepted.body) as { status_url: string };
+    expect(status_url).toMatch(/^https:\/\/queue\.example\/api\/v1\/queue\/requests\//);
+  });
+
+  test('that stops leaves everything to Express, which says so', async () => {
+    const { other, server } = await start();
+    expect((await send(server, submissionTo(other))).status).toBe(202);
+    other.app.get(Draining).begin();
+    expect((await send(server, submissionTo(other))).status).toBe(wentOn);
+  });
+});

@@ -1,0 +1,87 @@
+import pg from 'pg';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { Draining } from '../../src/http/draining.js';
+
+interface Readiness {
+  status: string | number;
+  code?: string;
+  checks: Record<string, { status: string }>;
+}
+
+let service: TestService;
+beforeAll(async () => (service = await startTestService({ config: { rateLimitOther: oneAnHour() } })));
+afterAll(() => service.stop());
+
+function oneAnHour(): { name: string; limit: number; windowMs: number }[] {
+  return [{ name: 'hour', limit: 1, windowMs: 3_600_000 }];
+}
+
+const ready = async (): Promise<[number, Readiness]> => {
+  const response = await service.get('/health/ready');
+  return [response.status, (await response.json()) as Readiness];
+};
+
+test('liveness and readiness need no key, count against no limit and are never cached', async () => {
+  for (const path of ['/health/live', '/health/ready', '/health/live', '/health/ready/']) {
+    const response = await service.get(path, { headers: { authorization: 'Key nonsense' } });
+    expect([path, response.status]).toEqual([path, 200]);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-request-id')).toBeTruthy();
+  }
+});
+
+test('a service that can take requests says what it looked at', async () => {
+  expect(await ready()).toEqual([
+    200,
+    {
+      status: 'ok',
+      checks: { database: { status: 'up' }, migrations: { status: 'up' }, accepting: { status: 'up' } },
+    },
+  ]);
+});
+
+test('a schema that is behind makes it unready until it has caught up', async () => {
+  await service.query(`UPDATE migrations SET name = 'away_' || name`);
+  const [, behind] = await until(async () => {
+    const answer = await ready();
+    return answer[0] === 503 && answer;
+  });
+  expect(behind).toMatchObject({ code: 'unavailable', checks: { migrations: { status: 'down' } } });
+  expect((await service.get('/health/live')).status).toBe(200);
+  await service.query(`UPDATE migrations SET name = substr(name, 6)`);
+  await until(async () => (await ready())[0] === 200);
+});
+
+test('a database that goes away makes it unready, but not dead, until it is back', async () => {
+  const { pathname } = new URL(service.databaseUrl);
+  const name = pathname.slice(1);
+  const client = new pg.Client({ connectionString: new URL('/postgres', service.databaseUrl).href });
+  await client.connect();
+  try {
+    await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    const [, gone] = await until(async () => {
+      const answer = await ready();
+      return answer[0] === 503 && answer;
+    });
+    expect(gone).toMatchObject({ code: 'unavailable', checks: { database: { status: 'down' } } });
+    expect((await service.get('/health/live')).status).toBe(200);
+  } finally {
+    await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    await client.end();
+  }
+  await until(async () => (await ready())[0] === 200);
+});
+
+test('a service that is stopping is unready and takes no submissions', async () => {
+  const other = await startTestService();
+  other.app.get(Draining).begin();
+  const response = await other.get('/health/ready');
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+  expect(await response.json()).toMatchObject({
+    code: 'unavailable',
+    checks: { accepting: { status: 'down' } },
+  });
+  expect((await other.submit('demo/text/echo', {})).status).toBe(503);
+  await other.stop();
+});

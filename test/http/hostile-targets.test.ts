@@ -1,0 +1,314 @@
+import { expectNoInternals, expectRefusal, expectWholeRequests, send } from '../support/hostile-client.js';
+import { QueueCalls, unknownId } from '../support/queue-calls.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let id: string;
+
+beforeAll(async () => {
+  service = await startTestService();
+  calls = new QueueCalls(service);
+  id = await calls.run('demo/text/echo');
+});
+
+afterAll(() => service.stop());
+afterEach(() => expectWholeRequests(calls, 1));
+
+function ask(method: string, target: string, fields: string[] = [], body = ''): ReturnType<typeof send> {
+  const all = ['Host: a', 'Connection: close', `Content-Length: ${body.length}`, ...fields];
+  return send(service, `${method} ${target} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n${body}`);
+}
+
+const post = (target: string): ReturnType<typeof send> =>
+  ask('POST', target, [`Authorization: Key ${service.key}`], '{"a":1}');
+
+/** What stands where a request's id belongs. */
+const ids = [
+  '0',
+  '-1',
+  'null',
+  'undefined',
+  'NaN',
+  'true',
+  '*',
+  '.',
+  '...',
+  '~',
+  '$',
+  '%20',
+  '%00',
+  '%0a',
+  '%0d%0aX-Evil:%201',
+  '%2e%2e',
+  '%2F',
+  '%252F',
+  '%5c',
+  'a%00b',
+  '%F0%9F%98%80',
+  '%C3%A9',
+  "'",
+  '"',
+  ';',
+  '--',
+  "'%20OR%20'1'='1",
+  '1;DROP%20TABLE%20request',
+  '%27)%3B--',
+  '$1',
+  '{}',
+  '[]',
+  '%7B%7D',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '<script>',
+  '%3Cscript%3E',
+  '${7*7}',
+  '{{7*7}}',
+  '%25s%25n',
+  '|id',
+  '`id`',
+  '$(id)',
+  '00000000-0000-0000-0000-000000000000',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  '{00000000-0000-7000-8000-000000000000}',
+  'urn:uuid:' + unknownId(),
+  unknownId().replaceAll('-', ''),
+  unknownId().toUpperCase(),
+  `${unknownId()}0`,
+  unknownId().slice(0, -1),
+  `%20${unknownId()}`,
+  `${unknownId()}%00`,
+  `${unknownId()}%0a`,
+  unknownId().replace('-7', '-1'),
+  unknownId().replace('-8', '-c'),
+  unknownId().replace('0', 'g'),
+  'a'.repeat(5_000),
+  '%41'.repeat(2_000),
+  'requests',
+];
+
+test.each(ids.map((text) => [text.slice(0, 60), text] as const))(
+  'the id %s is an unknown one, or no path at all',
+  async (_name, text) => {
+    for (const [method, route] of [
+      ['GET', '/status'],
+      ['GET', ''],
+      ['GET', '/status/stream?logs=1'],
+      ['PUT', '/cancel'],
+    ] as const) {
+      const answer = await ask(method, `/v1/queue/requests/${text}${route}`);
+      // An encoded slash or dots are for proxies to fight over; with us they only lead nowhere.
+      expectRefusal(answer, 404, ['unknown_request', 'not_found'], text);
+    }
+  },
+);
+
+test.each(['\u00e9', '%', '%f', '%zz', '%c3', '%ff', '%c0%af', '%e0%80%af', '%ed%a0%80', '%u0041'])(
+  'the id %s, which is not percent-encoded right, is refused',
+  async (text) => {
+    for (const [method, route] of [
+      ['GET', '/status'],
+      ['PUT', '/cancel'],
+    ] as const) {
+      const answer = await ask(method, `/v1/queue/requests/${text}${route}`);
+      expectRefusal(answer, [400, 404], ['bad_request', 'unknown_request'], text);
+    }
+  },
+);
+
+/** What stands where a model's id belongs. */
+const models = [
+  '%',
+  '%zz',
+  '%ff',
+  '%00',
+  'demo/%00',
+  'demo/text/echo%00',
+  'demo/text/%65cho%20',
+  'demo%2ftext%2fecho',
+  'demo/text%2fecho',
+  'demo%252Ftext/echo',
+  'demo\\text\\echo',
+  'demo%5Ctext%5Cecho',
+  './demo/text/echo',
+  'demo/./text/echo',
+  'demo/x/../text/echo',
+  '../queue/demo/text/echo',
+  '%2e%2e/demo',
+  'demo/text/..;/echo',
+  'demo/text/echo;v=1',
+  'demo/text/echo%3F',
+  'demo/text/echo%23',
+  '/demo/text/echo',
+  'demo//echo',
+  'demo/text/echo//',
+  'Demo/Text/Echo',
+  'DEMO/TEXT/ECHO',
+  'demo/text/\u00e9cho',
+  'demo/text/%E2%80%AEecho',
+  '%EF%BC%8Fdemo',
+  '__proto__',
+  'constructor/prototype',
+  'toString',
+  'requests',
+  'requests/x',
+  `requests/${unknownId()}`,
+  `requests/${unknownId()}/status`,
+  `requests/${unknownId()}/cancel`,
+  '*',
+  '**',
+  '.',
+  '..%2f',
+  '-demo',
+  '_demo',
+  '.demo',
+  'demo/-',
+  '%20',
+  'a'.repeat(65),
+  `${'a/'.repeat(8)}a`,
+  'a/'.repeat(100) + 'a',
+  'a'.repeat(5_000),
+  '%61'.repeat(2_000),
+  "';--",
+  "demo'/text",
+  '${demo}',
+];
+
+test.each(models.map((text) => [text.slice(0, 60), text] as const))(
+  'the model %s is none',
+  async (_name, text) =>
+    expectRefusal(
+      await post(`/v1/queue/${text}`),
+      [400, 404, 405],
+      ['unknown_model', 'not_found', 'bad_request', 'method_not_allowed'],
+      text,
+    ),
+);
+
+test.each([
+  '/',
+  '//',
+  '/v1',
+  '/v1/',
+  '/v1/queue',
+  '/v1/queue/',
+  '/v2/queue/demo/text/echo',
+  '/v1/queue/requests',
+  '/v1/queue/requests/',
+  '/v1/queue/requests//status',
+  '/.env',
+  '/.git/config',
+  '/admin',
+  '/metrics',
+  '/../../etc/passwd',
+  '/..%2f..%2fetc%2fpasswd',
+  '/docs/../../package.json',
+  '/docs/%2e%2e/package.json',
+  '/docs/..%5cpackage.json',
+  '/docs/nothing.js',
+  '/openapi.json/x',
+  '/health',
+  '/health/',
+  '/health/live/x',
+  '/favicon.ico',
+  '/%',
+  '/%00',
+  '/?',
+  '/#',
+  '/;',
+  '/v1/queue/requests/x/status/stream/more',
+  '/v1/queue/requests/x/nothing',
+  '/api-docs',
+  '/docs-json',
+])('nothing is served at GET %s', async (target) => {
+  const answer = await ask('GET', target);
+  expectRefusal(
+    answer,
+    [400, 404, 405],
+    ['not_found', 'bad_request', 'method_not_allowed', 'unknown_request'],
+    target,
+  );
+});
+
+test.each([
+  ['logs=', 400],
+  ['logs=2', 400],
+  ['logs=-1', 400],
+  ['logs=TRUE', 400],
+  ['logs=1&logs=0', 400],
+  ['logs=%31%00', 400],
+  ['logs=%ff', 400],
+  ['logs=%', 400],
+  ['logs=1%27', 400],
+  ['logs[]=1', 200],
+  ['logs[x]=1', 200],
+  ['logs.x=1', 200],
+  ['__proto__=1', 200],
+  ['__proto__[logs]=1', 200],
+  ['constructor=1', 200],
+  ['%', 200],
+  ['%00=%00', 200],
+  ['=', 200],
+  ['&&&', 200],
+  ['a'.repeat(8_000), 200],
+  ['a&'.repeat(3_000), 200],
+  ['logs=1&' + 'a=b&'.repeat(2_000), 200],
+  ['?logs=x', 200],
+  ['Logs=x', 200],
+  ['logs=1;logs=2', 400],
+  ['logs=1#logs=2', 200],
+] as const)('the query %s is taken as it is', async (query, status) => {
+  for (const route of ['/status', '']) {
+    const answer = await ask('GET', `${calls.path(id)}${route}?${query}`);
+    if (status === 200) {
+      expect(answer.status).toBe(200);
+      expectNoInternals(answer);
+    } else expectRefusal(answer, status, ['invalid_query', 'bad_request'], query);
+  }
+});
+
+test.each([
+  'DELETE',
+  'PATCH',
+  'TRACE',
+  'PROPFIND',
+  'MKCOL',
+  'LOCK',
+  'SEARCH',
+  'PURGE',
+  'REPORT',
+  'M-SEARCH',
+  'QUERY',
+])('%s is taken by no route, and changes nothing', async (method) => {
+  for (const target of [
+    '/v1/queue/demo/text/echo',
+    calls.path(id),
+    `${calls.path(id)}/status`,
+    `${calls.path(id)}/cancel`,
+  ]) {
+    const answer = await ask(method, target, [`Authorization: Key ${service.key}`]);
+    expectRefusal(answer, [400, 404, 405], ['method_not_allowed', 'bad_request', 'not_found']);
+  }
+});
+
+test.each(['get', 'Get', 'FOO', 'GETT', 'G E T', 'GET/', '<GET>', ''])(
+  'the method %j is none',
+  async (method) =>
+    expectRefusal(
+      await ask(method, `${calls.path(id)}/status`),
+      [400, 404, 405],
+      ['bad_request', 'method_not_allowed'],
+    ),
+);
+
+test.each(['PUT', 'POST', 'DELETE'])('a %s in the guise of a GET is a GET', async (method) => {
+  for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
+    const answer = await ask('GET', `${calls.path(id)}/status`, [`${field}: ${method}`]);
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      200,
+      expect.objectContaining({ request_id: id }),
+    ]);
+  }
+});

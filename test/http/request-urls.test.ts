@@ -1,0 +1,75 @@
+import type { AddressInfo } from 'node:net';
+import type { Config } from '../../src/config/config.js';
+import { exchange } from '../support/http-probe-app.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+/** The `status_url` that a submission with these header fields is answered with. */
+async function statusUrl(
+  service: TestService,
+  fields: string[],
+  target = '/v1/queue/demo/text/echo',
+): Promise<string> {
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
+  const head = [
+    `POST ${target} HTTP/1.1`,
+    ...fields,
+    `Authorization: Key ${service.key}`,
+    'Content-Length: 2',
+    'Connection: close',
+  ];
+  const answer = await exchange(port, `${head.join('\r\n')}\r\n\r\n{}`);
+  expect(answer).toMatch(/^HTTP\/1\.1 202 /);
+  const body = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4)) as Record<string, string>;
+  expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toBe(body['status_url']);
+  return body['status_url']!.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, 'ID');
+}
+
+async function withService(
+  config: Partial<Config>,
+  work: (service: TestService) => Promise<void>,
+): Promise<void> {
+  const service = await startTestService({ config });
+  try {
+    await work(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+const path = '/v1/queue/requests/ID/status';
+const forwarded = ['X-Forwarded-Proto: https', 'X-Forwarded-Host: api.example.org'];
+
+test('URLs have the scheme and host of the call, as long as that is a host', () =>
+  withService({}, async (service) => {
+    expect(await statusUrl(service, ['Host: queue.example:8080'])).toBe(`http://queue.example:8080${path}`);
+    expect(await statusUrl(service, ['Host: [::1]:3000'])).toBe(`http://[::1]:3000${path}`);
+    for (const host of ['', 'a"b', "x'<script>", 'a b', 'a@b', 'ho/st', 'x:99999999', 'ä']) {
+      expect(await statusUrl(service, [`Host: ${host}`])).toBe(`${service.url}${path}`);
+    }
+    expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(`http://a${path}`);
+    const absolute = 'http://b.example/v1/queue/demo/text/echo';
+    expect(await statusUrl(service, ['Host: b.example'], absolute)).toBe(`http://b.example${path}`);
+  }));
+
+test('forwarded fields count where TRUST_PROXY says so', () =>
+  withService({ trustProxy: ['loopback'] }, async (service) => {
+    expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(`https://api.example.org${path}`);
+    expect(await statusUrl(service, ['Host: a'])).toBe(`http://a${path}`);
+    expect(await statusUrl(service, ['Host: a', 'X-Forwarded-Proto: javascript'])).toBe(`http://a${path}`);
+    expect(await statusUrl(service, ['Host: a', 'X-Forwarded-Host: <b>'])).toBe(`${service.url}${path}`);
+  }));
+
+test('a proxy that is not trusted is not listened to', () =>
+  withService({ trustProxy: ['10.0.0.0/8'] }, async (service) => {
+    expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(`http://a${path}`);
+  }));
+
+test('PUBLIC_BASE_URL stands above all', () =>
+  withService({ publicBaseUrl: 'https://example.org/queue', trustProxy: true }, async (service) => {
+    const url = `https://example.org/queue${path}`;
+    expect(await statusUrl(service, ['Host: a', ...forwarded])).toBe(url);
+    const id = ((await (await service.submit('demo/text/echo', {})).json()) as { request_id: string })
+      .request_id;
+    const status = await service.get(`/v1/queue/requests/${id}/status`);
+    expect(((await status.json()) as { status_url: string }).status_url).toBe(url.replace('ID', id));
+  }));

@@ -1,0 +1,221 @@
+import { ConfigError } from '../../src/config/config.js';
+import { loadModelsFile, parseModels } from '../../src/models/models-file.js';
+
+const environment = { TOKEN: 'hush-hush', EMPTY: '', BROKEN: 'hush\nhush', HOST: 'models.internal' };
+
+function parse(text: string) {
+  return parseModels(text, 'models.yaml', environment);
+}
+
+function faultsOf(text: string): string[] {
+  try {
+    parse(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message.split('\n');
+  }
+  throw new Error('the file was taken');
+}
+
+/** A model whose options, indented by four, begin on line 4. */
+function withOptions(options: string): string {
+  return `models:\n  - id: a/b\n    runner: { kind: demo, demo: echo }\n    ${options}\n`;
+}
+
+/** A model whose runner stands on line 3. */
+function withRunner(runner: string): string {
+  return `models:\n  - id: a/b\n    runner: ${runner}\n`;
+}
+
+describe('the shipped models file', () => {
+  const models = loadModelsFile('models.yaml', {});
+
+  it('has the three demos', () => {
+    expect(models.map(({ id }) => id)).toEqual(['demo/text/echo', 'demo/image/fractal', 'demo/text/flaky']);
+  });
+
+  it('keeps the fractal within its bounds', () => {
+    const fractal = models.find(({ id }) => id === 'demo/image/fractal')!;
+    expect(fractal.validate({ prompt: 'a' })).toEqual([]);
+    for (const wrong of [{ width: 15 }, { height: 2049 }, { steps: 0 }, { width: '16' }, { prompt: '' }]) {
+      expect(fractal.validate({ prompt: 'a', ...wrong })).toHaveLength(1);
+    }
+  });
+});
+
+describe('a models file', () => {
+  it('has defaults for all but id and runner', () => {
+    const [model] = parse(withRunner('{ kind: http, url: "http://127.0.0.1:9000/predict" }'));
+    expect(model).toMatchObject({
+      id: 'a/b',
+      description: '',
+      runner: { kind: 'http', url: 'http://127.0.0.1:9000/predict', headers: {} },
+      concurrency: 1,
+      timeoutMs: 600_000,
+      expiresMs: null,
+      attempts: 3,
+      retentionMs: null,
+      retentionPayloadMs: null,
+      inputSchema: null,
+    });
+    expect(model!.validate({ any: 'thing' })).toEqual([]);
+  });
+
+  it('is read in full', () => {
+    const options = [
+      'description: Upscales.',
+      'concurrency: 4',
+      'timeout: 120s',
+      'expires: 1h',
+      'attempts: 5',
+      'retention: 30d',
+      'retention_payload: 12h',
+      'input_schema: { type: object, required: [image_url] }',
+    ];
+    expect(parse(withOptions(options.join('\n    ')))[0]).toMatchObject({
+      description: 'Upscales.',
+      concurrency: 4,
+      timeoutMs: 120_000,
+      expiresMs: 3_600_000,
+      attempts: 5,
+      retentionMs: 30 * 86_400_000,
+      retentionPayloadMs: 12 * 3_600_000,
+      inputSchema: { type: 'object', required: ['image_url'] },
+    });
+  });
+
+  it('may take a number as seconds, and an alias for what is said twice', () => {
+    const [a, b] = parse(
+      'models:\n  - { id: a, timeout: 5, runner: &r { kind: demo, demo: echo } }\n  - { id: b, runner: *r }\n',
+    );
+    expect(a!.timeoutMs).toBe(5_000);
+    expect(b!.runner).toEqual({ kind: 'demo', demo: 'echo' });
+  });
+
+  it('has the environment put in for ${NAME} in the url and the headers', () => {
+    const runner =
+      '{ kind: http, url: "http://${HOST}/run", headers: { Authorization: "Bearer ${TOKEN}", x-n: 7 } }';
+    expect(parse(withRunner(runner))[0]!.runner).toEqual({
+      kind: 'http',
+      url: 'http://models.internal/run',
+      headers: { authorization: 'Bearer hush-hush', 'x-n': '7' },
+    });
+  });
+
+  it.each([
+    ['concurency: 2', 'unknown option "concurency", did you mean "concurrency"?'],
+    ['wibble: 2', 'unknown option "wibble"'],
+    ['concurrency: 0', 'concurrency: expected a whole number from 1 to 10000'],
+    ['concurrency: 1.5', 'concurrency: expected a whole number from 1 to 10000'],
+    ['concurrency: "2"', 'concurrency: expected a whole number from 1 to 10000'],
+    ['attempts: 101', 'attempts: expected a whole number from 1 to 100'],
+    ['timeout: 0s', 'timeout: expected a duration from 1ms to 7d'],
+    ['timeout: 8d', 'timeout: expected a duration from 1ms to 7d'],
+    ['timeout: soon', 'timeout: expected a duration such as 250ms, 30s, 10m, 1h or 30d'],
+    ['expires:', 'expires: expected a duration such as 250ms, 30s, 10m, 1h or 30d'],
+    ['description: [a]', 'description: expected a text of at most 2000 characters'],
+    ['input_schema: true', 'input_schema: expected a JSON Schema: a map such as { type: object, … }'],
+    ['id: c', 'Map keys must be unique'],
+    ['retention: !mine 3d', 'Unresolved tag: !mine'],
+  ])('with %s is refused with its line', (option, message) => {
+    expect(faultsOf(withOptions(option))).toEqual([`models.yaml line 4: ${message}`]);
+  });
+
+  it.each([
+    ['{ kind: grpc }', 'kind: expected one of http, demo'],
+    ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, flaky'],
+    ['{ kind: demo, demo: echo, url: "http://a" }', 'unknown option "url"'],
+    ['{ kind: http }', '"url" is missing'],
+    ['{ kind: http, url: "ftp://a/b" }', 'url: expected a URL that begins with http:// or https://'],
+    ['{ kind: http, url: "http://a/${MISSING}" }', 'url: the environment variable MISSING is not set'],
+    ['{ kind: http, url: "http://a/${EMPTY}" }', 'url: the environment variable EMPTY is not set'],
+    ['{ kind: http, url: "http://a/${oops" }', 'url: expected a variable written as ${NAME}'],
+    [
+      '{ kind: http, url: "http://a", headers: { x-a: "${constructor}" } }',
+      'x-a: the environment variable constructor is not set',
+    ],
+    [
+      '{ kind: http, url: "http://a", headers: { x-a: "${BROKEN}" } }',
+      'x-a: holds a character no header may hold',
+    ],
+    ['{ kind: http, url: "http://a", headers: { "x a": b } }', 'x a: is not the name of a header'],
+    ['{ kind: http, url: "http://a", headers: { X-Attempt: 1 } }', 'X-Attempt: is set by the service itself'],
+    ['{ kind: http, url: "http://a", headers: { A: b, a: c } }', 'a: is there twice'],
+    ['{ kind: http, url: "http://a", headers: [a] }', 'headers: expected a map of names and values'],
+    ['http', 'runner: expected a map such as { kind: http, url: … }'],
+  ])('with the runner %s is refused with its line, and no value is shown', (runner, message) => {
+    const faults = faultsOf(withRunner(runner));
+    expect(faults).toEqual([`models.yaml line 3: ${message}`]);
+    expect(faults.join()).not.toContain('hush');
+  });
+
+  it('names the line within a schema', () => {
+    const wrongType =
+      'input_schema:\n      type: object\n      properties:\n        a:\n          type: strng';
+    expect(faultsOf(withOptions(wrongType))[0]).toMatch(
+      /^models\.yaml line 8: input_schema: \/properties\/a\/type must be/,
+    );
+    const wrongWord =
+      'input_schema:\n      type: object\n      properties:\n        a:\n          minimun: 3';
+    expect(faultsOf(withOptions(wrongWord))[0]).toMatch(/^models\.yaml line 8: input_schema: .*minimun/);
+    const remote =
+      'input_schema:\n      type: object\n      allOf:\n        - $ref: http://127.0.0.1:1/a.json';
+    expect(faultsOf(withOptions(remote))[0]).toMatch(
+      /^models\.yaml line 7: input_schema: .*nowhere in the schema/,
+    );
+  });
+
+  it('has payloads kept at most as long as their requests', () => {
+    expect(faultsOf(withOptions('retention: 1d\n    retention_payload: 2d'))).toEqual([
+      'models.yaml line 5: retention_payload: expected at most the duration of "retention"',
+    ]);
+  });
+
+  it('names every fault in one message, in the order of the lines', () => {
+    const text = [
+      'models:',
+      '  - id: requests/a',
+      '    runner: { kind: http, url: nowhere }',
+      '  - id: b',
+      '    runner: { kind: demo, demo: echo }',
+      '  - id: b',
+      '    runner: { kind: demo, demo: echo }',
+      '    atempts: 2',
+      '  - just text',
+      'version: 1',
+    ].join('\n');
+    expect(faultsOf(text).map((fault) => /line (\d+): (.{12})/.exec(fault)!.slice(1))).toEqual([
+      ['2', 'id: expected'],
+      ['3', 'url: expecte'],
+      ['6', 'the id "b" i'],
+      ['8', 'unknown opti'],
+      ['9', 'expected a m'],
+      ['10', 'unknown opti'],
+    ]);
+  });
+
+  it.each([
+    ['', 'models.yaml: expected a map with "models"'],
+    ['- a', 'models.yaml line 1: expected a map with "models"'],
+    ['models: []', 'models.yaml line 1: models: expected a list of 1 to 1000 models'],
+    ['model: []', 'models.yaml line 1: unknown option "model", did you mean "models"?'],
+    ['models:\n  - { id: a', 'models.yaml line '],
+    ['models:\n\t- id: a', 'models.yaml line 2: '],
+  ])('of %j is refused', (text, beginning) => {
+    expect(faultsOf(text)[0]).toContain(beginning);
+  });
+
+  it('is refused where aliases would swell it', () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, n) => `l${n + 1}: &l${n + 1} [${Array(9).fill(`*l${n}`).join()}]`,
+    );
+    const bomb = `input_schema: { l0: &l0 [a], ${levels.join(', ')} }`;
+    expect(faultsOf(withOptions(bomb))[0]).toMatch(/line 4: input_schema: Excessive alias count/);
+  });
+
+  it('that is not there is missed by name', () => {
+    expect(() => loadModelsFile('nowhere.yaml', {})).toThrow('nowhere.yaml: there is no such file');
+    expect(() => loadModelsFile('src', {})).toThrow('src: it cannot be read');
+  });
+});

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs';
+import { NestFactory } from '@nestjs/core';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { AppModule } from '../../src/app.module.js';
+import { Config } from '../../src/config/config.js';
+import { type ProblemCode, problemCodes } from '../../src/errors/problem-codes.js';
+import { buildOpenApi } from '../../src/http/openapi/build-openapi.js';
+
+interface Answer {
+  headers: Record<string, unknown>;
+  content?: Record<string, { examples?: Record<string, { value: Record<string, unknown> }> }>;
+}
+
+interface Operation {
+  operationId: string;
+  description: string;
+  security: unknown[];
+  responses: Record<string, Answer>;
+}
+
+let document: OpenAPIObject;
+let operations: [string, Operation][];
+
+beforeAll(async () => {
+  const app = await NestFactory.create(AppModule.register(new Config(), 'postgresql://localhost/none', []), {
+    preview: true,
+    logger: false,
+  });
+  document = buildOpenApi(app);
+  operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation as Operation,
+    ]),
+  );
+  await app.close();
+});
+
+test('the committed description is the generated one (npm run openapi)', () => {
+  const committed: unknown = JSON.parse(readFileSync('openapi.json', 'utf8'));
+  expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
+});
+
+test('it has the routes of the service and no others', () => {
+  expect(operations.map(([route]) => route).sort()).toEqual([
+    'GET /health/live',
+    'GET /health/ready',
+    'GET /v1/queue/requests/{request_id}',
+    'GET /v1/queue/requests/{request_id}/status',
+    'GET /v1/queue/requests/{request_id}/status/stream',
+    'POST /v1/queue/{model_id}',
+    'PUT /v1/queue/requests/{request_id}/cancel',
+  ]);
+});
+
+test('it tells nothing of the machine it was made on', () => {
+  expect(document.servers).toEqual([{ url: '/', description: expect.any(String) as string }]);
+});
+
+test('every answer has the request id, every limited one the quota, every one of an error an example', () => {
+  for (const [route, { responses }] of operations) {
+    const limited = '429' in responses;
+    expect([route, limited]).toEqual([route, route.includes('/v1/')]);
+    for (const [status, { headers, content }] of Object.entries(responses)) {
+      expect(Object.keys(headers)).toContain('X-Request-Id');
+      if (limited && !/^50[03]$/.test(status)) {
+        expect(Object.keys(headers)).toEqual(
+          expect.arrayContaining(['X-RateLimit-Remaining', 'RateLimit-Policy']),
+        );
+      }
+      if (/^[45]/.test(status)) expect(Object.keys(content!)).toEqual(['application/problem+json']);
+    }
+  }
+});
+
+test('the example of an error stands under its own status, but for a model’s own', () => {
+  for (const [code, status, value] of errorExamples()) {
+    expect(value['code']).toBe(code);
+    if (status === '4XX' || status === '429') continue;
+    expect(`${code} ${status}`).toBe(`${code} ${problemCodes[code].status}`);
+  }
+});
+
+test('every code that a route can answer with is described somewhere', () => {
+  const elsewhere: ProblemCode[] = ['not_found', 'method_not_allowed'];
+  const described = new Set([...errorExamples()].map(([code]) => code));
+  const expected = Object.keys(problemCodes).filter((code) => !elsewhere.includes(code as ProblemCode));
+  expect([...described].sort()).toEqual(expected.sort());
+  for (const code of elsewhere) expect(document.info.description).toContain(`\`${code}\``);
+});
+
+test('submitting needs a key, everything else welcomes one', () => {
+  const keys = [{ key: [] }, { bearer: [] }];
+  for (const [route, { security }] of operations) {
+    const expected = route.startsWith('POST') ? keys : route.includes('/v1/') ? [{}, ...keys] : [];
+    expect([route, security]).toEqual([route, expected]);
+  }
+});
+
+test('every schema and every property of one is described', () => {
+  const silent: string[] = [];
+  for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
+    if (!('description' in schema)) silent.push(name);
+    const properties = 'properties' in schema ? (schema.properties ?? {}) : {};
+    for (const [property, detail] of Object.entries(properties)) {
+      if (!('description' in detail)) silent.push(`${name}.${property}`);
+    }
+  }
+  expect(silent).toEqual([]);
+});
+
+function* errorExamples(): Generator<[ProblemCode, string, Record<string, unknown>]> {
+  for (const [, { responses }] of operations) {
+    for (const [status, { content }] of Object.entries(responses)) {
+      const { examples } = content?.['application/problem+json'] ?? {};
+      for (const [code, { value }] of Object.entries(examples ?? {}))
+        yield [code as ProblemCode, status, value];
+    }
+  }
+}

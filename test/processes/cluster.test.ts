@@ -1,0 +1,149 @@
+import { until } from '../support/index.js';
+import { givenUp, ProcessCluster } from '../support/process-cluster.js';
+
+type Scenario = (cluster: ProcessCluster) => Promise<void>;
+
+const clusters: ProcessCluster[] = [];
+const going = new Map<Scenario, Promise<void>>();
+
+/** Each scenario waits for nodes to be given up: they all wait at the same time. */
+beforeAll(() => {
+  for (const scenario of [killed, frozen, woken]) {
+    const run = new ProcessCluster().start(2).then((cluster) => {
+      clusters.push(cluster);
+      return scenario(cluster);
+    });
+    run.catch(() => undefined); // its test says it
+    going.set(scenario, run);
+  }
+});
+afterAll(async () => {
+  await Promise.allSettled(going.values());
+  for (const cluster of clusters) await cluster.stop();
+}, 120_000);
+
+test('the runs of a killed process are taken up in order; who loses two nodes ends as node_lost', async () => {
+  await going.get(killed);
+}, 120_000);
+
+test('what a frozen process writes after its runs were taken over changes nothing, and it works again', async () => {
+  await going.get(frozen);
+}, 120_000);
+
+test('a process that was given up stops its runs by itself when it wakes, and joins again', async () => {
+  await going.get(woken);
+}, 120_000);
+
+async function killed(cluster: ProcessCluster): Promise<void> {
+  const { model } = cluster;
+  const first = await cluster.scheduler();
+  const ids: string[] = [];
+  for (let i = 0; i < 4; i++) ids.push(await cluster.submit());
+  const [a, b, c, d] = ids as [string, string, string, string];
+  await until(() => model.running === 2);
+  const stream = await cluster.stream(b);
+
+  const starting = cluster.scheduler();
+  first.kill('SIGKILL');
+  const second = await starting;
+  await until(() => model.times(a) === 2 && model.times(b) === 2, givenUp);
+  expect([model.times(c), model.times(d)]).toEqual([0, 0]); // they were behind, and still are
+
+  model.releaseOne(a);
+  await until(() => model.times(c) === 1);
+  await cluster.completed(a);
+  const following = cluster.scheduler();
+  second.kill('SIGKILL'); // with the second run of b and the first of c
+  const third = await following;
+  await until(() => model.times(c) === 2, givenUp);
+  await cluster.completed(b);
+  model.release();
+  await cluster.completed(c, d);
+  third.kill('SIGTERM');
+  expect(await third.exited).toEqual({ code: 0, signal: null });
+
+  const succeeded = { outcome: 'succeeded', code: null };
+  expect(await cluster.story(a)).toEqual({
+    ...succeeded,
+    output: { done: a, attempt: 2 },
+    lost: 1,
+    attempts: ['lost', 'succeeded'],
+    events: ['started', 'requeued', 'started', 'completed'],
+  });
+  expect(await cluster.story(b)).toEqual({
+    outcome: 'failed',
+    code: 'node_lost',
+    output: null,
+    lost: 2,
+    attempts: ['lost', 'lost'],
+    events: ['started', 'requeued', 'started', 'completed'],
+  });
+  expect(await cluster.story(c)).toMatchObject({ ...succeeded, attempts: ['lost', 'succeeded'] });
+  expect(await cluster.story(d)).toMatchObject({ ...succeeded, attempts: ['succeeded'], lost: 0 });
+  expect(ids.map((id) => model.times(id))).toEqual([2, 2, 2, 1]);
+  expect(model.mostAtOnce).toBe(2);
+  expect((await cluster.api.get(`/v1/queue/requests/${b}`)).status).toBe(502);
+  await stream.ended;
+  // A position that changes is told as IN_QUEUE once more.
+  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
+  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+}
+
+async function frozen(cluster: ProcessCluster): Promise<void> {
+  const { model } = cluster;
+  const first = await cluster.scheduler();
+  const id = await cluster.submit();
+  await until(() => model.running === 1);
+  const stream = await cluster.stream(id);
+  first.kill('SIGSTOP');
+  const second = await cluster.scheduler();
+  await until(() => model.times(id) === 2, givenUp);
+  model.releaseOne(id, 2);
+  await cluster.completed(id);
+  model.releaseOne(id, 1); // the answer that the frozen one finds when it wakes
+  first.kill('SIGCONT');
+  second.kill('SIGTERM');
+  await second.exited;
+
+  const next = await cluster.submit(); // only the one that was frozen is left to run it
+  await until(() => model.times(next) === 1, givenUp);
+  model.release();
+  await cluster.completed(next);
+  first.kill('SIGTERM');
+  expect(await first.exited).toEqual({ code: 0, signal: null });
+  expect(await cluster.story(id)).toEqual({
+    outcome: 'succeeded',
+    code: null,
+    output: { done: id, attempt: 2 },
+    lost: 1,
+    attempts: ['lost', 'succeeded'],
+    events: ['started', 'requeued', 'started', 'completed'],
+  });
+  await stream.ended;
+  // A position that changes is told as IN_QUEUE once more.
+  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
+  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+}
+
+async function woken(cluster: ProcessCluster): Promise<void> {
+  const { model, api } = cluster;
+  const only = await cluster.scheduler();
+  const id = await cluster.submit();
+  await until(() => model.running === 1);
+  only.kill('SIGSTOP');
+  await until(async () => {
+    const status = (await (await api.get(`/v1/queue/requests/${id}/status`)).json()) as { status: string };
+    return status.status === 'IN_QUEUE';
+  }, givenUp);
+  only.kill('SIGCONT');
+  await until(() => model.times(id) === 2 && model.running === 1, givenUp); // the first call was given up
+  model.release();
+  await cluster.completed(id);
+  only.kill('SIGTERM');
+  expect(await only.exited).toEqual({ code: 0, signal: null });
+  expect(await cluster.story(id)).toMatchObject({
+    outcome: 'succeeded',
+    output: { done: id, attempt: 2 },
+    attempts: ['lost', 'succeeded'],
+  });
+}

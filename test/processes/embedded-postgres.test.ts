@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Exit, SpawnedService, spawnService, until } from '../support/index.js';
+
+let directory: string;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'nowserving-data-'));
+  await chmod(directory, 0o755); // as root the server runs as somebody else
+});
+beforeEach(() => {
+  environment = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'error' };
+});
+afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
+
+const pidFile = (): string => join(environment['DATA_DIR']!, 'postgres', 'postmaster.pid');
+const serverPid = (): number => Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function submit(service: SpawnedService, key: string): Promise<string> {
+  const response = await fetch(`${service.url}/v1/queue/demo/text/echo`, {
+    method: 'POST',
+    headers: { authorization: `Key ${key}` },
+    body: '{"prompt":"remember me"}',
+  });
+  expect(response.status).toBe(202);
+  return ((await response.json()) as { request_id: string }).request_id;
+}
+
+const answer = (service: SpawnedService, id: string): Promise<unknown> =>
+  until(async () => {
+    const response = await fetch(`${service.url}/v1/queue/requests/${id}`);
+    return response.status === 200 && ((await response.json()) as object);
+  });
+
+async function stop(service: SpawnedService, signal: NodeJS.Signals): Promise<void> {
+  const server = serverPid();
+  service.kill(signal);
+  expect(await service.exited).toEqual({ code: 0, signal: null });
+  expect([isAlive(server), existsSync(pidFile())]).toEqual([false, false]);
+}
+
+async function kill(service: SpawnedService, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  service.kill(signal);
+  await service.exited;
+}
+
+test('the embedded database keeps its data over every way in which a service can end', async () => {
+  let service = await spawnService(environment);
+  const key = /only this once: (\S+)/.exec(service.output)![1]!;
+  const id = await submit(service, key);
+  await answer(service, id);
+
+  // A second service on the directory gives up, and the first does not notice.
+  const second = new SpawnedService(environment);
+  expect(await second.exited).toEqual({ code: 1, signal: null });
+  expect(second.output.trimEnd()).toMatch(/^Another service is running on the data directory .*$/);
+  const ids = [id, await submit(service, key)];
+  await stop(service, 'SIGINT');
+
+  service = await spawnService(environment);
+  expect(service.output).not.toContain('only this once');
+  for (const known of ids) expect(await answer(service, known)).toEqual({ prompt: 'remember me' });
+  ids.push(await submit(service, key));
+
+  // The service alone is killed: the next one ends the server that was left behind, and starts its own.
+  const orphan = serverPid();
+  await kill(service);
+  expect(isAlive(orphan)).toBe(true);
+  service = await spawnService(environment);
+  expect(isAlive(orphan)).toBe(false);
+  for (const known of ids) await answer(service, known);
+  ids.push(await submit(service, key));
+
+  // Everything is killed, and somebody else has the server's process id when the next one starts.
+  const killed = serverPid();
+  await kill(service);
+  process.kill(killed, 'SIGKILL');
+  await until(() => !isAlive(killed));
+  const stranger = sleeper();
+  const stale = readFileSync(pidFile(), 'utf8').replace(/^\d+/, String(stranger.pid));
+  await writeFile(pidFile(), stale);
+  service = await spawnService(environment);
+  expect(stranger.exitCode).toBeNull();
+  stranger.kill();
+  for (const known of ids) await answer(service, known);
+  await stop(service, 'SIGTERM');
+}, 90_000);
+
+test('a database that is killed has forgotten no call that counts against a limit', async () => {
+  Object.assign(environment, { DATA_DIR: join(directory, 'limited'), RATE_LIMIT_OTHER: '50/h' });
+  const poll = async ({ url }: SpawnedService): Promise<number> => {
+    const { status } = await fetch(`${url}/v1/queue/requests/nobody/status`);
+    return status;
+  };
+  let service = await spawnService(environment);
+  for (let i = 0; i < 50; i++) expect(await poll(service)).toBe(404);
+  const server = serverPid();
+  process.kill(server, 'SIGKILL');
+  await kill(service);
+
+  service = await spawnService(environment);
+  expect(await poll(service)).toBe(403);
+  await stop(service, 'SIGTERM');
+}, 90_000);
+
+test('two services that make the same directory at once: one runs, the other gives up', async () => {
+  environment['DATA_DIR'] = join(directory, 'fresh');
+  const both = [new SpawnedService(environment), new SpawnedService(environment)];
+  const exits: (Exit | undefined)[] = [undefined, undefined];
+  both.forEach((one, i) => void one.exited.then((exit) => (exits[i] = exit)));
+  const { runs, gone } = await until(
+    () => {
+      const runs = both.findIndex(({ output }) => output.includes('listening on'));
+      const gone = exits.findIndex((exit) => exit !== undefined);
+      return runs >= 0 && gone >= 0 && { runs, gone };
+    },
+    { timeoutMs: 60_000, explain: () => both.map(({ output }) => output) },
+  );
+  expect(exits[gone]).toEqual({ code: 1, signal: null });
+  expect(both[gone]!.output.trimEnd()).toMatch(/^Another service is running on the data directory .*$/);
+  await stop(both[runs]!, 'SIGTERM');
+}, 90_000);
+
+test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
+  const data = (environment['DATA_DIR'] = join(directory, 'interrupted'));
+  /** Once it has the directory to itself; it makes the database next, if there is none. */
+  const begins = ({ pid }: SpawnedService) => readFileSync(join(data, 'starting'), 'utf8') === String(pid);
+  const makes = (): boolean => readdirSync(data).some((name) => name.startsWith('postgres.new-'));
+
+  const killed = new SpawnedService(environment);
+  await until(() => begins(killed) && makes());
+  await kill(killed);
+  expect(existsSync(join(data, 'postgres'))).toBe(false);
+
+  for (const moment of [begins, () => existsSync(pidFile())]) {
+    const interrupted = new SpawnedService(environment);
+    await until(() => moment(interrupted));
+    interrupted.kill('SIGINT');
+    expect(await interrupted.exited).toEqual({ code: 0, signal: null });
+    expect([existsSync(pidFile()), makes()]).toEqual([false, false]);
+  }
+
+  const service = await spawnService({ ...environment, BOOTSTRAP_API_KEY: 'a-key-of-the-last-start' });
+  await answer(service, await submit(service, 'a-key-of-the-last-start'));
+  await stop(service, 'SIGTERM');
+}, 90_000);
+
+/** A process of the server's own user, which PostgreSQL would take for a server of its own. */
+function sleeper(): ChildProcess {
+  const { uid, gid } = statSync(join(environment['DATA_DIR']!, 'postgres'));
+  const owner = process.getuid?.() === 0 ? { uid, gid } : {};
+  return spawn('sleep', ['60'], { ...owner, stdio: 'ignore' });
+}

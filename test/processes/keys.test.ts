@@ -1,0 +1,194 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiKey } from '../../src/auth/api-key.entity.js';
+import { KeySecret } from '../../src/auth/key-secret.js';
+import { KeyStore } from '../../src/auth/key-store.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
+import { startLimitedApp } from '../support/rate-limit-app.js';
+import { createTestDatabase, SpawnedService, type TestDatabase, until } from '../support/index.js';
+
+interface Ended {
+  code: number | null;
+  output: string;
+}
+
+/** `npm run keys -- …` as a process of its own. */
+async function keys(environment: Record<string, string>, ...args: string[]): Promise<Ended> {
+  const command = new SpawnedService(environment, { script: 'dist/src/keys.js', args });
+  const { code } = await command.exited;
+  return { code, output: command.output };
+}
+
+function keyIn({ output }: Ended): string {
+  return /^ns_[\w-]{43}$/m.exec(output)![0];
+}
+
+interface Listed {
+  id: string;
+  name: string;
+  prefix: string;
+  state: string;
+  [field: string]: unknown;
+}
+
+describe('the keys command', () => {
+  let database: TestDatabase;
+  const run = (...args: string[]): Promise<Ended> => keys({ DATABASE_URL: database.url }, ...args);
+  const list = async (): Promise<Listed[]> => JSON.parse((await run('list', '--json')).output) as Listed[];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+
+  afterEach(() => database.drop());
+
+  test('create prints the key once, list never does, and the key works until it is revoked', async () => {
+    const created = await run('create', '--name', 'web shop');
+    expect(created.code).toBe(0);
+    const key = keyIn(created);
+    expect(created.output).toContain('cannot be shown again');
+    expect(created.output.split(key)).toHaveLength(2);
+
+    const table = await run('list');
+    expect(table.output).toMatch(/^PREFIX +NAME +STATE +SCOPES +MODELS +LIMITS +LAST USED +ID$/m);
+    expect(table.output).toContain(key.slice(0, 10));
+    expect(table.output + (await run('list', '--json')).output).not.toContain(key.slice(10));
+
+    const app = await startLimitedApp(database.url);
+    try {
+      expect((await app.submit(key)).status).toBe(201);
+      const revoked = await run('revoke', 'web shop');
+      expect(revoked).toEqual({ code: 0, output: expect.stringContaining('Revoked the key') as string });
+      await until(async () => (await app.submit(key)).status === 401);
+    } finally {
+      await app.stop();
+    }
+  });
+
+  test('create keeps every option', async () => {
+    const { code } = await run(
+      ...[
+        'create',
+        '-n',
+        'ci',
+        '--scope',
+        'submit',
+        '--scope',
+        'READ',
+        '--model',
+        'acme/*',
+        '--model',
+        'demo/echo',
+      ],
+      ...['--rate-limit-submit', '50/s,1000/m', '--rate-limit-other', 'off', '--expires', '2099-12-31'],
+    );
+    expect(code).toBe(0);
+    expect(await list()).toEqual([
+      expect.objectContaining({
+        name: 'ci',
+        state: 'valid',
+        scopes: ['submit', 'read'],
+        models: ['acme/*', 'demo/echo'],
+        rate_limit_submit: '50/s,1000/m',
+        rate_limit_other: 'off',
+        expires_at: '2099-12-31T00:00:00.000Z',
+        revoked_at: null,
+      }),
+    ]);
+  });
+
+  test('a duration is counted from now', async () => {
+    await run('create', '--name', 'brief', '--expires', '90d');
+    const [{ created_at, expires_at } = { created_at: '', expires_at: '' }] = await list();
+    expect(Date.parse(String(expires_at)) - Date.parse(String(created_at))).toBe(90 * 86_400_000);
+  });
+
+  test('revoke takes an id, a prefix or a name, and asks when a name fits several', async () => {
+    const source = await createDataSource({
+      url: database.url,
+      poolSize: 1,
+      entities: [ApiKey],
+    }).initialize();
+    const store = new KeyStore(source.getRepository(ApiKey));
+    for (const name of ['a', 'b', 'c', 'twin', 'twin']) await store.add(KeySecret.generate(), { name });
+    await source.destroy();
+    const [a, b] = await list();
+    expect((await run('revoke', a!.id)).code).toBe(0);
+    expect((await run('revoke', b!.prefix)).code).toBe(0);
+    expect((await run('revoke', 'c')).code).toBe(0);
+
+    const ambiguous = await run('revoke', 'twin');
+    expect(ambiguous.code).toBe(1);
+    for (const { id } of (await list()).slice(3)) expect(ambiguous.output).toContain(id);
+    expect((await list()).map(({ state }) => state)).toEqual([
+      'revoked',
+      'revoked',
+      'revoked',
+      'valid',
+      'valid',
+    ]);
+
+    expect(await run('revoke', 'c')).toEqual({
+      code: 1,
+      output: expect.stringMatching(/revoked before/) as string,
+    });
+    expect(await run('revoke', 'nobody')).toEqual({
+      code: 1,
+      output: expect.stringMatching(/no key with/) as string,
+    });
+  });
+});
+
+describe('the keys command without a database', () => {
+  test.each([
+    [['create', '--scop', 'read'], "unknown option '--scop'\n(Did you mean --scope?)"],
+    [['creat'], "unknown command 'creat'\n(Did you mean create?)"],
+  ])('%j is explained and ends with exit code 2', async (args, said) => {
+    const { code, output } = await keys({}, ...args);
+    expect(output).toContain(said);
+    expect(code).toBe(2);
+  });
+
+  test('help ends with exit code 0 and shows examples', async () => {
+    const { code, output } = await keys({}, '--help');
+    expect(code).toBe(0);
+    expect(output).toContain('npm run keys -- create --name');
+  });
+
+  test('a database that cannot be reached is one clear line without its password', async () => {
+    const { code, output } = await keys({ DATABASE_URL: 'postgresql://u:hunter2@127.0.0.1:1/none' }, 'list');
+    expect(code).toBe(1);
+    expect(output).toMatch(/^The database at 127\.0\.0\.1:1\/none cannot be reached: [^\n]+\n$/);
+    expect(output).not.toContain('hunter2');
+  });
+});
+
+describe('the keys command and the embedded database', () => {
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'nowserving-keys-'));
+  });
+
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  test('it starts the server for as long as it needs it, and joins the one of a running service', async () => {
+    const environment = { DATA_DIR: directory };
+    const server = new EmbeddedPostgres(environment.DATA_DIR);
+    try {
+      expect((await keys(environment, 'create', '--name', 'before')).code).toBe(0);
+      await server.start();
+      expect((await keys(environment, 'create', '--name', 'during')).code).toBe(0);
+      await server.stop();
+      const { code, output } = await keys(environment, 'list');
+      expect(code).toBe(0);
+      expect(output).toContain('before');
+      expect(output).toContain('during');
+      await server.start();
+    } finally {
+      await server.stop();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,157 @@
+import { QueueCalls } from '../support/queue-calls.js';
+import { modelsFile, type Script, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const models = modelsFile(
+    model.entry('test/patient', { attempts: 3 }),
+    model.entry('test/once', { attempts: 1 }),
+    model.entry('test/narrow', { concurrency: 1, attempts: 2 }),
+    model.entry('test/wide', { concurrency: 3 }),
+    model.entry('test/short', { attempts: 5, expires: '500ms' }),
+  );
+  service = await startTestService({ models });
+  calls = new QueueCalls(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+/** Asks to be tried again at once. */
+const busy: Script = { status: 503, headers: { 'retry-after': '0' } };
+
+interface Attempt {
+  attempt: number;
+  outcome: string;
+  error_code: string | null;
+  error_message: string | null;
+  ordered: boolean;
+}
+
+function attemptsOf(id: string): Promise<Attempt[]> {
+  return service.query<Attempt>(
+    `SELECT attempt, outcome, error_code, error_message,
+            started_at <= ended_at AND node_id IN (SELECT id FROM node) AS ordered
+     FROM attempt WHERE request_id = $1 ORDER BY attempt`,
+    [id],
+  );
+}
+
+const ended = { ordered: true, error_code: null, error_message: null };
+
+describe('attempts', () => {
+  test('are made until one succeeds, and each leaves a row', async () => {
+    const id = await calls.run('test/patient', { attempts: [busy, { drop: true }, { body: '[1]' }] });
+    expect(await (await service.get(calls.path(id))).text()).toBe('[1]');
+    expect(model.times(id)).toBe(3);
+    const failed = { attempt: 1, outcome: 'failed', error_code: 'model_unavailable', ordered: true };
+    expect(await attemptsOf(id)).toEqual([
+      { ...failed, error_message: 'The model answered 503.' },
+      { ...failed, attempt: 2, error_message: expect.any(String) },
+      { ...ended, attempt: 3, outcome: 'succeeded' },
+    ]);
+    const { logs } = await calls.status(id, '?logs=1');
+    expect(logs!.map(({ level, source }) => [level, source])).toEqual(Array(2).fill(['WARN', 'queue']));
+  });
+
+  test('end with the last error when they are used up', async () => {
+    const id = await calls.run('test/patient', busy);
+    expect(model.times(id)).toBe(3);
+    expect((await attemptsOf(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed']);
+    expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'model_unavailable' } });
+  });
+
+  test.each([400, 401, 404, 422, 501, 505])(
+    'are not repeated after %i, the final word of a model',
+    async (status) => {
+      const id = await calls.run('test/patient', { status });
+      expect(model.times(id)).toBe(1);
+    },
+  );
+
+  test.each([408, 425, 429, 500, 502, 503, 504])('are repeated after %i', async (status) => {
+    const id = await calls.run('test/patient', { attempts: [{ ...busy, status }, {}] });
+    expect(model.times(id)).toBe(2);
+    expect((await calls.status(id)).success).toBe(true);
+  });
+
+  test('are as many as the model has: one', async () => {
+    const id = await calls.run('test/once', busy);
+    expect(model.times(id)).toBe(1);
+  });
+
+  test('wait as long as the model asked, out of the line but still IN_QUEUE', async () => {
+    const later = { status: 429, headers: { 'retry-after': '3600' } };
+    const id = await calls.submit('test/patient', { attempts: [later, {}] });
+    await model.arrived(id);
+    const status = await calls.reached(id, 'IN_QUEUE');
+    expect(status.queue_position).toBe(0);
+    const [wait] = await service.query(
+      `SELECT ready_at > now() + interval '59 minutes' AS long, ready_at < now() + interval '61 minutes' AS short
+       FROM delayed_entry WHERE request_id = $1`,
+      [id],
+    );
+    expect(wait).toEqual({ long: true, short: true });
+    await calls.cancel(id);
+  });
+
+  test('wait a random time that is bounded where the model asked for none', async () => {
+    const id = await calls.submit('test/patient', { attempts: [{ status: 500 }, {}] });
+    await model.arrived(id, 2);
+    const [wait] = await service.query<{ ok: boolean }>(
+      `SELECT (SELECT min(at) FROM request_event WHERE request_id = $1 AND kind = 'requeued')
+              <= (SELECT max(at) FROM request_event WHERE request_id = $1 AND kind = 'started') AS ok`,
+      [id],
+    );
+    expect(wait).toEqual({ ok: true });
+  });
+
+  test('keep the place in the line: a request that failed is ahead of those that came after it', async () => {
+    const first = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(first);
+    const id = await calls.submit('test/narrow', { attempts: [busy, {}] });
+    const later = await calls.submitAll(3, 'test/narrow');
+    const places = `SELECT seq FROM request WHERE id = ANY ($1::uuid[]) ORDER BY id`;
+    const before = await service.query(places, [[id, ...later]]);
+    await model.answer(first);
+    for (const one of [id, ...later]) await calls.reached(one, 'COMPLETED');
+    expect(model.times(id)).toBe(2);
+    expect(await service.query(places, [[id, ...later]])).toEqual(before);
+  });
+
+  test('that wait still expire', async () => {
+    const id = await calls.run('test/short', { status: 503, headers: { 'retry-after': '60' } });
+    expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'expired' } });
+    expect(await calls.count('delayed_entry')).toBe(0);
+  });
+});
+
+test('never more run at once than the concurrency of the model, by its own count', async () => {
+  const held = await calls.submitAll(12, 'test/wide', { hold: true });
+  await Promise.all(held.slice(0, 3).map((id) => model.arrived(id)));
+  model.mostAtOnce = 3;
+  for (const id of held) await model.answer(id);
+  for (const id of held) await calls.reached(id, 'COMPLETED');
+  expect(model.mostAtOnce).toBe(3);
+});
+
+test('requests of a model start in the order in which they came', async () => {
+  const first = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(first);
+  const ids = await calls.submitAll(10, 'test/narrow');
+  await model.answer(first);
+  await calls.reached(ids.at(-1)!, 'COMPLETED');
+  await until(async () => (await calls.count(`request WHERE state <> 'COMPLETED'`)) === 0);
+  const started = await service.query<{ id: string }>(
+    `SELECT id FROM request WHERE id = ANY ($1::uuid[]) ORDER BY started_at`,
+    [ids],
+  );
+  expect(started.map(({ id }) => id)).toEqual(ids);
+});

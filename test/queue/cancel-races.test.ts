@@ -1,0 +1,134 @@
+import { startTestService, type TestService, until } from '../support/index.js';
+import { CountingModel } from '../support/counting-model.js';
+import { inParallel } from '../support/in-parallel.js';
+
+interface Ending {
+  id: string;
+  state: string;
+  outcome: string;
+  attempts: string[];
+  entries: number;
+  leases: number;
+  /** Events that complete the request, and events after one of them. */
+  completions: number;
+  afterwards: number;
+}
+
+const model = new CountingModel();
+let service: TestService;
+
+beforeAll(async () => {
+  await model.start();
+  service = await startTestService({ models: model.models('test/raced', { concurrency: 16 }) });
+});
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+const submit = async (): Promise<string> => {
+  const response = await service.submit('test/raced', {});
+  return ((await response.json()) as { request_id: string }).request_id;
+};
+
+const cancel = async (id: string): Promise<[number, string]> => {
+  const response = await service.put(`/v1/queue/requests/${id}/cancel`);
+  return [response.status, ((await response.json()) as { status: string }).status];
+};
+
+const endings = (ids: string[]): Promise<Ending[]> =>
+  service.query<Ending>(
+    `SELECT id, state, outcome,
+            ARRAY(SELECT outcome FROM attempt WHERE request_id = request.id ORDER BY attempt) AS attempts,
+            (SELECT count(*) FROM queue_entry WHERE request_id = request.id)::int AS entries,
+            (SELECT count(*) FROM lease WHERE request_id = request.id)::int AS leases,
+            (SELECT count(*) FROM request_event WHERE request_id = request.id AND kind = 'completed')::int
+              AS completions,
+            (SELECT count(*) FROM request_event AS event
+             WHERE request_id = request.id
+               AND id > (SELECT min(id) FROM request_event AS last
+                         WHERE last.request_id = request.id AND last.kind = 'completed'))::int AS afterwards
+     FROM request WHERE id = ANY ($1)`,
+    [ids],
+  );
+
+test('of 500 requests cancelled while the scheduler claims them, each runs or is cancelled, never both, never neither', async () => {
+  model.hold();
+  const ids = await inParallel(50, Array.from({ length: 500 }), submit);
+  await until(() => model.running === 16);
+  model.release();
+  const shuffled = ids.toSorted(() => Math.random() - 0.5);
+  const answers = new Map(await inParallel(25, shuffled, async (id) => [id, await cancel(id)] as const));
+  const ended = await until(async () => {
+    const rows = await endings(ids);
+    return rows.every(({ state, leases }) => state === 'COMPLETED' && leases === 0) && rows;
+  });
+
+  expect(ended).toHaveLength(500);
+  const seen = new Set<string>();
+  for (const { id, outcome, attempts, entries, completions, afterwards } of ended) {
+    const [status, word] = answers.get(id)!;
+    seen.add(word);
+    const calls = model.times(id);
+    const story = { id, word, status, outcome, attempts, calls, entries, completions, afterwards };
+    expect(story).toMatchObject({ entries: 0, completions: 1, afterwards: 0 });
+    switch (word) {
+      case 'CANCELLED': // it waited, and never starts
+        expect(story).toMatchObject({ status: 200, outcome: 'cancelled', attempts: [], calls: 0 });
+        break;
+      case 'CANCELLATION_REQUESTED': // it ran once, and what the run did decided
+        expect(story).toMatchObject({ status: 202, attempts: [outcome] });
+        expect(['succeeded', 'cancelled']).toContain(outcome);
+        expect(calls).toBeLessThanOrEqual(1);
+        if (outcome === 'succeeded') expect(calls).toBe(1);
+        break;
+      default:
+        expect(story).toMatchObject({ status: 400, outcome: 'succeeded', attempts: ['succeeded'], calls: 1 });
+        expect(word).toBe('ALREADY_COMPLETED');
+    }
+  }
+  expect(seen).toContain('CANCELLED');
+  expect(seen.size).toBeGreaterThan(1); // otherwise nothing raced
+  expect(model.mostAtOnce).toBeLessThanOrEqual(16);
+});
+
+test('many cancels of one request at once end it once and agree', async () => {
+  model.hold();
+  const first = await inParallel(16, Array.from({ length: 16 }), submit);
+  await until(() => model.running === 16);
+  const [waiting, running] = [await submit(), first[0]!];
+  const ofWaiting = await Promise.all(Array.from({ length: 30 }, () => cancel(waiting)));
+  expect(ofWaiting).toEqual(Array.from({ length: 30 }, () => [200, 'CANCELLED']));
+  const ofRunning = await Promise.all(Array.from({ length: 30 }, () => cancel(running)));
+  for (const [status, word] of ofRunning) {
+    expect([
+      [202, 'CANCELLATION_REQUESTED'],
+      [200, 'CANCELLED'],
+    ]).toContainEqual([status, word]);
+  }
+  await until(async () => (await cancel(running))[0] === 200);
+  const [a, b] = await Promise.all([endings([waiting]), endings([running])]);
+  expect([a[0], b[0]]).toMatchObject([
+    { outcome: 'cancelled', attempts: [], completions: 1 },
+    { outcome: 'cancelled', attempts: ['cancelled'], completions: 1 },
+  ]);
+  const asked = await service.query(
+    `SELECT 1 FROM request_event WHERE request_id = $1 AND kind = 'cancel_requested'`,
+    [running],
+  );
+  expect(asked).toHaveLength(1);
+  model.release();
+});
+
+test('a slot that a cancelled run gives back is used by the next request', async () => {
+  model.hold();
+  const ids = await inParallel(16, Array.from({ length: 32 }), submit);
+  await until(() => model.running === 16);
+  const running = model.arrivals.slice(-16).map(({ id }) => id);
+  await Promise.all(running.map(cancel));
+  const waiting = ids.filter((id) => !running.includes(id));
+  await until(() => waiting.every((id) => model.times(id) === 1));
+  expect(model.mostAtOnce).toBeLessThanOrEqual(16);
+  model.release();
+  await until(async () => (await endings(waiting)).every(({ outcome }) => outcome === 'succeeded'));
+});

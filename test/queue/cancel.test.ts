@@ -1,0 +1,185 @@
+import pg from 'pg';
+import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
+import { keyHeader, problemOf, QueueCalls, unknownId, verdict } from '../support/queue-calls.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let model: ScriptedModel;
+/** Ends the runs of test/stubborn, which do not listen when they are told to stop. */
+let end: () => void = () => undefined;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const models = modelsFile(
+    model.entry('test/model', { attempts: 5 }),
+    model.entry('test/narrow', { concurrency: 1 }),
+    '  - { id: test/stubborn, runner: { kind: demo, demo: echo } }',
+  );
+  service = await startTestService({ models });
+  calls = new QueueCalls(service);
+  service.app.get(RunnerRegistry).register('demo', {
+    run: ({ input }) => new Promise((resolve) => (end = () => resolve(input))),
+  });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+async function expectCancel(id: string, status: number, word: string): Promise<void> {
+  const response = await calls.cancel(id);
+  expect([response.status, await response.json()]).toEqual([status, { status: word }]);
+}
+
+async function expectNothingLeft(): Promise<void> {
+  for (const table of ['queue_entry', 'delayed_entry', 'lease']) expect(await calls.count(table)).toBe(0);
+}
+
+describe('cancelling', () => {
+  test('a request that waits is done at once: it never starts', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    const id = await calls.submit('test/narrow');
+    const later = await calls.submit('test/narrow');
+    await expectCancel(id, 200, 'CANCELLED');
+    expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', success: false });
+    await model.answer(running);
+    await calls.reached(later, 'COMPLETED');
+    expect(model.times(id)).toBe(0);
+    await expectNothingLeft();
+  });
+
+  test('a request that runs tells the run to stop, and what it does decides', async () => {
+    const id = await calls.submit('test/model', { hold: true });
+    const call = await model.arrived(id);
+    await expectCancel(id, 202, 'CANCELLATION_REQUESTED');
+    await until(() => call.closed, { message: 'the call to the model is hung up' });
+    const status = await calls.reached(id, 'COMPLETED');
+    expect(status).toMatchObject({ success: false, error: { code: 'cancelled' } });
+    expect(status.metrics.inference_time).toEqual(expect.any(Number));
+    expect(model.times(id)).toBe(1);
+    await expectNothingLeft();
+  });
+
+  test('a run that succeeds all the same is a success', async () => {
+    const id = await calls.submit('test/stubborn', { kept: true });
+    await calls.reached(id, 'IN_PROGRESS');
+    await expectCancel(id, 202, 'CANCELLATION_REQUESTED');
+    await expectCancel(id, 202, 'CANCELLATION_REQUESTED');
+    end();
+    expect(await (await calls.response(id)).json()).toEqual({ kept: true });
+    expect(await calls.status(id)).toMatchObject({ success: true, error: null });
+    expect((await problemOf(await calls.cancel(id))).code).toBe('already_completed');
+  });
+
+  test('again changes nothing, and is answered as the first time', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    const waiting = await calls.submit('test/narrow');
+    for (let i = 0; i < 3; i++) await expectCancel(waiting, 200, 'CANCELLED');
+    const { error } = await calls.status(waiting);
+    await expectCancel(waiting, 200, 'CANCELLED');
+    expect((await calls.status(waiting)).error).toEqual(error);
+    await expectCancel(running, 202, 'CANCELLATION_REQUESTED');
+    await calls.reached(running, 'COMPLETED');
+    for (let i = 0; i < 3; i++) await expectCancel(running, 200, 'CANCELLED');
+    const events = await service.query(
+      `SELECT kind FROM request_event WHERE request_id = $1 AND kind = 'completed'`,
+      [running],
+    );
+    expect(events).toHaveLength(1);
+  });
+
+  test('a request that waits for its next attempt keeps it from ever being made', async () => {
+    const id = await calls.submit('test/model', { status: 503, headers: { 'retry-after': '60' } });
+    await model.arrived(id);
+    await calls.reached(id, 'IN_QUEUE');
+    await expectCancel(id, 200, 'CANCELLED');
+    expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
+    await expectNothingLeft();
+  });
+
+  test.each([
+    ['succeeded', {}],
+    ['failed', { status: 400 }],
+  ])('a request that has %s is already_completed', async (_name, script) => {
+    const id = await calls.run('test/model', script);
+    const before = await calls.status(id);
+    const response = await calls.cancel(id);
+    expect(response.status).toBe(400);
+    expect(await problemOf(response)).toMatchObject({
+      code: 'already_completed',
+      status: 'ALREADY_COMPLETED',
+    });
+    expect(await calls.status(id)).toEqual(before);
+  });
+
+  test('what nobody submitted is unknown_request', async () => {
+    expect(await verdict(calls.cancel(unknownId()))).toEqual([404, 'unknown_request']);
+  });
+
+  test("another key's request is unknown_request, and goes on", async () => {
+    const id = await calls.submit('test/model', { hold: true });
+    const headers = keyHeader(await calls.newKey());
+    expect(await verdict(calls.cancel(id, { headers }))).toEqual([404, 'unknown_request']);
+    await model.answer(id);
+    expect((await calls.reached(id, 'COMPLETED')).success).toBe(true);
+  });
+
+  test('waits for a log line that is being written, so that no stream passes over the line', async () => {
+    const id = await calls.submit('test/stubborn');
+    await calls.reached(id, 'IN_PROGRESS');
+    const writer = new pg.Client({ connectionString: service.databaseUrl });
+    await writer.connect();
+    const kinds = async (): Promise<unknown[]> =>
+      (
+        await service.query<{ kind: string }>(
+          `SELECT kind FROM request_event WHERE request_id = $1 ORDER BY id`,
+          [id],
+        )
+      ).map(({ kind }) => kind);
+    try {
+      await writer.query('BEGIN');
+      await writer.query(`SELECT FROM lease WHERE request_id = $1 FOR KEY SHARE`, [id]);
+      await writer.query(
+        `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+         VALUES ($1, 'log', 1, 'INFO', 'runner', 'slow')`,
+        [id],
+      );
+      let answered = false;
+      const cancelling = calls.cancel(id).finally(() => (answered = true));
+      await until(
+        async () =>
+          answered ||
+          (await service.query(`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`))
+            .length > 0,
+        { message: 'the cancel waits for the writer' },
+      );
+      expect(await kinds()).toEqual(['started']);
+      await writer.query('COMMIT');
+      expect((await cancelling).status).toBe(202);
+      expect(await kinds()).toEqual(['started', 'log', 'cancel_requested']);
+    } finally {
+      await writer.end();
+    }
+    end();
+    await calls.reached(id, 'COMPLETED');
+  });
+
+  test('many times at once is one cancellation', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    const id = await calls.submit('test/narrow');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => calls.cancel(id)));
+    for (const answer of answers) {
+      expect([answer.status, await answer.json()]).toEqual([200, { status: 'CANCELLED' }]);
+    }
+    const events = await service.query(`SELECT kind FROM request_event WHERE request_id = $1`, [id]);
+    expect(events).toEqual([{ kind: 'completed' }]);
+    await model.answer(running);
+    await calls.reached(running, 'COMPLETED');
+  });
+});

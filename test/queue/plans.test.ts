@@ -1,0 +1,232 @@
+import { Database } from '../../src/database/database.js';
+import { Pipeline } from '../../src/database/pipeline.js';
+import type { Queries, Statement } from '../../src/database/statement.js';
+import { Promoter } from '../../src/queue/duties/promoter.js';
+import { Scheduler } from '../../src/queue/duties/scheduler.js';
+import { expire } from '../../src/queue/queries/expire.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+type Value = string | number | null | Buffer | (string | number | null)[];
+
+interface Used {
+  statement: Statement;
+  values: Value[];
+}
+
+let service: TestService;
+let database: Database;
+let model: ScriptedModel;
+/** Every statement that a life of requests has used, with the values it had last. */
+const used = new Map<string, Used>();
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const settings = { attempts: 2, expires: '1h' };
+  service = await startTestService({
+    models: modelsFile(model.entry('test/model', settings)),
+    config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
+  });
+  database = service.app.get(Database);
+  const restore = [database, Pipeline.prototype].map((queries) => watch(queries));
+  await liveALife(new QueueCalls(service));
+  for (const end of restore) end();
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+/** Notes what is asked of it, until what it returns is called. */
+function watch(queries: Queries): () => void {
+  const { query } = queries;
+  queries.query = function <Row extends object>(statement: Statement, values: unknown[] = []) {
+    used.set(statement.name, { statement, values: values as Value[] });
+    return query.call(this, statement, values) as Promise<Row[]>;
+  };
+  return () => (queries.query = query);
+}
+
+/** Takes requests through every statement of the hot path. */
+async function liveALife(calls: QueueCalls): Promise<void> {
+  const body = '{"type":"log","message":"x"}\n{"type":"output","output":1}';
+  const busy = { status: 503, headers: { 'retry-after': '0' } };
+  const id = await calls.submit('test/model', {
+    attempts: [busy, { type: 'application/x-ndjson', body }],
+  });
+  await calls.response(id);
+  await calls.status(id, '?logs=1');
+  await calls.response(await calls.submit('test/model', { attempts: [{ status: 400 }] }));
+  await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
+  await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
+  // Nobody runs them. At once within the process, so that they go together, and then one alone.
+  const queue = service.app.get(QueueService);
+  const keyId = (await service.query<{ id: string }>(`SELECT id FROM api_key`))[0]!.id;
+  const request = { modelId: 'test/other', keyId, input: Buffer.from('{}'), expiresMs: null };
+  const ids = await Promise.all(Array.from({ length: 10 }, () => queue.submit(request)));
+  ids.push(await queue.submit(request));
+  await Promise.all(ids.map((one) => queue.status(one)));
+  // Alone and with room, as the first one was, but with nothing to count along.
+  await queue.submit({ ...request, modelId: 'test/model' });
+  await Promise.all(ids.map((one) => calls.cancel(one)));
+  // Alone and without room.
+  const scheduler = service.app.get(Scheduler);
+  await scheduler.stop();
+  const waiting = await calls.submit('test/model', {});
+  scheduler.start();
+  await calls.response(waiting);
+  for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
+  await expire(database, 'test/model', { code: 'expired', status: 504, message: '', timestamp: '' });
+}
+
+/** The plan that the service itself would get: on its own connections, with the plan kept for all values. */
+async function planOf(name: string, options = ''): Promise<string> {
+  const { statement, values } = used.get(name)!;
+  const lines = await database.transaction(async (query) => {
+    const run = (text: string): Promise<Record<string, string>[]> => query({ name: '', text });
+    await run(`PREPARE plan_of AS ${statement.text}`);
+    const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;
+    const plan = await run(`EXPLAIN ${options} EXECUTE plan_of ${given}`);
+    await run(`DEALLOCATE plan_of`);
+    await run(`ROLLBACK`);
+    return plan;
+  });
+  return lines.map((line) => line['QUERY PLAN']).join('\n');
+}
+
+/** A fingerprint; other bytes are JSON, or an array in binary format, which begins with its number of dimensions. */
+const sha256Bytes = 32;
+
+function literal(value: Value): string {
+  if (value === null) return 'NULL';
+  if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
+  // The plan is the same for all values.
+  if (Buffer.isBuffer(value) && value[0] === 0) return `'{}'`;
+  const text = Array.isArray(value)
+    ? `{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(String(item)))).join(',')}}`
+    : String(value);
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+const hot = [
+  'submit_started',
+  'submit_started_tolled',
+  'submit_one',
+  'submit_one_tolled',
+  'submit_many',
+  'submit_once',
+  'find_idempotency_key',
+  'claim',
+  'append_log',
+  'finish',
+  'finish_successes',
+  'requeue',
+  'cancel',
+  'promote',
+  'expire_waiting',
+  'models_with_work',
+  'read_status_one',
+  'read_status_many',
+  'read_log',
+  'read_output',
+  'log_usage',
+];
+
+async function expectGoodPlans(): Promise<void> {
+  for (const name of hot) {
+    const plan = await planOf(name);
+    expect(`${name}\n${plan}`).not.toMatch(/Seq Scan/);
+  }
+  const claim = await planOf('claim');
+  expect(claim).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
+  expect(claim).toMatch(/Index Cond: \(\(model_id = \$1\) AND \(ROW\(priority, seq\) >= ROW\(\$5, \$6\)\)\)/);
+  expect(claim).not.toMatch(/Sort/);
+  for (const name of ['submit_started', 'submit_started_tolled']) {
+    expect(await planOf(name)).toMatch(
+      /Index Cond: \(\(model_id = \$2\) AND \(ROW\(priority, seq\) >= ROW\(\$9, \$10\)\)\)/,
+    );
+  }
+  expect(await planOf('expire_waiting')).not.toMatch(/Sort/);
+  expect(await planOf('read_log')).not.toMatch(/Sort/);
+  // A look-up prunes to the partition of one day.
+  for (const name of ['read_status_one', 'read_output', 'cancel']) {
+    expect(await planOf(name)).toMatch(/Subplans Removed: [1-9]/);
+  }
+}
+
+async function fill(rows: number): Promise<void> {
+  await service.query(
+    `INSERT INTO queue_entry (model_id, priority, seq, request_id)
+     SELECT 'test/' || n % 7, 0, nextval('request_seq'), gen_random_uuid()
+     FROM generate_series(1, $1::integer) AS n`,
+    [rows],
+  );
+}
+
+/** With ids of a UUIDv7's form, spread over the coming seconds. */
+async function fillHistory(rows: number): Promise<void> {
+  await service.query(
+    `INSERT INTO request (id, model_id, api_key_id, seq)
+     SELECT overlay(gen_random_uuid()::text PLACING left(uuid_at(now() + n * interval '1 ms')::text, 13) FROM 1)::uuid,
+            'test/other', gen_random_uuid(), nextval('request_seq')
+     FROM generate_series(1, $1::integer) AS n`,
+    [rows],
+  );
+}
+
+describe('the hot statements find their rows by index, and the claim sorts nothing,', () => {
+  const analyze = (): Promise<unknown> =>
+    service.query(`ANALYZE queue_entry, delayed_entry, lease, request, request_event, idempotency_key`);
+
+  beforeAll(async () => {
+    for (const table of ['queue_entry', 'lease', 'delayed_entry']) {
+      await service.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
+    }
+  });
+
+  test('all of them having been seen', () => {
+    expect(hot.filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  test('while the tables are empty', () => expectGoodPlans());
+
+  test('when the statistics say that the tables are empty and they are not', async () => {
+    await analyze();
+    await fill(20_000);
+    await fillHistory(20_000);
+    await expectGoodPlans();
+  });
+
+  test('when the statistics are right', async () => {
+    await analyze();
+    await expectGoodPlans();
+  });
+
+  test('when the statistics say that the tables are full and they are not', async () => {
+    await service.query(`TRUNCATE queue_entry`);
+    await expectGoodPlans();
+  });
+});
+
+test('a claim reads as little of a long line as of a short one', async () => {
+  const pagesOf = async (): Promise<number> => {
+    const plan = await planOf('claim', '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
+    const found = /Limit[^\n]*\n(?:.*Output.*\n)?\s*Buffers: ([^\n]*)/.exec(plan);
+    const pages = [...(found?.[1] ?? '').matchAll(/(?:hit|read)=(\d+)/g)];
+    expect(pages).not.toEqual([]);
+    return pages.reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  const claim = used.get('claim')!;
+  claim.values[0] = 'test/1';
+  claim.values[1] = 1;
+  await service.query(`TRUNCATE queue_entry`);
+  await service.query(`VACUUM queue_entry`);
+  await fill(10);
+  const short = await pagesOf();
+  await fill(50_000);
+  const long = await pagesOf();
+  expect(long).toBeLessThanOrEqual(short + 5);
+});

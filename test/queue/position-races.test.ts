@@ -1,0 +1,181 @@
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { CountingModel } from '../support/counting-model.js';
+import { inParallel } from '../support/in-parallel.js';
+
+const submitters = 50;
+const readers = 5;
+const each = 4;
+
+const model = new CountingModel();
+let service: TestService;
+
+beforeAll(async () => {
+  await model.start();
+  service = await startTestService({
+    models: `models:\n${model.entry('test/a', { concurrency: 3 })}\n${model.entry('test/b', { concurrency: 1 })}\n`,
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+async function submit(index: number): Promise<string> {
+  const response = await service.submit(index % 8 === 0 ? 'test/b' : 'test/a', { index });
+  expect(response.status).toBe(202);
+  return ((await response.json()) as { request_id: string }).request_id;
+}
+
+/** undefined once it has started. */
+async function position(id: string): Promise<number | undefined> {
+  const status = (await (await service.get(`/v1/queue/requests/${id}/status`)).json()) as {
+    status: string;
+    queue_position?: number;
+  };
+  expect(status.queue_position !== undefined).toBe(status.status === 'IN_QUEUE');
+  return status.queue_position;
+}
+
+/** What the database says, counted row by row. */
+async function truth(): Promise<Map<string, number>> {
+  const rows = await service.query<{ id: string; position: number }>(
+    `SELECT request_id AS id,
+            (row_number() OVER (PARTITION BY model_id ORDER BY priority, seq) - 1)::int AS position
+     FROM (SELECT model_id, priority, seq, request_id FROM queue_entry
+           UNION ALL SELECT model_id, priority, seq, request_id FROM delayed_entry) AS waiting`,
+  );
+  return new Map(rows.map((row) => [row.id, row.position]));
+}
+
+/** Nothing moves: every position over HTTP is the one that counting gives. */
+async function expectExact(ids: string[]): Promise<number> {
+  const exact = await truth();
+  const told = await inParallel(20, ids, position);
+  expect(new Map(ids.map((id, i) => [id, told[i]]))).toEqual(new Map(ids.map((id) => [id, exact.get(id)])));
+  return exact.size;
+}
+
+test('while 50 submit and 5 read, no position rises or leaves its bounds, and each is exact whenever nothing moves', async () => {
+  const begun = { total: 0 };
+  const ids: string[] = [];
+  const lowest = new Map<string, number>();
+  const risen: object[] = [];
+  let moving = true;
+  let reads = 0;
+
+  /** Compares with what was known before the read began: two reads at once may answer in any order. */
+  const read = async (id: string): Promise<void> => {
+    const before = lowest.get(id) ?? Infinity;
+    const now = (await position(id)) ?? -1;
+    reads++;
+    if (now > before) risen.push({ id, before, now });
+    expect(now).toBeLessThan(begun.total);
+    lowest.set(id, Math.min(lowest.get(id) ?? Infinity, now));
+  };
+  const reader = async (): Promise<void> => {
+    while (moving) {
+      const recent = ids.length - 1 - Math.floor(Math.random() ** 2 * ids.length);
+      if (ids.length > 0) await read(ids[Math.max(0, recent)]!);
+      await new Promise(setImmediate);
+    }
+  };
+
+  const phase = async (rounds: number): Promise<void> => {
+    await Promise.all(
+      Array.from({ length: submitters }, async (_, submitter) => {
+        for (let i = 0; i < rounds; i++) {
+          begun.total++;
+          const id = await submit(submitter + i);
+          await read(id); // at once: whoever is ahead of it must be known by now
+          ids.push(id);
+        }
+      }),
+    );
+  };
+
+  model.hold();
+  const reading = Array.from({ length: readers }, reader);
+  await phase(each);
+  await until(() => model.running === 4);
+  expect(await expectExact([...ids])).toBe(submitters * each - 4);
+
+  model.takesMs = 5;
+  model.release(); // now requests start while others are submitted and some are cancelled
+  await Promise.all([
+    phase(each),
+    inParallel(
+      2,
+      ids.filter((_, i) => i % 7 === 0),
+      (id) => service.put(`/v1/queue/requests/${id}/cancel`),
+    ),
+  ]);
+  model.hold();
+  await phase(2);
+  await until(() => model.running === 4);
+  expect(await expectExact([...ids])).toBeGreaterThanOrEqual(submitters * 2 - 4);
+
+  model.takesMs = 0;
+  model.release();
+  await until(async () => (await truth()).size === 0, { timeoutMs: 30_000 });
+  moving = false;
+  await Promise.all(reading);
+  expect(risen).toEqual([]);
+  expect(reads).toBeGreaterThan(ids.length);
+  expect(await inParallel(20, ids, position)).toEqual(ids.map(() => undefined));
+}, 60_000);
+
+test('once a submission is answered, none that overlapped it gets in front of it', async () => {
+  const api = await startTestService({ models: model.models('test/a'), config: { role: 'api' } });
+  try {
+    const queue = api.app.get(QueueService);
+    const [key] = await api.query<{ id: string }>('SELECT id FROM api_key');
+    const request = { modelId: 'test/a', keyId: key!.id, input: Buffer.from('{}'), expiresMs: null };
+    let answered = -1;
+    let entered = 0;
+    const inFront: object[] = [];
+    api.app.get(QueueEvents).subscribe((changes) => {
+      for (const { seq } of changes.entered ?? []) {
+        entered++;
+        if (seq < answered) inFront.push({ seq, answered });
+      }
+    });
+    await inParallel(40, Array.from({ length: 1_000 }), async (_, i) => {
+      const once = { key: `once-${i}`, fingerprint: Buffer.alloc(32) };
+      const id = i % 10 === 0 ? (await queue.submitOnce(request, once)).id : await queue.submit(request);
+      answered = Math.max(answered, (await queue.status(id))!.seq);
+    });
+    expect([entered, inFront]).toEqual([1_000, []]);
+  } finally {
+    await api.stop();
+  }
+});
+
+test('requests of one model start in the order of their positions', async () => {
+  model.hold();
+  const blocker = await submit(0);
+  await until(() => model.times(blocker) === 1);
+  const ids = await inParallel(20, Array.from({ length: 60 }), () => submit(0));
+  const told = await inParallel(20, ids, position);
+  const expected = ids.toSorted((x, y) => told[ids.indexOf(x)]! - told[ids.indexOf(y)]!);
+  model.release();
+  await until(() => ids.every((id) => model.times(id) === 1));
+  expect(model.arrivals.slice(-60).map(({ id }) => id)).toEqual(expected);
+});
+
+test('a request between two attempts keeps its place, and those behind it count it', async () => {
+  model.refuse = ({ attempt }) => (attempt === 1 ? 503 : undefined);
+  const first = await submit(0);
+  await until(async () => (await service.query('SELECT 1 FROM delayed_entry')).length === 1);
+  model.refuse = () => undefined;
+  model.hold();
+  const ids = [first];
+  for (let i = 0; i < 5; i++) ids.push(await submit(0));
+  await until(() => model.times(ids[1]!) === 1);
+  // Its backoff may end while we look: then it stands in the line itself, at the very same place.
+  expect(await inParallel(6, ids, position)).toEqual([0, undefined, 1, 2, 3, 4]);
+  model.release();
+  await until(() => ids.every((id) => model.times(id) > 0) && model.times(first) === 2);
+  await until(async () => (await truth()).size === 0);
+});

@@ -1,0 +1,194 @@
+import { keyHeader, problemOf, QueueCalls, type Status, unknownId, verdict } from '../support/queue-calls.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const models = modelsFile(
+    model.entry('test/model'),
+    model.entry('test/hasty', { timeout: '200ms', attempts: 3 }),
+    model.entry('test/narrow', { concurrency: 1, expires: '300ms' }),
+  );
+  service = await startTestService({
+    models,
+    config: { retentionMs: 5 * 86_400_000, maxOutputBytes: 10_000 },
+  });
+  calls = new QueueCalls(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+describe('the response of a success', () => {
+  test.each([
+    ['an object', '{"image":{"url":"x"}}'],
+    ['numbers beyond 2^53', '{"seed":12345678901234567890,"tiny":1.000000000000000000001,"e":1E+2}'],
+    ['its own spelling', '{ "b" : 1,\n\t"a":"\\u00e9\\/", "a":2 }'],
+    ['a text', '"done"'],
+    ['a number', '42'],
+    ['nothing', 'null'],
+    ['false', 'false'],
+    ['a list', '[]'],
+    ['characters of every kind', '{"é":"漢字 😀 \\u0000"}'],
+  ])("is the model's output byte for byte: %s", async (_name, output) => {
+    const id = await calls.run('test/model', { body: output });
+    const response = await service.get(calls.path(id));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.text()).toBe(output);
+  });
+
+  test('stands in a frame with logs=1, and is the same text there', async () => {
+    const output = '{"seed":12345678901234567890, "a":1}';
+    const body = `{"type":"log","message":"drawn"}\n{"type":"output","output":${output}}`;
+    const id = await calls.run('test/model', { type: 'application/x-ndjson', body });
+    const response = await service.get(`${calls.path(id)}?logs=1`);
+    const text = await response.text();
+    expect(text).toContain(`"response":${output},`);
+    const { logs, metrics } = await calls.status(id, '?logs=1');
+    const frame = JSON.parse(text) as Record<string, unknown>;
+    expect(Object.keys(frame)).toEqual(['request_id', 'status', 'response', 'logs', 'metrics']);
+    expect(frame).toMatchObject({ request_id: id, status: 'COMPLETED', logs, metrics });
+    expect(logs).toHaveLength(1);
+  });
+
+  test.each(['?logs=0', '?logs=false'])('is bare with %s', async (query) => {
+    const id = await calls.run('test/model', { body: '[1]' });
+    expect(await (await service.get(`${calls.path(id)}${query}`)).text()).toBe('[1]');
+  });
+});
+
+describe('the response before the end', () => {
+  test.each(['IN_QUEUE', 'IN_PROGRESS'] as const)(
+    'is not_completed while %s, and says when to ask',
+    async (state) => {
+      const running = await calls.submit('test/narrow', { hold: true });
+      const waiting = await calls.submit('test/narrow', { hold: true });
+      const id = { IN_QUEUE: waiting, IN_PROGRESS: running }[state];
+      await model.arrived(running);
+      for (const query of ['', '?logs=1']) {
+        const response = await service.get(`${calls.path(id)}${query}`);
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+        expect(await verdict(response)).toEqual([400, 'not_completed']);
+      }
+      await calls.cancel(waiting);
+      await model.answer(running);
+      await calls.reached(running, 'COMPLETED');
+    },
+  );
+});
+
+describe('the response of a failure', () => {
+  /** The failure as the response tells it, after a look whether the status tells the same. */
+  async function failureOf(name: string, input: object): Promise<[number, string, unknown]> {
+    const id = await calls.run(name, input);
+    const response = await service.get(calls.path(id));
+    const problem = await problemOf(response);
+    const { error } = await calls.status(id);
+    expect(error).toMatchObject({
+      code: problem.code,
+      message: problem.detail,
+      timestamp: problem.timestamp,
+    });
+    expect(error!.details).toEqual(problem.details);
+    return [response.status, problem.code, problem.details];
+  }
+
+  test.each([400, 401, 403, 404, 405, 409, 410, 413, 415, 418, 422, 451])(
+    "is the model's own %i, and what it said",
+    async (status) => {
+      const said = { reason: 'no such style', seed: 1 };
+      expect(await failureOf('test/model', { status, body: JSON.stringify(said) })).toEqual([
+        status,
+        'model_error',
+        said,
+      ]);
+    },
+  );
+
+  test('has no details where the model said nothing', async () => {
+    expect(await failureOf('test/model', { status: 400, body: '' })).toEqual([400, 'model_error', undefined]);
+  });
+
+  test.each([
+    ['answers 500', { status: 500 }, 'model_error'],
+    ['answers 408', { status: 408 }, 'model_error'],
+    ['redirects', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, 'model_error'],
+    ['answers no JSON', { body: '<html>' }, 'model_error'],
+    ['answers more than is allowed', { body: JSON.stringify('x'.repeat(20_000)) }, 'model_error'],
+    ['is not there', { status: 503 }, 'model_unavailable'],
+    ['hangs up', { drop: true }, 'model_unavailable'],
+  ])('is a 502 where the model %s', async (_name, script, code) => {
+    expect((await failureOf('test/model', script)).slice(0, 2)).toEqual([502, code]);
+  });
+
+  test('is 504 timed_out where it ran too long; its run is not tried again', async () => {
+    expect((await failureOf('test/hasty', { hold: true })).slice(0, 2)).toEqual([504, 'timed_out']);
+    const [run] = await service.query(`SELECT outcome, attempt FROM attempt WHERE outcome = 'timed_out'`);
+    expect(run).toEqual({ outcome: 'timed_out', attempt: 1 });
+  });
+
+  test('is 504 expired where it waited too long behind a full model', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    expect((await failureOf('test/narrow', {})).slice(0, 2)).toEqual([504, 'expired']);
+    await model.answer(running);
+    await calls.reached(running, 'COMPLETED');
+  });
+
+  test('is 499 cancelled where it was cancelled, waiting or running', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    const waiting = await calls.submit('test/narrow');
+    for (const id of [waiting, running]) {
+      await calls.cancel(id);
+      expect(await verdict(calls.response(id))).toEqual([499, 'cancelled']);
+      expect(await verdict(calls.response(id, '?logs=1'))).toEqual([499, 'cancelled']);
+    }
+  });
+});
+
+describe('what retention has removed', () => {
+  const routes = ['/status', '/status/stream', ''];
+
+  test('is gone, on every route', async () => {
+    const id = await calls.run('test/model');
+    await service.query(`UPDATE request SET completed_at = now() - interval '6 days' WHERE id = $1`, [id]);
+    for (const route of routes) {
+      expect(await verdict(service.get(`${calls.path(id)}${route}`))).toEqual([410, 'gone']);
+    }
+    expect(await verdict(calls.cancel(id))).toEqual([410, 'gone']);
+  });
+
+  test('stays unknown to another key', async () => {
+    const id = await calls.run('test/model');
+    await service.query(`UPDATE request SET completed_at = now() - interval '6 days' WHERE id = $1`, [id]);
+    const headers = keyHeader(await calls.newKey());
+    expect(await verdict(service.get(calls.path(id), { headers }))).toEqual([404, 'unknown_request']);
+  });
+
+  test('is gone too when nothing is left of it but the time in its id', async () => {
+    const old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+    for (const route of routes) {
+      expect(await verdict(service.get(`${calls.path(old)}${route}`))).toEqual([410, 'gone']);
+    }
+    expect(await verdict(service.get(calls.path(unknownId())))).toEqual([404, 'unknown_request']);
+  });
+
+  test('may be the output alone, while the status still stands', async () => {
+    const id = await calls.run('test/model');
+    await service.query(`UPDATE request SET input = NULL, output = NULL WHERE id = $1`, [id]);
+    expect(await verdict(service.get(calls.path(id)))).toEqual([410, 'gone']);
+    expect(await calls.status(id)).toMatchObject({
+      status: 'COMPLETED',
+      success: true,
+    } satisfies Partial<Status>);
+  });
+});

@@ -1,0 +1,224 @@
+import { v7 } from 'uuid';
+import { PartitionKeeper } from '../../src/queue/duties/partition-keeper.js';
+import { Pruner } from '../../src/queue/duties/pruner.js';
+import { QueueCalls, verdict } from '../support/queue-calls.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+const dayMs = 86_400_000;
+
+let service: TestService;
+let calls: QueueCalls;
+let model: ScriptedModel;
+let seq = 1_000_000;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const models = modelsFile(
+    model.entry('test/model'),
+    model.entry('test/brief', { retention_payload: '1d' }),
+    model.entry('test/narrow', { concurrency: 1 }),
+  );
+  service = await startTestService({ models, config: { retentionMs: 5 * dayMs } });
+  calls = new QueueCalls(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+const prune = (): Promise<void> => service.app.get(Pruner).runOnce();
+
+const dayOf = (age: number): string =>
+  new Date(Date.now() - age * dayMs).toISOString().slice(0, 10).replaceAll('-', '');
+
+/** A request that was submitted so many days ago, with the partitions of its day. */
+async function plant(age: number, completedAge: number | null, modelId = 'test/model'): Promise<string> {
+  const at = Date.now() - age * dayMs;
+  await service.query(`SELECT ensure_partitions(to_date($1, 'YYYYMMDD'), 1)`, [dayOf(age)]);
+  const id = v7({ msecs: at });
+  const completed = completedAge === null ? null : new Date(Date.now() - completedAge * dayMs);
+  await service.query(
+    `INSERT INTO request (id, model_id, api_key_id, state, outcome, seq, attempt, input, output, created_at,
+                          started_at, completed_at)
+     SELECT $1, $2, api_key.id, CASE WHEN $3::timestamptz IS NULL THEN 'IN_QUEUE' ELSE 'COMPLETED' END,
+            CASE WHEN $3::timestamptz IS NOT NULL THEN 'succeeded' END, $4, 1, '{"in":1}',
+            CASE WHEN $3::timestamptz IS NOT NULL THEN '{"out":1}'::json END, $5, $5, $3
+     FROM api_key LIMIT 1`,
+    [id, modelId, completed, ++seq, new Date(at)],
+  );
+  await service.query(
+    `INSERT INTO request_event (request_id, at, kind, attempt) VALUES ($1, $2, 'started', 1)`,
+    [id, new Date(at)],
+  );
+  return id;
+}
+
+/** The days of which any table is left. */
+async function days(): Promise<string[]> {
+  const rows = await service.query<{ day: string }>(
+    `SELECT DISTINCT right(relname, 8) AS day FROM pg_class
+     WHERE relkind = 'r' AND relname ~ '^(request|attempt|request_event)_[0-9]{8}$' ORDER BY day`,
+  );
+  return rows.map(({ day }) => day);
+}
+
+describe('the pruner', () => {
+  test('drops whole days beyond the retention, and no younger one', async () => {
+    const old = [await plant(40, 40), await plant(7, 7)];
+    const young = await plant(4, 4);
+    const today = await calls.run('test/model');
+    await prune();
+    expect(await days()).not.toContain(dayOf(40));
+    expect(await days()).not.toContain(dayOf(7));
+    expect(await days()).toContain(dayOf(4));
+    for (const id of old)
+      expect(await verdict(service.get(`${calls.path(id)}/status`))).toEqual([410, 'gone']);
+    for (const id of [young, today]) expect((await service.get(calls.path(id))).status).toBe(200);
+    const left = await service.query(`SELECT FROM request_event WHERE request_id = ANY ($1::uuid[])`, [old]);
+    expect(left).toEqual([]);
+  });
+
+  test.each([
+    [
+      'waits',
+      `INSERT INTO queue_entry (model_id, priority, seq, request_id) VALUES ('test/gone', 0, $2, $1)`,
+    ],
+    [
+      'waits for its next attempt',
+      `INSERT INTO delayed_entry (model_id, priority, seq, request_id, ready_at)
+       VALUES ('test/gone', 0, $2, $1, now() + interval '1 hour')`,
+    ],
+    [
+      'runs',
+      `INSERT INTO lease (request_id, token, model_id, node_id, attempt, deadline_at)
+       SELECT $1, gen_random_uuid(), 'test/gone', id, $2::integer, now() + interval '1 hour' FROM node`,
+    ],
+  ])('keeps a day as long as a request of it %s', async (_name, occupy) => {
+    const done = await plant(20, 20);
+    const id = await plant(20, null);
+    await service.query(occupy, [id, ++seq]);
+    await prune();
+    expect(await days()).toContain(dayOf(20));
+    expect(await service.query(`SELECT FROM request WHERE id = ANY ($1::uuid[])`, [[id, done]])).toHaveLength(
+      2,
+    );
+    for (const table of ['queue_entry', 'delayed_entry', 'lease']) {
+      await service.query(`DELETE FROM ${table} WHERE request_id = $1`, [id]);
+    }
+    await prune();
+    expect(await days()).not.toContain(dayOf(20));
+  });
+
+  test('keeps a day as long as a request of it that waited long can still be read', async () => {
+    const patient = await plant(12, 1);
+    await prune();
+    expect((await service.get(calls.path(patient))).status).toBe(200);
+    await service.query(`UPDATE request SET completed_at = now() - interval '6 days' WHERE id = $1`, [
+      patient,
+    ]);
+    await prune();
+    expect(await days()).not.toContain(dayOf(12));
+  });
+
+  test('takes up a day that it was stopped in the middle of', async () => {
+    await plant(30, 30);
+    await service.query(`ALTER TABLE request_event DETACH PARTITION request_event_${dayOf(30)}`);
+    await service.query(`DROP TABLE attempt_${dayOf(30)}`);
+    await prune();
+    expect(await days()).not.toContain(dayOf(30));
+  });
+
+  test('drops a day while a long query reads the table', async () => {
+    await plant(9, 9);
+    const reader = service.query(`SELECT count(*), pg_sleep(0.5) FROM request`);
+    await prune();
+    await reader;
+    expect(await days()).not.toContain(dayOf(9));
+  });
+
+  test('does nothing the second time', async () => {
+    await prune();
+    const before = await days();
+    await prune();
+    expect(await days()).toEqual(before);
+  });
+});
+
+describe('payloads', () => {
+  const payloads = (ids: string[]): Promise<object[]> =>
+    service.query(
+      `SELECT input IS NOT NULL AS input, output IS NOT NULL AS output FROM request
+       WHERE id = ANY ($1::uuid[]) ORDER BY id`,
+      [ids],
+    );
+  const kept = { input: true, output: true };
+  const emptied = { input: false, output: false };
+
+  test('go before their request where the model says so; its status stays', async () => {
+    const ids = [await plant(3, 3, 'test/brief'), await plant(3, 3), await plant(0.5, 0.5, 'test/brief')];
+    await prune();
+    expect(await payloads(ids)).toEqual([emptied, kept, kept]);
+    expect(await verdict(service.get(calls.path(ids[0]!)))).toEqual([410, 'gone']);
+    expect(await calls.status(ids[0]!)).toMatchObject({ status: 'COMPLETED', success: true });
+    expect((await service.get(calls.path(ids[1]!))).status).toBe(200);
+  });
+
+  test('stay while their request waits or has only just ended, and go in a later round', async () => {
+    const ids = [await plant(3, null, 'test/brief'), await plant(3, 0.1, 'test/brief')];
+    await service.query(
+      `INSERT INTO queue_entry (model_id, priority, seq, request_id)
+       SELECT 'test/gone', 0, seq, id FROM request WHERE id = $1`,
+      [ids[0]],
+    );
+    await prune();
+    expect(await payloads(ids)).toEqual([{ input: true, output: false }, kept]);
+    await service.query(
+      `WITH left_line AS (DELETE FROM queue_entry WHERE request_id = $1)
+       UPDATE request SET state = 'COMPLETED', outcome = 'succeeded', output = '1',
+                          completed_at = now() - interval '2 days' WHERE id = $1`,
+      [ids[0]],
+    );
+    await service.query(`UPDATE request SET completed_at = now() - interval '2 days' WHERE id = $1`, [
+      ids[1],
+    ]);
+    await prune();
+    expect(await payloads(ids)).toEqual([emptied, emptied]);
+  });
+});
+
+test('idempotency keys are forgotten after a day', async () => {
+  for (const key of ['old', 'young']) await calls.submit('test/model', {}, { 'idempotency-key': key });
+  await service.query(
+    `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`,
+  );
+  await prune();
+  expect(await service.query(`SELECT key FROM idempotency_key`)).toEqual([{ key: 'young' }]);
+});
+
+test('partitions are there a week ahead, and making them again makes none', async () => {
+  const ahead = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => dayOf(-n));
+  expect(await days()).toEqual(expect.arrayContaining(ahead));
+  const before = await days();
+  await service.app.get(PartitionKeeper).runOnce();
+  expect(await days()).toEqual(before);
+});
+
+test('a request that waits longer than the retention can still be run and read', async () => {
+  const running = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(running);
+  const id = await plant(10, null, 'test/narrow');
+  await service.query(
+    `WITH new AS (UPDATE request SET attempt = 0, started_at = NULL WHERE id = $1 RETURNING *)
+     INSERT INTO queue_entry (model_id, priority, seq, request_id) SELECT model_id, priority, seq, id FROM new`,
+    [id],
+  );
+  await prune();
+  expect((await calls.status(id)).status).toBe('IN_QUEUE');
+  await model.answer(running);
+  await until(async () => (await calls.status(running)).status === 'COMPLETED');
+  expect(await (await calls.response(id)).text()).toBe('{}');
+  await prune();
+  expect(await (await service.get(calls.path(id))).text()).toBe('{}');
+});

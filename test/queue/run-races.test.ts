@@ -1,0 +1,260 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/database/database.js';
+import { appendLog, type LogLine } from '../../src/queue/queries/append-log.js';
+import { cancel } from '../../src/queue/queries/cancel.js';
+import { expire } from '../../src/queue/queries/expire.js';
+import { finish } from '../../src/queue/queries/finish.js';
+import { rescue } from '../../src/queue/queries/rescue.js';
+import { requeue } from '../../src/queue/queries/requeue.js';
+import { requestErrors } from '../../src/queue/request-errors.js';
+import { claimSome, QueueTables, submitSome, submitStartedFor } from '../support/queue-tables.js';
+
+let tables: QueueTables;
+let here: Database;
+let there: Database;
+let node: string;
+
+beforeEach(async () => {
+  tables = await QueueTables.create();
+  [here, there] = [await tables.session(), await tables.session()];
+  node = await tables.node(here);
+});
+afterEach(() => tables.drop());
+
+const cancelled = requestErrors.cancelled(0);
+const rescueAll = (database: Database, nodeId: string) =>
+  rescue(database, {
+    nodeId,
+    lostAfterMs: -1,
+    lostLimit: 9,
+    nodeLost: requestErrors.nodeLost(0),
+    cancelled,
+  });
+
+function line(run: { id: string; token: string }, number: number): LogLine {
+  const { id: requestId, token } = run;
+  return { requestId, token, number, level: 'INFO', source: 'runner', message: `line ${number}`, atMs: 0 };
+}
+
+function success(run: { id: string; token: string }, output: string): Parameters<typeof finish>[1][number] {
+  const { id: requestId, token } = run;
+  return {
+    requestId,
+    token,
+    attemptOutcome: 'succeeded',
+    output,
+    error: null,
+    message: null,
+  };
+}
+
+async function messages(): Promise<string[]> {
+  const events = await tables.rows<{ message: string }>(
+    `SELECT message FROM request_event WHERE kind = 'log' ORDER BY id`,
+  );
+  return events.map(({ message }) => message);
+}
+
+describe('a submission that may start at once', () => {
+  test('starts with a lease of its own when nobody waits', async () => {
+    const { id, token } = (await submitStartedFor(here, node))!;
+    expect(
+      await tables.rows('SELECT state, attempt, started_at = created_at AS at_once FROM request'),
+    ).toEqual([{ state: 'IN_PROGRESS', attempt: 1, at_once: true }]);
+    expect(await tables.rows('SELECT request_id, token, node_id, attempt FROM lease')).toEqual([
+      { request_id: id, token, node_id: node, attempt: 1 },
+    ]);
+    expect(await tables.rows('SELECT kind, attempt FROM request_event')).toEqual([
+      { kind: 'started', attempt: 1 },
+    ]);
+    expect(await finish(there, [success({ id, token }, '1')])).toEqual([true]);
+  });
+
+  test('does not overtake who waits', async () => {
+    await submitSome(here, 1);
+    expect(await submitStartedFor(there, node)).toBeUndefined();
+  });
+
+  test('looks no further ahead than to the floor', async () => {
+    await submitSome(here, 1);
+    const [{ seq }] = (await tables.rows<{ seq: number }>('SELECT seq FROM queue_entry')) as [
+      { seq: number },
+    ];
+    expect(await submitStartedFor(there, node, { floor: { priority: 0, seq: seq + 1 } })).toBeDefined();
+    expect(await submitStartedFor(there, node, { floor: { priority: 0, seq } })).toBeUndefined();
+  });
+
+  test.each([
+    ['that was given up', () => submitStartedFor(here, randomUUID())],
+    ['whose statement arrives too late', () => submitStartedFor(here, node, { byMs: Date.now() - 60_000 })],
+  ])('is not written at a node %s', async (_, submitOn) => {
+    expect(await submitOn()).toBeUndefined();
+    for (const table of ['request', 'lease', 'queue_entry', 'request_event'])
+      expect(await tables.rows(`SELECT FROM ${table}`)).toEqual([]);
+  });
+});
+
+describe('two claims at once', () => {
+  test('do not wait for each other, and take what is next in the line', async () => {
+    const ids = await submitSome(here, 4);
+    await here.execute('BEGIN');
+    const first = await claimSome(here, node, 2);
+    // Not committed yet: who waited for it would wait for ever.
+    const second = await claimSome(there, node, 2);
+    await here.execute('COMMIT');
+    expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('that are rolled back give back what they took, ahead of what came later', async () => {
+    const ids = await submitSome(here, 2);
+    await here.execute('BEGIN');
+    await claimSome(here, node, 1);
+    await here.execute('ROLLBACK');
+    expect((await claimSome(there, node, 2)).map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe('a run whose lease was taken', () => {
+  test('cannot end what another run has ended since', async () => {
+    const [id] = (await submitSome(here, 1)) as [string];
+    const [frozen] = (await claimSome(here, node, 1)) as [Awaited<ReturnType<typeof claimSome>>[0]];
+    const other = await tables.node(there);
+    expect(await rescueAll(there, other)).toMatchObject([{ id, requeued: true }]);
+    const [successor] = await claimSome(there, other, 1);
+    expect(await finish(there, [success(successor!, '"theirs"')])).toEqual([true]);
+    expect(await finish(here, [success(frozen, '"mine"')])).toEqual([false]);
+    expect(await tables.rows('SELECT outcome, output, attempt FROM request')).toEqual([
+      { outcome: 'succeeded', output: 'theirs', attempt: 2 },
+    ]);
+  });
+
+  test('cannot end, return or log what another run is doing', async () => {
+    await submitSome(here, 1);
+    const [frozen] = await claimSome(here, node, 1);
+    const other = await tables.node(there);
+    await rescueAll(there, other);
+    const [successor] = await claimSome(there, other, 1);
+    const run = { id: frozen!.id, token: frozen!.token };
+    expect(await finish(here, [success(run, '"mine"')])).toEqual([false]);
+    const back = { delayMs: 0, errorCode: null, errorMessage: null, message: null };
+    const returned = { requestId: run.id, token: run.token, attemptOutcome: 'returned', ...back } as const;
+    expect(await requeue(here, returned)).toBeUndefined();
+    await appendLog(here, [line(run, 1)]);
+    expect(await messages()).toEqual([]);
+    expect(await tables.rows('SELECT token FROM lease')).toEqual([{ token: successor!.token }]);
+    expect(await tables.rows('SELECT state, attempt FROM request')).toEqual([
+      { state: 'IN_PROGRESS', attempt: 2 },
+    ]);
+  });
+});
+
+describe('COMPLETED is final, whatever the tables of what waits and runs say', () => {
+  const token = '00000000-0000-4000-8000-00000000aaaa';
+  let id: string;
+  let before: object[];
+
+  const everything = (): Promise<object[]> =>
+    tables.rows(`SELECT to_json(request) AS request, (SELECT count(*)::integer FROM request_event) AS events,
+                        (SELECT count(*)::integer FROM attempt) AS attempts FROM request`);
+  const strayLease = (): Promise<object[]> =>
+    tables.rows(
+      `INSERT INTO lease (request_id, token, model_id, node_id, attempt, deadline_at)
+       VALUES ($1, $2, 'test/model', $3, 9, now() + interval '1 minute')`,
+      [id, token, node],
+    );
+  const strayEntry = (): Promise<object[]> =>
+    tables.rows(
+      `INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
+       SELECT model_id, priority, seq, id, now() + interval '1 hour' FROM request`,
+    );
+
+  beforeEach(async () => {
+    [id] = (await submitSome(here, 1)) as [string];
+    const [run] = await claimSome(here, node, 1);
+    await finish(here, [success(run!, '"first"')]);
+    before = await everything();
+  });
+  afterEach(async () => expect(await everything()).toEqual(before));
+
+  test('a run does not end it again', async () => {
+    await strayLease();
+    expect(await finish(there, [success({ id, token }, '"second"')])).toEqual([false]);
+  });
+
+  test('a run does not give it back', async () => {
+    await strayLease();
+    const back = { delayMs: 0, errorCode: null, errorMessage: null, message: 'late' };
+    const item = { requestId: id, token, attemptOutcome: 'failed', ...back } as const;
+    expect(await requeue(there, item)).toBeUndefined();
+  });
+
+  test('it is not taken up after its node was lost', async () => {
+    await strayLease();
+    const other = await tables.node(there);
+    expect(await rescueAll(there, other)).toEqual([]);
+  });
+
+  test('it is not started', async () => {
+    await strayEntry();
+    expect(await claimSome(there, node, 1)).toEqual([]);
+  });
+
+  test('it is not cancelled', async () => {
+    await strayEntry();
+    expect(await cancel(there, id, cancelled)).toMatchObject({ result: 'completed', outcome: 'succeeded' });
+  });
+
+  test('it does not expire', async () => {
+    await strayEntry();
+    await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+    expect(await expire(there, 'test/model', requestErrors.expired(0))).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  test('has a line once, however often it is written', async () => {
+    await submitSome(here, 1);
+    const [run] = await claimSome(here, node, 1);
+    await appendLog(here, [line(run!, 1), line(run!, 2)]);
+    await appendLog(here, [line(run!, 1), line(run!, 2)]);
+    await appendLog(here, [line(run!, 2), line(run!, 3)]);
+    expect(await messages()).toEqual(['line 1', 'line 2', 'line 3']);
+  });
+
+  test('has a line once when it is written again while the first write is under way', async () => {
+    await submitSome(here, 1);
+    const [run] = await claimSome(here, node, 1);
+    await here.execute('BEGIN');
+    await appendLog(here, [line(run!, 1)]);
+    const again = appendLog(there, [line(run!, 1), line(run!, 2)]);
+    await tables.blocked(1);
+    await here.execute('COMMIT');
+    await again;
+    expect(await messages()).toEqual(['line 1', 'line 2']);
+  });
+
+  test('and a cancel follow each other, so that a stream which saw the one has seen what was before it', async () => {
+    const [id] = (await submitSome(here, 1)) as [string];
+    const [run] = await claimSome(here, node, 1);
+    await here.execute('BEGIN');
+    await appendLog(here, [line(run!, 1)]);
+    const cancelling = cancel(there, id, cancelled);
+    await tables.blocked(1);
+    await here.execute('COMMIT');
+    expect(await cancelling).toMatchObject({ result: 'told' });
+    const events = await tables.rows<{ kind: string }>('SELECT kind FROM request_event ORDER BY id');
+    expect(events.map(({ kind }) => kind)).toEqual(['started', 'log', 'cancel_requested']);
+  });
+});
+
+test('a claim that arrives too late takes nothing', async () => {
+  const ids = await submitSome(here, 1);
+  expect(await claimSome(here, node, 1, { byMs: Date.now() - 60_000 })).toEqual([]);
+  expect((await claimSome(here, node, 1)).map(({ id }) => id)).toEqual(ids);
+});
+
+test('a node that was given up claims nothing', async () => {
+  await submitSome(here, 1);
+  await rescueAll(there, await tables.node(there));
+  expect(await claimSome(here, node, 1)).toEqual([]);
+});

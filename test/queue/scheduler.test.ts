@@ -1,0 +1,70 @@
+import { Database } from '../../src/database/database.js';
+import { Scheduler } from '../../src/queue/duties/scheduler.js';
+import { ModelsService } from '../../src/models/models.service.js';
+import { NodeIdentity } from '../../src/queue/cluster/node-identity.js';
+import { submit } from '../../src/queue/queries/submit.js';
+import { RequestIds } from '../../src/queue/submit/request-id.js';
+import { Runs } from '../../src/queue/runs/runs.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { claimSome } from '../support/queue-tables.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+const modelId = 'test/echo';
+
+let service: TestService;
+let calls: QueueCalls;
+let database: Database;
+
+beforeEach(async () => {
+  service = await startTestService({
+    models: `models: [{ id: ${modelId}, concurrency: 4, runner: { kind: demo, demo: echo } }]`,
+  });
+  calls = new QueueCalls(service);
+  database = service.app.get(Database);
+});
+
+afterEach(() => service.stop());
+
+/** As after a submission whose answer was lost: it is in the line, and no node was told. */
+async function submitUntold(): Promise<string> {
+  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
+  const id = service.app.get(RequestIds).next();
+  await submit(database, [
+    { id, modelId, keyId: key!.id, priority: 0, input: Buffer.from('{}'), expiresMs: null },
+  ]);
+  return id;
+}
+
+test('the ends of runs find a request that nobody was told of, without a poll', async () => {
+  service.app.get(Scheduler).runOnce = () => Promise.resolve();
+  await calls.run(modelId);
+  const id = await submitUntold();
+  await until(
+    async () => {
+      await calls.run(modelId);
+      return (await calls.status(id)).status === 'COMPLETED';
+    },
+    { message: 'it was started between others' },
+  );
+});
+
+test('a request that was claimed too late and cancelled meanwhile ends as cancelled', async () => {
+  await service.app.get(Scheduler).stop();
+  const id = await submitUntold();
+  const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
+  expect((await calls.cancel(id)).status).toBe(202);
+  await service.app.get(Runs).decline(claimed!, service.app.get(ModelsService).get(modelId)!);
+  expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
+});
+
+test('a request that was claimed too late goes back to its place', async () => {
+  await service.app.get(Scheduler).stop();
+  const id = await submitUntold();
+  const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
+  await service.app.get(Runs).decline(claimed!, service.app.get(ModelsService).get(modelId)!);
+  expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+  const [attempt] = await service.query('SELECT outcome, error_code FROM attempt WHERE request_id = $1', [
+    id,
+  ]);
+  expect(attempt).toEqual({ outcome: 'returned', error_code: null });
+});

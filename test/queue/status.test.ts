@@ -1,0 +1,275 @@
+import { problemOf, QueueCalls, type Status, unknownId, verdict } from '../support/queue-calls.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let model: ScriptedModel;
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const models = modelsFile(
+    model.entry('test/model'),
+    model.entry('test/narrow', { concurrency: 1 }),
+    model.entry('test/patient', { attempts: 2 }),
+  );
+  service = await startTestService({ models });
+  calls = new QueueCalls(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+const urls = (id: string): Pick<Status, 'response_url' | 'status_url' | 'cancel_url'> => {
+  const url = `${service.url}/v1/queue/requests/${id}`;
+  return { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+};
+
+const seconds = (value: unknown): void => {
+  expect(value).toEqual(expect.any(Number));
+  expect(value as number).toBeGreaterThanOrEqual(0);
+  expect(Number((value as number).toFixed(3))).toBe(value);
+};
+
+const milliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+describe('a request that waits', () => {
+  let running: string;
+  let waiting: string[];
+  beforeAll(async () => {
+    running = await calls.submit('test/narrow', { hold: true });
+    await model.arrived(running);
+    waiting = await calls.submitAll(4, 'test/narrow');
+  });
+
+  test('is IN_QUEUE, with its position, its URLs and no metrics yet', async () => {
+    const [id] = waiting as [string];
+    expect(await calls.status(id)).toEqual({
+      status: 'IN_QUEUE',
+      request_id: id,
+      queue_position: 0,
+      ...urls(id),
+      metrics: {},
+    });
+  });
+
+  test('has an empty log where logs are asked for', async () => {
+    const { logs } = await calls.status(waiting[1]!, '?logs=1');
+    expect(logs).toEqual([]);
+  });
+
+  test('has the position that its place in the line is, 0 at the front', async () => {
+    const positions = waiting.map(async (id) => (await calls.status(id)).queue_position);
+    expect(await Promise.all(positions)).toEqual([0, 1, 2, 3]);
+  });
+
+  test('moves up when one ahead of it is cancelled, and when one is started', async () => {
+    await calls.cancel(waiting[1]!);
+    const positions = [0, 2, 3].map(async (i) => (await calls.status(waiting[i]!)).queue_position);
+    expect(await Promise.all(positions)).toEqual([0, 1, 2]);
+    await model.answer(running);
+    await calls.reached(waiting[3]!, 'COMPLETED');
+  });
+});
+
+describe('a request that runs', () => {
+  test('is IN_PROGRESS, with how long it waited, and no position', async () => {
+    const id = await calls.submit('test/model', { hold: true });
+    const status = await calls.reached(id, 'IN_PROGRESS');
+    expect(status).toEqual({
+      status: 'IN_PROGRESS',
+      request_id: id,
+      ...urls(id),
+      metrics: { queue_time: expect.any(Number) },
+    });
+    seconds(status.metrics.queue_time);
+    await model.answer(id);
+  });
+
+  test('shows its log while it goes on', async () => {
+    const id = await calls.submit('test/model', { hold: true });
+    await model.say(id, [{ type: 'log', level: 'INFO', message: 'half done' }]);
+    const logs = await until(async () => {
+      const status = await calls.status(id, '?logs=true');
+      return status.logs!.length > 0 && status.logs;
+    });
+    expect(logs).toEqual([
+      {
+        message: 'half done',
+        level: 'INFO',
+        source: 'runner',
+        timestamp: expect.stringMatching(milliseconds),
+      },
+    ]);
+    await model.say(id, [{ type: 'output', output: {} }]);
+  });
+});
+
+describe('a request that is over', () => {
+  test('is COMPLETED with success, how long it waited and how long it ran', async () => {
+    const id = await calls.run('test/model');
+    const status = await calls.status(id);
+    expect(status).toEqual({
+      status: 'COMPLETED',
+      request_id: id,
+      ...urls(id),
+      metrics: { queue_time: expect.any(Number), inference_time: expect.any(Number) },
+      success: true,
+      error: null,
+    });
+    seconds(status.metrics.queue_time);
+    seconds(status.metrics.inference_time);
+  });
+
+  test('says what failed, and when', async () => {
+    const id = await calls.run('test/model', { status: 422, body: '{"reason":"no such style"}' });
+    const status = await calls.status(id);
+    expect(status).toMatchObject({ status: 'COMPLETED', success: false });
+    expect(status.error).toEqual({
+      code: 'model_error',
+      message: expect.any(String),
+      timestamp: expect.stringMatching(milliseconds),
+      details: { reason: 'no such style' },
+    });
+  });
+
+  test('never ran if it was cancelled in the queue', async () => {
+    const running = await calls.submit('test/narrow', { hold: true });
+    const id = await calls.submit('test/narrow');
+    await calls.cancel(id);
+    const status = await calls.status(id, '?logs=1');
+    expect(status.metrics).toEqual({ queue_time: expect.any(Number), inference_time: null });
+    expect(status).toMatchObject({ success: false, error: { code: 'cancelled' }, logs: [] });
+    await model.answer(running);
+  });
+});
+
+describe('the query parameter logs', () => {
+  let id: string;
+  beforeAll(async () => (id = await calls.run('test/model')));
+
+  test.each(['?logs=1', '?logs=true', '?logs=1&other=2'])('%s turns logs on', async (query) =>
+    expect(await calls.status(id, query)).toHaveProperty('logs', []),
+  );
+
+  test.each(['', '?logs=0', '?logs=false', '?log=1', '?LOGS=1'])('%s leaves them off', async (query) =>
+    expect(await calls.status(id, query)).not.toHaveProperty('logs'),
+  );
+
+  test.each(['?logs=', '?logs', '?logs=2', '?logs=yes', '?logs=TRUE', '?logs=1&logs=1', '?logs=%00'])(
+    '%s is invalid_query, for the status, the stream and the response',
+    async (query) => {
+      for (const route of ['/status', '/status/stream', '']) {
+        const answer = service.get(`${calls.path(id)}${route}${query}`);
+        expect(await verdict(answer)).toEqual([400, 'invalid_query']);
+      }
+    },
+  );
+});
+
+describe('a log', () => {
+  /** Runs with these lines as the model's answer and gives the log. */
+  async function logOf(lines: object[]): Promise<NonNullable<Status['logs']>> {
+    const all = [...lines, { type: 'output', output: 1 }];
+    const body = all.map((line) => JSON.stringify(line)).join('\n');
+    const id = await calls.run('test/model', { type: 'application/x-ndjson', body });
+    return (await calls.status(id, '?logs=1')).logs!;
+  }
+
+  const line = (message: string, level = 'INFO'): object => ({ type: 'log', level, message });
+
+  test('has the levels that the model gave, oldest first', async () => {
+    const levels = ['WARN', 'DEBUG', 'ERROR', 'INFO'];
+    const logs = await logOf(levels.map((level, i) => line(`line ${i}`, level)));
+    expect(logs.map(({ level }) => level)).toEqual(levels);
+    expect(logs.map(({ message }) => message)).toEqual(['line 0', 'line 1', 'line 2', 'line 3']);
+    const times = logs.map(({ timestamp }) => timestamp);
+    expect(times).toEqual([...times].sort());
+  });
+
+  test('has the word of the queue in it when a run fails', async () => {
+    const id = await calls.run('test/model', { status: 400 });
+    const { logs, error } = await calls.status(id, '?logs=1');
+    expect(logs).toEqual([
+      { message: error!.message, level: 'ERROR', source: 'queue', timestamp: expect.any(String) },
+    ]);
+  });
+
+  test('keeps 1,000 entries, and the last says that there were more', async () => {
+    const logs = await logOf(Array.from({ length: 1_500 }, (_, i) => line(`line ${i}`)));
+    expect(logs).toHaveLength(1_000);
+    expect(logs[998]!.message).toBe('line 998');
+    expect(logs[999]).toMatchObject({
+      level: 'WARN',
+      source: 'queue',
+      message: expect.stringMatching(/full/),
+    });
+  });
+
+  test('keeps 64 KiB of text, and the last entry says that there was more', async () => {
+    const logs = await logOf(Array.from({ length: 100 }, () => line('漢'.repeat(700))));
+    const bytes = Buffer.byteLength(logs.map(({ message }) => message).join(''));
+    expect(bytes).toBeLessThanOrEqual(64 * 1024);
+    expect(bytes).toBeGreaterThan(60 * 1024);
+    expect(logs.at(-1)!.message).toMatch(/full/);
+  });
+
+  test('that was cut by one attempt is not gone on with by the next', async () => {
+    const lines = Array.from({ length: 100 }, () => line('x'.repeat(1_000)));
+    const id = await calls.run('test/patient', {
+      attempts: [
+        {
+          type: 'application/x-ndjson',
+          body: [...lines, { type: 'error', message: 'again', retryable: true }]
+            .map((l) => JSON.stringify(l))
+            .join('\n'),
+        },
+        {
+          type: 'application/x-ndjson',
+          body: `${JSON.stringify(line('late'))}\n{"type":"output","output":1}`,
+        },
+      ],
+    });
+    expect(model.times(id)).toBe(2);
+    const { logs, success } = await calls.status(id, '?logs=1');
+    expect(success).toBe(true);
+    expect(logs!.at(-1)!.message).toMatch(/full/);
+    expect(logs!.filter(({ message }) => /full/.test(message))).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['a UUIDv7 that nobody has', unknownId()],
+  ['a UUIDv4', '7d9f0e0a-3c5b-4f5e-9a43-2b8b7a6f1c11'],
+  ['no UUID', 'nonsense'],
+  ['a number', '1'],
+  ['nothing that a path may hold', '%00'],
+  ['a word of SQL', "'%20OR%20true--"],
+  ['too long', 'a'.repeat(1_000)],
+])('an id that is %s is unknown_request, on every route', async (_name, id) => {
+  for (const route of ['/status', '/status/stream', '']) {
+    expect(await verdict(service.get(`${calls.path(id)}${route}`))).toEqual([404, 'unknown_request']);
+  }
+  expect(await verdict(calls.cancel(id))).toEqual([404, 'unknown_request']);
+});
+
+test('an id in upper case is another, unknown one', async () => {
+  const id = await calls.run('test/model');
+  expect(await verdict(service.get(`${calls.path(id.toUpperCase())}/status`))).toEqual([
+    404,
+    'unknown_request',
+  ]);
+});
+
+test('a status is never cached', async () => {
+  const id = await calls.run('test/model');
+  const response = await service.get(`${calls.path(id)}/status`);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+});
+
+test('the problem of an unknown request names the call it answers', async () => {
+  const path = `${calls.path(unknownId())}/status`;
+  expect(await problemOf(await service.get(`${path}?logs=1`))).toMatchObject({ instance: path });
+});

@@ -1,0 +1,212 @@
+import { keyHeader, problemOf, QueueCalls, verdict } from '../support/queue-calls.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+
+beforeAll(async () => {
+  service = await startTestService({ config: { maxBodyBytes: 100_000 } });
+  calls = new QueueCalls(service);
+});
+
+afterAll(() => service.stop());
+
+const send = (
+  path: string,
+  body: RequestInit['body'],
+  headers: Record<string, string> = keyHeader(service.key),
+): Promise<Response> => fetch(`${service.url}${path}`, { method: 'POST', body, headers });
+
+const echo = '/v1/queue/demo/text/echo';
+
+describe('an accepted submission', () => {
+  test('is answered with the four fields in their order, and nothing else', async () => {
+    const response = await service.submit('demo/text/echo', { prompt: 'hello' });
+    expect(response.status).toBe(202);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    const text = await response.text();
+    const body = JSON.parse(text) as Record<string, string>;
+    expect(Object.keys(body)).toEqual(['request_id', 'response_url', 'status_url', 'cancel_url']);
+    const url = `${service.url}/v1/queue/requests/${body['request_id']}`;
+    expect(body).toEqual({
+      request_id: expect.stringMatching(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      ),
+      response_url: url,
+      status_url: `${url}/status`,
+      cancel_url: `${url}/cancel`,
+    });
+    expect(response.headers.get('location')).toBe(body['status_url']);
+  });
+
+  test('is on disk before it is answered', async () => {
+    const id = await calls.submit('demo/text/echo', { prompt: 'kept' });
+    const rows = await service.query(`SELECT input::text, model_id FROM request WHERE id = $1`, [id]);
+    expect(rows).toEqual([{ input: '{"prompt":"kept"}', model_id: 'demo/text/echo' }]);
+  });
+
+  test('gets an id that is greater than those before it', async () => {
+    const ids = await calls.submitAll(20, 'demo/text/echo');
+    expect(ids).toEqual([...ids].sort());
+    expect(new Set(ids).size).toBe(20);
+  });
+
+  test.each([
+    ['curl -d', 'application/x-www-form-urlencoded'],
+    ['JSON', 'application/json; charset=utf-8'],
+    ['plain text', 'text/plain'],
+    ['a form', 'multipart/form-data; boundary=x'],
+    ['nonsense', 'nonsense'],
+  ])('is read as JSON whatever its content type says: %s', async (_name, type) => {
+    const response = await send(echo, '{"prompt":"é"}', { ...keyHeader(service.key), 'content-type': type });
+    expect(response.status).toBe(202);
+    const { request_id: id } = (await response.json()) as { request_id: string };
+    expect(await (await calls.response(id)).text()).toBe('{"prompt":"é"}');
+  });
+
+  test('is read as JSON without any content type', async () => {
+    const response = await send(echo, new Uint8Array(Buffer.from('{"a":1}')));
+    expect(response.status).toBe(202);
+  });
+
+  test('may carry the query parameters that client libraries add', async () => {
+    const response = await send(`${echo}?logs=true&webhook=https%3A%2F%2Fexample.org%2Fhook&logs=7`, '{}');
+    expect(response.status).toBe(202);
+  });
+
+  test('may use the scheme Bearer, and any case', async () => {
+    for (const scheme of ['Key', 'key', 'Bearer', 'BEARER']) {
+      expect((await send(echo, '{}', { authorization: `${scheme} ${service.key}` })).status).toBe(202);
+    }
+  });
+});
+
+describe('a submission is refused, and leaves nothing behind,', () => {
+  let before: number[];
+  const counts = (): Promise<number[]> =>
+    Promise.all(['request', 'request_event', 'idempotency_key'].map((table) => calls.count(table)));
+  beforeAll(async () => {
+    // What was submitted before may still be writing its events.
+    await until(async () => (await calls.count(`request WHERE state <> 'COMPLETED'`)) === 0);
+    before = await counts();
+  });
+  afterEach(async () => expect(await counts()).toEqual(before));
+
+  test('without a key', async () => {
+    const response = await send(echo, '{}', {});
+    expect(response.headers.get('www-authenticate')).toBe('Key');
+    expect(await verdict(response)).toEqual([401, 'missing_key']);
+  });
+
+  test.each([
+    ['unknown', () => 'Key ns_unknown'],
+    ['empty', () => 'Key '],
+    ['of another scheme', () => `Basic ${Buffer.from(`user:${service.key}`).toString('base64')}`],
+    ['without a scheme', () => service.key],
+    ['followed by more', () => `Key ${service.key} x`],
+  ])('with a key that is %s', async (_name, authorization) => {
+    const response = await send(echo, '{}', { authorization: authorization() });
+    expect(response.headers.get('www-authenticate')).toBe('Key');
+    expect(await verdict(response)).toEqual([401, 'invalid_key']);
+  });
+
+  test('with a key that has expired or was revoked', async () => {
+    const expired = await calls.newKey();
+    const revoked = await calls.newKey();
+    await service.query(`UPDATE api_key SET expires_at = now() - interval '1 second' WHERE prefix = $1`, [
+      expired.slice(0, 10),
+    ]);
+    await service.query(`UPDATE api_key SET revoked_at = now() WHERE prefix = $1`, [revoked.slice(0, 10)]);
+    for (const key of [expired, revoked]) {
+      expect(await verdict(send(echo, '{}', keyHeader(key)))).toEqual([401, 'invalid_key']);
+    }
+  });
+
+  test('with a key that may not submit', async () => {
+    const reader = await calls.newKey({ scopes: ['read', 'cancel'] });
+    expect(await verdict(send(echo, '{}', keyHeader(reader)))).toEqual([403, 'forbidden']);
+  });
+
+  test('with a key that is not for this model, whether there is such a model or not', async () => {
+    const limited = await calls.newKey({ models: ['demo/image/*'] });
+    expect(await verdict(send(echo, '{}', keyHeader(limited)))).toEqual([403, 'forbidden']);
+    expect(await verdict(send('/v1/queue/no/such/model', '{}', keyHeader(limited)))).toEqual([
+      403,
+      'forbidden',
+    ]);
+    expect(await verdict(send('/v1/queue/demo/image/none', '{}', keyHeader(limited)))).toEqual([
+      404,
+      'unknown_model',
+    ]);
+  });
+
+  test.each([
+    '/v1/queue/no/such/model',
+    '/v1/queue/demo',
+    '/v1/queue/demo/text',
+    '/v1/queue/demo/text/echo/more',
+    '/v1/queue/demo%2Ftext%2Fecho',
+    '/v1/queue/demo/text%2Fecho',
+    '/v1/queue/DEMO/text/echo',
+    '/v1/queue/demo/text/echo%20',
+    '/v1/queue/demo//text/echo',
+    '/v1/queue/requests/demo/text/echo',
+    '/v1/queue/requests',
+    `/v1/queue/${'a/'.repeat(20)}b`,
+    `/v1/queue/${'a'.repeat(300)}`,
+    '/v1/queue/__proto__',
+    '/v1/queue/constructor',
+  ])('at %s, where there is no model', async (path) => {
+    expect(await verdict(send(path, '{}'))).toEqual([404, 'unknown_model']);
+  });
+
+  test('at the queue itself, which is no model', async () => {
+    expect(await verdict(send('/v1/queue', '{}'))).toEqual([404, 'not_found']);
+  });
+
+  test.each(['', ' ', '{', '{"a":}', "{'a':1}", 'a=b', '[]', '[{}]', 'null', '"text"', '1'])(
+    'with the body %j, which is no JSON object',
+    async (body) => expect(await verdict(send(echo, body))).toEqual([400, 'invalid_json']),
+  );
+
+  test("with an input that does not fit the model's schema, and is told where", async () => {
+    const response = await service.submit('demo/image/fractal', { prompt: '', width: 'wide', colour: 'red' });
+    expect(response.status).toBe(422);
+    const { code, errors } = await problemOf(response);
+    expect(code).toBe('invalid_input');
+    expect(errors!.map(({ path }) => path).sort()).toEqual(['/colour', '/prompt', '/width']);
+    expect(errors).toEqual(Array(3).fill({ path: expect.any(String), message: expect.any(String) }));
+  });
+
+  test.each([
+    ['a NUL', '{"prompt":"a\\u0000b"}', '/prompt'],
+    ['a NUL in a name', '{"a\\u0000":1}', '/a\uFFFD'],
+    ['half a surrogate pair', '{"a":["\\ud83d"]}', '/a/0'],
+  ])('with text that PostgreSQL cannot hold: %s', async (_name, body, path) => {
+    const response = await send(echo, body);
+    expect(response.status).toBe(422);
+    expect(await problemOf(response)).toMatchObject({
+      code: 'invalid_input',
+      errors: [{ path, message: expect.any(String) }],
+    });
+  });
+
+  test('with a body that is too large', async () => {
+    expect(await verdict(send(echo, `{"a":"${'x'.repeat(100_000)}"}`))).toEqual([413, 'body_too_large']);
+  });
+});
+
+test('a body of exactly the allowed size is accepted', async () => {
+  const body = `{"a":"${'x'.repeat(100_000 - 8)}"}`;
+  expect(body).toHaveLength(100_000);
+  expect((await send(echo, body)).status).toBe(202);
+});
+
+test('a submission over the rate limit is refused with 403 rate_limited and when to come back', async () => {
+  const headers = keyHeader(await calls.newKey({ rateLimitSubmit: '2/m' }));
+  expect((await send(echo, '{}', headers)).headers.get('x-ratelimit-remaining')).toBe('1');
+  expect((await send(echo, '{}', headers)).status).toBe(202);
+  const refused = await send(echo, '{}', headers);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await verdict(refused)).toEqual([403, 'rate_limited']);
+});

@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { dockerIgnore, imageSettings, parseDockerfile } from '../../scripts/dockerfile.js';
+import { loadConfig } from '../../src/config/config.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+
+interface ComposeService {
+  image?: string;
+  build?: string;
+  environment: Record<string, string>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  ports?: string[];
+  volumes?: string[];
+  stop_grace_period: string;
+}
+interface Compose {
+  name: string;
+  services: Record<'postgres' | 'service', ComposeService>;
+  volumes: Record<string, null>;
+}
+
+describe('the Dockerfile', () => {
+  const stages = parseDockerfile(read('Dockerfile'));
+  const image = imageSettings(stages.at(-1)!);
+
+  it('builds in one stage and ships another, both on the recommended Node', () => {
+    expect(stages).toHaveLength(2);
+    for (const stage of stages) expect(stage.image).toBe(`node:${read('.nvmrc').trim()}-bookworm-slim`);
+  });
+
+  it('runs as an ordinary user, by exec, and stops by the signal that the service drains on', () => {
+    expect(image.user).toBe('node');
+    expect(image.command).toEqual(['node', 'dist/src/main.js']);
+    expect(image.stopSignal).toBe('SIGTERM');
+  });
+
+  it('listens beyond its container, on the port that it exposes', () => {
+    const config = loadConfig(image.environment);
+    expect(config.host).toBe('0.0.0.0');
+    expect(String(config.port)).toBe(image.port);
+  });
+
+  it('asks the readiness endpoint for its health', () => {
+    expect(image.healthcheck.join(' ')).toContain('/health/ready');
+  });
+
+  it('leaves the embedded database and the tools out', () => {
+    const commands = stages[0]!.steps
+      .filter(({ instruction }) => instruction === 'RUN')
+      .map(({ rest }) => rest);
+    expect(commands.at(-1)).toBe('npm prune --omit=dev --omit=optional');
+  });
+});
+
+describe('the .dockerignore', () => {
+  const ignored = dockerIgnore(read('.dockerignore'));
+
+  it.each(['.git/config', '.data/postgres', '.env', 'node_modules/pg', 'dist/src/main.js', 'test/a.test.ts'])(
+    'keeps %s out of the image',
+    (path) => expect(ignored(path)).toBe(true),
+  );
+
+  it.each([
+    '.npmrc',
+    'package-lock.json',
+    'src/main.ts',
+    'migrations/0001-queue.ts',
+    'models.yaml',
+    'LICENSE',
+  ])('lets %s in', (path) => expect(ignored(path)).toBe(false));
+});
+
+describe('the compose file', () => {
+  const { services, volumes } = parse(read('docker-compose.yml')) as Compose;
+  const { postgres, service } = services;
+
+  it('starts the service when its database is healthy', () => {
+    expect(service.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
+    expect(postgres.healthcheck!.test.join(' ')).toContain('pg_isready');
+    expect(service.build).toBe('.');
+  });
+
+  it('keeps the data in a named volume, where PostgreSQL 18 has it', () => {
+    expect(postgres.image).toMatch(/^postgres:18\b/);
+    expect(postgres.volumes).toEqual(['postgres:/var/lib/postgresql']);
+    expect(Object.keys(volumes)).toEqual(['postgres']);
+  });
+
+  it('demands a key and gives settings that the service takes', () => {
+    expect(service.environment['BOOTSTRAP_API_KEY']).toMatch(/^\$\{BOOTSTRAP_API_KEY:\?/);
+    const config = loadConfig(interpolate(service.environment, { BOOTSTRAP_API_KEY: 'k'.repeat(48) }));
+    const url = new URL(config.databaseUrl!);
+    expect(url.hostname).toBe('postgres');
+    expect({
+      POSTGRES_USER: url.username,
+      POSTGRES_PASSWORD: url.password,
+      POSTGRES_DB: url.pathname.slice(1),
+    }).toEqual(interpolate(postgres.environment, {}));
+    expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(config.shutdownGraceMs);
+  });
+
+  it('publishes the port that the image exposes, to this machine only', () => {
+    const { port } = imageSettings(parseDockerfile(read('Dockerfile')).at(-1)!);
+    expect(service.ports).toEqual([`127.0.0.1:3000:${port}`]);
+    expect(postgres.ports).toBeUndefined();
+  });
+
+  it('is valid by Docker itself, where its client can tell', () => {
+    const docker = (...args: string[]) =>
+      spawnSync('docker', ['compose', ...args], {
+        cwd: root,
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], BOOTSTRAP_API_KEY: 'k'.repeat(48) },
+      });
+    const canTell = docker('version').status === 0;
+    const { status, stderr } = canTell ? docker('config', '--quiet') : { status: 0, stderr: '' };
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+/** `${NAME}`, `${NAME:-default}` and `${NAME:?message}`, as Compose replaces them. */
+function interpolate(
+  values: Record<string, string>,
+  environment: Record<string, string>,
+): Record<string, string> {
+  const replace = (value: string): string =>
+    value.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name: string, kind: string, text: string) => {
+      const found = environment[name];
+      if (found === undefined && kind === '?') throw new Error(`${name}: ${text}`);
+      return found ?? text;
+    });
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, replace(value)]));
+}

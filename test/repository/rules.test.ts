@@ -1,0 +1,81 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Lock {
+  packages: Record<string, { resolved?: string; optionalDependencies?: Record<string, string> }>;
+}
+
+describe('the lock file', () => {
+  const text = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(text) as Lock;
+
+  it('names no registry, so that it works with any', () => {
+    expect(text).not.toMatch(/"resolved"|https?:\/\/registry\./);
+  });
+
+  it('knows the binaries of every platform, so that npm ci works on each', () => {
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !isLocked(packages, path, name))
+        .map((name) => `${name} of ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('the source', () => {
+  it('reads the environment in src/config only', () => {
+    const readers = files('src', '.ts').filter((file) => contents(file).includes('process.env'));
+    expect(readers.filter((file) => !file.startsWith(join('src', 'config')))).toEqual([]);
+  });
+
+  it('keeps every file short enough to read at one go', () => {
+    const long = (folder: string, limit: number): string[] =>
+      files(folder, '.ts').filter((file) => contents(file).split('\n').length - 1 > limit);
+    expect([...long('src', 250), ...long('test', 400)]).toEqual([]);
+  });
+
+  it('silences no tool', () => {
+    const silencers = /@ts-(ignore|nocheck|expect-error)|(eslint|oxlint)-disable|prettier-ignore/;
+    const silenced = [...files('src', '.ts'), ...files('migrations', '.ts'), ...files('scripts', '.js')];
+    expect(silenced.filter((file) => silencers.test(contents(file)))).toEqual([]);
+  });
+
+  it('throws HTTP exceptions only where there is HTTP', () => {
+    const below = files('src', '.ts').filter((file) => !/src.(http|auth|rate-limit|health)/.test(file));
+    expect(below.filter((file) => /new \w*HttpException|new \w+Exception\(/.test(contents(file)))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('the tests', () => {
+  it('are never skipped, never alone, never asleep', () => {
+    const tests = [...files('test', '.test.ts'), ...files('src', '.spec.ts')].filter(
+      (file) => !file.endsWith(join('repository', 'rules.test.ts')),
+    );
+    const lazy =
+      /\b(it|test|describe)\.(skip|only|todo|failing)\b|\bx(it|describe)\(|setTimeout\(\w+, \d+\)\)/;
+    expect(tests.filter((file) => lazy.test(contents(file)))).toEqual([]);
+  });
+});
+
+function isLocked(packages: Lock['packages'], from: string, name: string): boolean {
+  for (let path = from; ; path = path.slice(0, Math.max(0, path.lastIndexOf('/node_modules/')))) {
+    if (`${path === '' ? '' : `${path}/`}node_modules/${name}` in packages) return true;
+    if (path === '') return false;
+  }
+}
+
+function files(folder: string, ending: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith(ending))
+    .map((file) => join(folder, file));
+}
+
+function contents(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}

@@ -1,0 +1,131 @@
+import { Config } from '../../src/config/config.js';
+import { HttpRunner } from '../../src/runners/http-runner.js';
+import { agent } from '../../src/runners/kept-connections.js';
+import { type Call, ModelServer, testRun } from '../support/model-server.js';
+import { until } from '../support/until.js';
+
+const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000 }));
+let server: ModelServer;
+
+beforeEach(async () => {
+  server = await new ModelServer().start();
+  server.answer = answer();
+});
+
+afterEach(() => server.stop());
+
+function answer(status = 200, headers: Record<string, string> = {}) {
+  return ({ response }: Call): void => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end('{}');
+  };
+}
+
+/** Two runs, the second once the first's connection is back or gone; whether they shared it. */
+async function shareConnection(first = answer(), second = answer()): Promise<boolean> {
+  server.answer = first;
+  await run().catch(() => undefined);
+  // What the end of an answer has to do with its connection is done in the turns after it.
+  await until(() => server.calls[0]!.response.closed);
+  server.answer = second;
+  await run();
+  return server.calls[0]!.socket === server.calls[1]!.socket;
+}
+
+function run(signal?: AbortSignal): Promise<string> {
+  const one = testRun({ kind: 'http', url: server.url, headers: {} });
+  return runner.run(signal === undefined ? one : Object.assign(one, { signal }));
+}
+
+const closed = { message: 'the runner closes the connection' };
+
+test('a connection that its server promises to keep carries the next run', async () => {
+  server.promise(5);
+  expect(await shareConnection()).toBe(true);
+});
+
+test('without a promise each run has its own', async () => {
+  expect(await shareConnection()).toBe(false);
+  await until(() => server.calls.every((call) => call.closed), closed);
+});
+
+test.each(['timeout=1', 'timeout=soon', 'max=100', 'timeout=5, max=0'])(
+  'nor does the promise "%s" keep it',
+  async (promise) => {
+    expect(await shareConnection(answer(200, { connection: 'keep-alive', 'keep-alive': promise }))).toBe(
+      false,
+    );
+    await until(() => server.calls[0]!.closed, closed);
+  },
+);
+
+test('a server that failed is called on a new one, behind which there may be another', async () => {
+  server.promise(5);
+  expect(await shareConnection(answer(503))).toBe(false);
+  await until(() => server.calls[0]!.closed, closed);
+});
+
+test('nor does one remain of an answer that was not read to its end', async () => {
+  server.promise(5);
+  const endless = ({ response }: Call): void => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write('{"type":"output","output":1}\n{"type":"log"');
+  };
+  server.answer = endless;
+  expect(await run()).toBe('1');
+  await until(() => server.calls[0]!.closed, closed);
+});
+
+test('an idle one is closed by the runner, well before its server would', async () => {
+  server.answer = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
+  server.promise(3_600);
+  await run();
+  await until(() => server.calls[0]!.closed, closed);
+});
+
+test('a run on a kept one may take longer than it may idle, and closes it when it is stopped', async () => {
+  server.promise(3_600);
+  server.answer = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
+  await Promise.all([run(), run()]);
+  await until(() => server.calls.every(({ response }) => response.closed));
+  server.answer = () => undefined;
+  const stop = new AbortController();
+  const running = run(stop.signal);
+  await until(() => server.calls.length === 3);
+  const [used, idle] = server.calls.slice(0, 2).sort((a) => (a.socket === server.calls[2]!.socket ? -1 : 1));
+  await until(() => idle!.closed, closed);
+  expect([used!.socket === server.calls[2]!.socket, used!.closed]).toEqual([true, false]);
+  stop.abort('cancelled');
+  await expect(running).rejects.toThrow('the run was stopped: cancelled');
+  await until(() => used!.closed, closed);
+});
+
+test('a connection that its server closed while it was idle carries nothing more', async () => {
+  server.promise(5);
+  await run();
+  server.calls[0]!.socket.end();
+  await until(() => server.calls[0]!.closed);
+  expect(await run()).toBe('{}');
+  expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
+});
+
+test('a connection whose end the agent has not heard of yet carries nothing more', async () => {
+  server.promise(5);
+  await Promise.all([run(), run()]);
+  await until(() => Object.values(agent.freeSockets).flat().length === 2);
+  Object.values(agent.freeSockets).flat().at(-1)!.destroy();
+  expect(await run()).toBe('{}');
+});
+
+test('nor does one whose time was over while the process stood still', async () => {
+  server.promise(5);
+  await run();
+  await until(() => Object.values(agent.freeSockets).flat().length === 1);
+  const { now } = performance;
+  performance.now = () => now.call(performance) + 4_001;
+  try {
+    expect(await run()).toBe('{}');
+  } finally {
+    performance.now = now;
+  }
+  expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
+});

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { inflateSync } from 'node:zlib';
+import { RunFailure } from '../../src/queue/runs/runner.js';
+import { DemoRunner } from '../../src/runners/demo-runner.js';
+import { testRun, type TestRun } from '../support/model-server.js';
+import { until } from '../support/until.js';
+
+const runner = new DemoRunner();
+
+function demoRun(demo: 'echo' | 'fractal' | 'flaky', input: object, attempt = 1): TestRun {
+  return testRun({ kind: 'demo', demo }, JSON.stringify(input), attempt);
+}
+
+describe('the echo', () => {
+  it('answers with its input, byte for byte', async () => {
+    const input = '{ "a": 12345678901234567890 ,"b":"\\u0000"}';
+    expect(await runner.run(testRun({ kind: 'demo', demo: 'echo' }, input))).toBe(input);
+  });
+});
+
+describe('the flaky model', () => {
+  async function failureOf(run: TestRun): Promise<RunFailure> {
+    return runner.run(run).then(
+      () => Promise.reject(new Error('it succeeded')),
+      (error: unknown) => error as RunFailure,
+    );
+  }
+
+  it('recovers after the attempts it was told to fail', async () => {
+    const input = { fail_attempts: 2, retry_after: 3 };
+    for (const attempt of [1, 2]) {
+      const { options } = await failureOf(demoRun('flaky', input, attempt));
+      expect(options).toEqual({ code: 'model_unavailable', retryable: true, retryAfterMs: 3_000 });
+    }
+    expect(await runner.run(demoRun('flaky', input, 3))).toBe('{"ok":true,"attempts":3}');
+    expect(await runner.run(demoRun('flaky', { fail_attempts: 0 }))).toBe('{"ok":true,"attempts":1}');
+  });
+
+  it.each([
+    [400, { code: 'model_error', retryable: false, status: 400, details: { message: 'no', attempt: 1 } }],
+    [429, { code: 'model_error', retryable: true, details: { message: 'no', attempt: 1 } }],
+    [500, { code: 'model_error', retryable: true }],
+    [501, { code: 'model_error', retryable: false }],
+    [504, { code: 'model_unavailable', retryable: true }],
+  ])('fails with %i as an http model would', async (status, options) => {
+    const failure = await failureOf(demoRun('flaky', { status, message: 'no' }));
+    expect(failure.message).toBe('no');
+    expect(failure.options).toEqual(options);
+  });
+
+  it('breaks when told to', async () => {
+    const failure = await failureOf(demoRun('flaky', { crash: true }));
+    expect(failure).not.toBeInstanceOf(RunFailure);
+  });
+
+  it('stops waiting when its run is stopped', async () => {
+    const run = demoRun('flaky', { delay_ms: 600_000 });
+    const result = expect(runner.run(run)).rejects.toThrow();
+    run.abort('cancelled');
+    await result;
+  });
+});
+
+describe('the fractal', () => {
+  interface FractalOutput {
+    image: { url: string; width: number; height: number };
+    seed: number;
+  }
+
+  async function draw(input: object): Promise<{ output: FractalOutput; png: Buffer; run: TestRun }> {
+    const run = demoRun('fractal', input);
+    const output = JSON.parse(await runner.run(run)) as FractalOutput;
+    const [, base64] = /^data:image\/png;base64,(.+)$/.exec(output.image.url)!;
+    return { output, png: Buffer.from(base64!, 'base64'), run };
+  }
+
+  it('is a PNG of the size that was asked for', async () => {
+    const { output, png } = await draw({ prompt: 'a lighthouse', width: 40, height: 30, steps: 50 });
+    expect(output).toMatchObject({ image: { width: 40, height: 30 }, seed: expect.any(Number) as number });
+    expect(png.subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n');
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([40, 30]);
+    const length = png.readUInt32BE(33);
+    expect(png.subarray(37, 41).toString('latin1')).toBe('IDAT');
+    expect(inflateSync(png.subarray(41, 41 + length))).toHaveLength(30 * (40 * 3 + 1));
+    expect(png.subarray(-8).toString('hex')).toBe('49454e44ae426082');
+  });
+
+  it('is the same for the same prompt, and another for another', async () => {
+    const input = { prompt: 'a lighthouse', width: 32, height: 32 };
+    const [one, same, other] = [
+      await draw(input),
+      await draw(input),
+      await draw({ ...input, prompt: 'a storm' }),
+    ];
+    const digests = [one, same, other].map(({ png }) => createHash('sha256').update(png).digest('hex'));
+    expect(digests[1]).toBe(digests[0]);
+    expect(digests[2]).not.toBe(digests[0]);
+    expect(same.output.seed).toBe(one.output.seed);
+  });
+
+  it('tells its progress in tenths', async () => {
+    const { run } = await draw({ prompt: 'a', width: 16, height: 100, steps: 16 });
+    expect(run.lines.map(({ message }) => message).slice(1)).toEqual(
+      Array.from({ length: 10 }, (_, n) => `${(n + 1) * 10} % drawn.`),
+    );
+  });
+
+  it('ends its thread when its run is stopped', async () => {
+    const threads = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const before = threads();
+    const run = demoRun('fractal', { prompt: 'a', width: 2048, height: 2048, steps: 2048 });
+    const result = expect(runner.run(run)).rejects.toThrow(
+      'the worker thread ended before the picture was done',
+    );
+    await until(() => threads() > before, { message: 'the thread is there' });
+    run.abort('cancelled');
+    await result;
+    await until(() => threads() === before, { message: 'the thread is gone' });
+  });
+
+  it('is not begun when its run is stopped already', async () => {
+    const run = demoRun('fractal', { prompt: 'a' });
+    run.abort('shutdown');
+    await expect(runner.run(run)).rejects.toBe('shutdown');
+  });
+});

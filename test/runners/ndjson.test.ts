@@ -1,0 +1,154 @@
+import { Config } from '../../src/config/config.js';
+import { RunFailure } from '../../src/queue/runs/runner.js';
+import { HttpRunner } from '../../src/runners/http-runner.js';
+import { ModelServer, testRun, type TestRun } from '../support/model-server.js';
+import { until } from '../support/until.js';
+
+const maxOutputBytes = 50_000;
+const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes }));
+let server: ModelServer;
+
+beforeEach(async () => {
+  server = await new ModelServer().start();
+});
+
+afterEach(() => server.stop());
+
+function ndjsonRun(body: string | Buffer, chunkBytes = Infinity): TestRun {
+  server.answer = ({ response, socket }) => {
+    socket.setNoDelay(true);
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    const bytes = Buffer.from(body);
+    const next = (from: number): void => {
+      if (from >= bytes.length) response.end();
+      else
+        response.write(bytes.subarray(from, from + chunkBytes), () =>
+          setImmediate(() => next(from + chunkBytes)),
+        );
+    };
+    next(0);
+  };
+  return testRun({ kind: 'http', url: server.url, headers: {} });
+}
+
+async function failureOf(run: TestRun): Promise<RunFailure> {
+  const error: unknown = await runner.run(run).catch((reason: unknown) => reason);
+  if (!(error instanceof RunFailure)) throw new Error(`it did not fail: ${String(error)}`);
+  return error;
+}
+
+describe('an NDJSON answer', () => {
+  it.each([1, 2, 3, 7, 64, Infinity])('means the same in chunks of %i bytes', async (chunkBytes) => {
+    const run = ndjsonRun(
+      '{"type":"log","level":"INFO","message":"načítám 🐈"}\r\n\r\n' +
+        '{"type":"log","level":"error","message":"b"}\n' +
+        '{"type":"output","output":{"seed":12345678901234567890}}',
+      chunkBytes,
+    );
+    expect(await runner.run(run)).toBe('{"seed":12345678901234567890}');
+    expect(run.lines).toEqual([
+      { level: 'INFO', message: 'načítám 🐈' },
+      { level: 'ERROR', message: 'b' },
+    ]);
+  });
+
+  it('has its log lines passed on while it goes on', async () => {
+    server.answer = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      response.write('{"type":"log","message":"halfway"}\n');
+    };
+    const run = testRun({ kind: 'http', url: server.url, headers: {} });
+    const output = runner.run(run);
+    await until(() => run.lines.length === 1, { message: 'the line arrives before the answer ends' });
+    server.calls[0]!.response.end('{"type":"output","output":1}\n');
+    expect(await output).toBe('1');
+  });
+
+  it.each([
+    ['{"output":[1, 2],"type":"output"}', '[1, 2]'],
+    ['{"type":"output","output":"a\\"}{,:\\\\"}', '"a\\"}{,:\\\\"'],
+    ['{"type":"output","more":{"output":1},"output":null}', 'null'],
+    ['{"type":"output","output":1,"output":{"a":[{}]}}', '{"a":[{}]}'],
+    ['{"type":"output","\\u006futput": 1.0 , "z":"output"}', '1.0'],
+  ])('has the output of %s as it was written', async (line, output) => {
+    expect(await runner.run(ndjsonRun(line))).toBe(output);
+  });
+
+  it('is over with its output line, whatever follows', async () => {
+    const run = ndjsonRun(
+      '{"type":"output","output":1}\n{"type":"error","message":"late"}\n{"type":"output","output":2}',
+    );
+    expect(await runner.run(run)).toBe('1');
+  });
+
+  it('takes the usual names of levels, and INFO for others', async () => {
+    const levels = ['debug', 'Warning', 'CRITICAL', 'constructor', undefined, 7];
+    const lines = levels.map((level) => JSON.stringify({ type: 'log', level, message: 'a' }));
+    const run = ndjsonRun([...lines, '{"type":"output","output":1}'].join('\n'));
+    await runner.run(run);
+    expect(run.lines.map(({ level }) => level)).toEqual(['DEBUG', 'WARN', 'ERROR', 'INFO', 'INFO', 'INFO']);
+  });
+
+  it('has messages that are no text, or cannot be stored, made into text', async () => {
+    const run = ndjsonRun(
+      '{"type":"log","message":{"step":3}}\n{"type":"log"}\n{"type":"log","message":"a\\u0000\\ud800"}\n' +
+        `{"type":"log","message":"${'x'.repeat(10_000)}"}\n{"type":"output","output":1}`,
+    );
+    await runner.run(run);
+    const messages = run.lines.map(({ message }) => message);
+    expect(messages.slice(0, 3)).toEqual(['{"step":3}', 'null', 'a\ufffd\ufffd']);
+    expect(messages[3]).toHaveLength(8_193);
+  });
+
+  it.each([
+    ['{"type":"error","message":"no such style","retryable":false}', 'no such style', false],
+    ['{"type":"error","message":"out of memory","retryable":true}', 'out of memory', true],
+    ['{"type":"error"}', 'The model failed.', false],
+  ])('fails as %s says', async (line, message, retryable) => {
+    const failure = await failureOf(ndjsonRun(`{"type":"log","message":"a"}\n${line}\n`));
+    expect(failure.message).toBe(message);
+    expect(failure.options).toEqual({ code: 'model_error', retryable });
+  });
+
+  it.each([
+    ['', true, 'ended without an output line'],
+    ['{"type":"log","message":"a"}\n', true, 'ended without an output line'],
+    ['not json\n', false, 'a line that is not a JSON object'],
+    ['[]\n', false, 'a line that is not a JSON object'],
+    ['{"message":"a"}\n', false, 'a line that is not a JSON object'],
+    ['{"type":"output"}\n', false, 'an output line without "output"'],
+    ['{"type":"output","output":{"a":', false, 'a line that is not a JSON object'],
+  ])('%j is a failure of the model', async (body, retryable, message) => {
+    const failure = await failureOf(ndjsonRun(body));
+    expect(failure.options).toEqual({ code: 'model_error', retryable });
+    expect(failure.message).toContain(message);
+  });
+
+  it('warns once of each unknown type, and of ten at most', async () => {
+    const types = ['progress', 'progress', ...Array.from({ length: 30 }, (_, n) => `t${n}`)];
+    const lines = types.map((type) => JSON.stringify({ type }));
+    const run = ndjsonRun([...lines, '{"type":"output","output":1}'].join('\n'));
+    expect(await runner.run(run)).toBe('1');
+    expect(run.lines).toHaveLength(10);
+    expect(run.lines[0]).toEqual({
+      level: 'WARN',
+      message: 'Lines of the unknown type "progress" in the model\'s answer are passed over.',
+    });
+  });
+
+  it('may be longer than an output, but no line of it may', async () => {
+    const log = `${JSON.stringify({ type: 'log', message: 'x'.repeat(1_000) })}\n`;
+    expect(await runner.run(ndjsonRun(`${log.repeat(200)}{"type":"output","output":1}`))).toBe('1');
+    for (const ending of ['', '\n']) {
+      const failure = await failureOf(
+        ndjsonRun(`{"type":"output","output":"${'x'.repeat(maxOutputBytes)}"}${ending}`),
+      );
+      expect(failure.message).toContain(`larger than ${maxOutputBytes} bytes`);
+    }
+  });
+
+  it('that is not UTF-8 is final', async () => {
+    const body = Buffer.from('{"type":"output","output":"\xe9"}\n', 'latin1');
+    expect((await failureOf(ndjsonRun(body))).message).toContain('not UTF-8');
+  });
+});

@@ -1,0 +1,82 @@
+import { EventSource } from 'eventsource';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { CountingModel } from '../support/counting-model.js';
+import type { Status } from '../support/stream-reader.js';
+
+const model = new CountingModel();
+let service: TestService;
+/** What each connection of an EventSource was answered with. */
+let answers: { status: number; lastEventId: string | undefined }[];
+
+beforeAll(async () => {
+  await model.hold().start();
+  service = await startTestService({ models: model.models('test/held', { concurrency: 1 }) });
+});
+beforeEach(() => (answers = []));
+afterAll(async () => {
+  model.release();
+  await service.stop();
+  await model.stop();
+});
+
+const submit = async (): Promise<{ request_id: string; status_url: string }> =>
+  (await (await service.submit('test/held', {})).json()) as { request_id: string; status_url: string };
+
+interface Followed {
+  source: EventSource;
+  seen: Status[];
+}
+
+function follow(url: string): Followed {
+  const source = new EventSource(url, {
+    fetch: async (target, init) => {
+      const response = await fetch(target, init);
+      const headers = new Headers(init.headers);
+      answers.push({ status: response.status, lastEventId: headers.get('last-event-id') ?? undefined });
+      return response;
+    },
+  });
+  const seen: Status[] = [];
+  source.addEventListener('message', ({ data }) => seen.push(JSON.parse(data as string) as Status));
+  return { source, seen };
+}
+
+const closed = ({ source }: Followed): Promise<true> =>
+  until(() => source.readyState === EventSource.CLOSED, { message: 'the EventSource stops by itself' });
+
+test('the eventsource package follows a request from its place to its end, and stops', async () => {
+  const blocker = await submit();
+  await until(() => model.times(blocker.request_id) === 1);
+  const { request_id: id, status_url: url } = await submit();
+  const followed = follow(`${url}/stream?logs=1`);
+  await until(() => followed.seen.length > 0);
+  expect(followed.seen[0]).toMatchObject({ status: 'IN_QUEUE', queue_position: 0, logs: [] });
+  model.releaseOne(blocker.request_id);
+  await until(() => model.times(id) === 1 && followed.seen.at(-1)!.status === 'IN_PROGRESS');
+  model.releaseOne(id);
+  await closed(followed);
+  expect(followed.seen.at(-1)).toMatchObject({ status: 'COMPLETED', success: true });
+  expect(answers.map(({ status }) => status)).toEqual([200, 204]);
+  expect(answers[1]!.lastEventId).toMatch(/^\d+$/);
+});
+
+test('it goes on by itself after its connection broke, and sees nothing twice', async () => {
+  const { request_id: id, status_url: url } = await submit();
+  await until(() => model.times(id) === 1);
+  const followed = follow(`${url}/stream?logs=1`);
+  await until(() => followed.seen.length === 1);
+  service.app.getHttpServer().closeAllConnections();
+  await until(() => answers.length === 2, { timeoutMs: 20_000 });
+  model.releaseOne(id);
+  await closed(followed);
+  expect(followed.seen.map(({ status }) => status).filter((status) => status === 'COMPLETED')).toHaveLength(
+    1,
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 204]);
+});
+
+test('a request that nobody knows ends it at once', async () => {
+  const followed = follow(`${service.url}/v1/queue/requests/nobody-knows-it/status/stream`);
+  await closed(followed);
+  expect([answers.map(({ status }) => status), followed.seen]).toEqual([[404], []]);
+});

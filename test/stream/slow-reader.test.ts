@@ -1,0 +1,89 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { QueueService } from '../../src/queue/queue.service.js';
+import { StatusSources } from '../../src/stream/status-sources.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { type Call, ModelServer } from '../support/model-server.js';
+import { readStream } from '../support/stream-reader.js';
+
+/** Three URLs of this length make an event so large that the kernel's buffers are full after a few dozen. */
+const publicBaseUrl = `http://queue.example/${'x'.repeat(40_000)}`;
+/** What the service may hold for one client, with the event that is being written. */
+const mostHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
+
+const model = new ModelServer();
+let service: TestService;
+let run: Call | undefined;
+
+beforeAll(async () => {
+  await model.start();
+  model.answer = (call) => {
+    call.response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    run = call;
+  };
+  service = await startTestService({
+    models: `models:\n  - { id: test/chatty, runner: { kind: http, url: '${model.url}' }, concurrency: 1, timeout: 60s }\n`,
+    config: { publicBaseUrl },
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+const say = (line: object): void => void run!.response.write(`${JSON.stringify(line)}\n`);
+
+test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
+  // Not over HTTP, where the Location field would be as long.
+  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
+  const queue = service.app.get(QueueService);
+  const id = await queue.submit({
+    modelId: 'test/chatty',
+    keyId: key!.id,
+    input: Buffer.from('{}'),
+    expiresMs: null,
+  });
+  const url = `${service.url}/v1/queue/requests/${id}/status/stream?logs=1`;
+  await until(() => run);
+
+  const answers: ServerResponse[] = [];
+  const server: Server = service.app.getHttpServer();
+  const remember = (_request: object, response: ServerResponse): void => void answers.push(response);
+  server.on('request', remember);
+  const slow = await readStream(url);
+  const quick = await readStream(url);
+  server.off('request', remember);
+  await until(() => slow.events.length > 0 && quick.events.length > 0);
+  slow.response.pause();
+  const [toSlow, toQuick] = answers as [ServerResponse, ServerResponse];
+  const socket: Socket = toSlow.socket!;
+
+  let mostHeld = 0;
+  let lines = 0;
+  while (!socket.destroyed && lines < 400) {
+    say({ type: 'log', level: 'INFO', message: `line ${++lines}` });
+    await until(() => quick.logs().length === lines);
+    mostHeld = Math.max(mostHeld, socket.writableLength + toSlow.writableLength);
+  }
+  expect(socket.destroyed).toBe(true);
+  expect(mostHeld).toBeLessThan(mostHeldBytes);
+  expect(toQuick.socket!.destroyed).toBe(false);
+
+  say({ type: 'log', level: 'INFO', message: 'after the drop' });
+  say({ type: 'output', output: { done: true } });
+  run!.response.end();
+  await quick.ended;
+  expect(quick.statuses().at(-1)).toBe('COMPLETED');
+  expect(quick.logs()).toEqual([
+    ...Array.from({ length: lines }, (_, i) => `line ${i + 1}`),
+    'after the drop',
+  ]);
+  await until(() => service.app.get(StatusSources).size === 0);
+
+  // The dropped one comes back where it left off, and has missed nothing.
+  slow.response.resume();
+  await slow.ended;
+  const again = await readStream(url, { 'last-event-id': slow.lastEventId });
+  await again.ended;
+  expect([...slow.logs(), ...again.logs()]).toEqual(quick.logs());
+}, 60_000);

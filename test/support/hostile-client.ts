@@ -1,0 +1,102 @@
+import { type AddressInfo, connect } from 'node:net';
+import type { QueueCalls } from './queue-calls.js';
+import type { TestService } from './index.js';
+
+export interface RawAnswer {
+  status: number;
+  fields: string;
+  body: string;
+}
+
+export type Bytes = string | Buffer;
+
+const patienceMs = 20_000;
+
+/**
+ * Sends bytes as they are, where `fetch` would tidy them, and reads until the server hangs up. Text is sent as
+ * latin1: one byte a character.
+ */
+export function send(service: TestService, ...parts: Bytes[]): Promise<RawAnswer> {
+  const { port } = service.app.getHttpServer().address() as AddressInfo;
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1', () => {
+      for (const part of parts) socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
+    });
+    socket.setTimeout(patienceMs, () => {
+      socket.destroy();
+      reject(new Error('the service neither answered nor hung up'));
+    });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // The server may hang up while we are still sending; what it said before counts.
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(parse(Buffer.concat(chunks))));
+  });
+}
+
+function parse(bytes: Buffer): RawAnswer {
+  const end = bytes.indexOf('\r\n\r\n');
+  const fields = bytes.subarray(0, end).toString('latin1');
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(fields)?.[1]);
+  if (status === 100) return parse(bytes.subarray(end + 4));
+  return { status, fields, body: bytes.subarray(end + 4).toString() };
+}
+
+/** The head of a submission by `Connection: close`, with whatever fields are added. */
+export function head(
+  service: TestService,
+  fields: string[] = [],
+  target = '/v1/queue/demo/text/echo',
+): string {
+  const all = ['Host: a', `Authorization: Key ${service.key}`, 'Connection: close', ...fields];
+  return `POST ${target} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`;
+}
+
+export function submitBody(service: TestService, body: Bytes, fields: string[] = []): Promise<RawAnswer> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return send(service, head(service, [`Content-Length: ${bytes.length}`, ...fields]), bytes);
+}
+
+/** What no answer may show: where the code lies, what it is written in, what it says to its database. */
+const internals =
+  /node_modules|\.[jt]s:\d+|\bat \S+ \(|\/src\/|\/dist\/|(?:Type|Range|Syntax|Reference|Domain|Query)Error|\b(?:SELECT|INSERT|UPDATE|DELETE) \S+ |queue_entry|request_pkey|postgres|typeorm|nestjs|express/i;
+
+/** A refusal as the contract has it; `sent` is what the caller said and may hear again. */
+export function expectRefusal(
+  answer: RawAnswer,
+  status: number | number[],
+  code: string | string[],
+  sent = '',
+): void {
+  const allowed = [status].flat();
+  expect({ ...answer, ok: allowed.includes(answer.status) }).toMatchObject({ ok: true });
+  expect(answer.fields).toMatch(/^content-type: application\/problem\+json\r?$/im);
+  expect(answer.fields).toMatch(/^x-request-id: \S+\r?$/im);
+  const problem = JSON.parse(answer.body) as Record<string, unknown>;
+  expect([code].flat()).toContain(problem['code']);
+  expect(problem).toMatchObject({
+    title: expect.any(String),
+    detail: expect.any(String),
+    timestamp: expect.any(String),
+  });
+  expectNoInternals(answer, sent);
+}
+
+export function expectNoInternals({ fields, body }: RawAnswer, sent = ''): void {
+  const said = sent === '' ? body : body.replaceAll(sent, '');
+  expect(said).not.toMatch(internals);
+  expect(fields).not.toMatch(internals);
+}
+
+/** Every request is whole: in the line, with a lease, or over; and there are as many as were accepted. */
+export async function expectWholeRequests(calls: QueueCalls, accepted: number): Promise<void> {
+  const [books] = await calls.service.query(
+    `SELECT count(*)::integer AS requests,
+            count(*) FILTER (WHERE state = 'IN_QUEUE')::integer
+              - (SELECT count(*)::integer FROM queue_entry) - (SELECT count(*)::integer FROM delayed_entry) AS lost,
+            count(*) FILTER (WHERE state = 'IN_PROGRESS')::integer - (SELECT count(*)::integer FROM lease) AS stuck,
+            (SELECT count(*)::integer FROM idempotency_key WHERE request_id NOT IN (SELECT id FROM request)) AS keys
+     FROM request`,
+  );
+  expect(books).toEqual({ requests: accepted, lost: 0, stuck: 0, keys: 0 });
+}

@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawnService, type SpawnedService, startTestService, type TestService, until } from './index.js';
+import { CountingModel } from './counting-model.js';
+import { readStream, type StreamReader } from './stream-reader.js';
+
+/** Enough to give a node up, which takes 6 s of silence, on a busy machine. */
+export const givenUp = { timeoutMs: 30_000 };
+
+/** One API node in this process, and schedulers as processes that can be killed. */
+export class ProcessCluster {
+  readonly model = new CountingModel();
+  api!: TestService;
+  private directory = '';
+
+  async start(concurrency: number): Promise<this> {
+    await this.model.hold().start();
+    const models = this.model.models('test/counted', { concurrency });
+    this.directory = await mkdtemp(join(tmpdir(), 'nowserving-cluster-'));
+    await writeFile(join(this.directory, 'models.yaml'), models);
+    this.api = await startTestService({ models, config: { role: 'api' } });
+    return this;
+  }
+
+  scheduler(): Promise<SpawnedService> {
+    return spawnService({
+      ROLE: 'scheduler',
+      DATABASE_URL: this.api.databaseUrl,
+      MODELS_FILE: join(this.directory, 'models.yaml'),
+      LOG_LEVEL: 'error',
+    });
+  }
+
+  async submit(): Promise<string> {
+    const response = await this.api.submit('test/counted', {});
+    return ((await response.json()) as { request_id: string }).request_id;
+  }
+
+  stream(id: string): Promise<StreamReader> {
+    return readStream(`${this.api.url}/v1/queue/requests/${id}/status/stream`);
+  }
+
+  async completed(...ids: string[]): Promise<void> {
+    await until(async () => {
+      const [left] = await this.api.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM request WHERE id = ANY ($1) AND state <> 'COMPLETED'`,
+        [ids],
+      );
+      return left!.n === 0;
+    }, givenUp);
+  }
+
+  /** How the request ended, what became of each attempt, and what its events were. */
+  async story(id: string): Promise<object> {
+    const [row] = await this.api.query<object>(
+      `SELECT outcome, error ->> 'code' AS code, output, lost_attempts AS lost,
+              ARRAY(SELECT outcome FROM attempt WHERE request_id = request.id ORDER BY attempt) AS attempts,
+              ARRAY(SELECT kind FROM request_event WHERE request_id = request.id ORDER BY id) AS events
+       FROM request WHERE id = $1`,
+      [id],
+    );
+    return row!;
+  }
+
+  async stop(): Promise<void> {
+    this.model.release();
+    await this.api.stop();
+    await this.model.stop();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { DataSource } from 'typeorm';
+import { v7 } from 'uuid';
+import { Config } from '../../src/config/config.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { Database } from '../../src/database/database.js';
+import { claim, type Claimed } from '../../src/queue/queries/claim.js';
+import { register } from '../../src/queue/queries/heartbeat.js';
+import { submit } from '../../src/queue/queries/submit.js';
+import { submitStarted } from '../../src/queue/queries/submit-started.js';
+import { createTestDatabase, type TestDatabase, until } from './index.js';
+
+export const keyId = randomUUID();
+
+/** The tables without a service: connections that do what a test says, each in its own session. */
+export class QueueTables {
+  private readonly opened: DataSource[] = [];
+
+  private constructor(
+    private readonly testDatabase: TestDatabase,
+    readonly sql: pg.Client,
+  ) {}
+
+  static async create(): Promise<QueueTables> {
+    const testDatabase = await createTestDatabase();
+    const sql = new pg.Client({ connectionString: testDatabase.url });
+    await sql.connect();
+    return new QueueTables(testDatabase, sql);
+  }
+
+  /** One session, so that `execute('BEGIN')` begins a transaction for all that follows on it. */
+  async session(): Promise<Database> {
+    const dataSource = await createDataSource({ url: this.testDatabase.url, poolSize: 1 }).initialize();
+    this.opened.push(dataSource);
+    return new Database(dataSource, new Config());
+  }
+
+  async drop(): Promise<void> {
+    for (const dataSource of this.opened) await dataSource.destroy();
+    await this.sql.end();
+    await this.testDatabase.drop();
+  }
+
+  async rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return (await this.sql.query<Row>(text, values)).rows;
+  }
+
+  /** Waits until `count` sessions wait for a lock. */
+  async blocked(count: number): Promise<void> {
+    await until(
+      async () => {
+        const waiting = await this.rows(
+          `SELECT pid FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return waiting.length === count;
+      },
+      { message: `${count} sessions wait for a lock` },
+    );
+  }
+
+  async node(database: Database, id: string = randomUUID()): Promise<string> {
+    await register(database, { id, name: `node ${id}`, role: 'all' });
+    return id;
+  }
+}
+
+export async function submitSome(
+  database: Database,
+  count: number,
+  modelId = 'test/model',
+): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => v7());
+  await submit(
+    database,
+    ids.map((id) => ({ id, modelId, keyId, priority: 0, input: Buffer.from('{}'), expiresMs: null })),
+  );
+  return ids;
+}
+
+/** Submits one that starts at once. undefined: it did not, and nothing was written. */
+export async function submitStartedFor(
+  database: Database,
+  nodeId: string,
+  more: Partial<Parameters<typeof submitStarted>[2]> = {},
+): Promise<{ id: string; seq: number; token: string } | undefined> {
+  const id = v7();
+  const { started } = await submitStarted(
+    database,
+    { id, modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
+    { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
+  );
+  return started && { id, ...started };
+}
+
+export function claimSome(
+  database: Database,
+  nodeId: string,
+  limit: number,
+  more: Partial<Parameters<typeof claim>[1]> = {},
+): Promise<Claimed[]> {
+  const byMs = Date.now() + 60_000;
+  return claim(database, {
+    modelId: 'test/model',
+    nodeId,
+    limit,
+    timeoutMs: 60_000,
+    floor: null,
+    byMs,
+    ...more,
+  });
+}

@@ -1,0 +1,148 @@
+import type { AttemptOutcome } from '../../src/queue/queries/finish.js';
+import type { Outcome } from '../../src/queue/request-state.js';
+
+export interface ModelLease {
+  token: string;
+  node: string;
+  cancelRequested: boolean;
+  lines: number;
+}
+
+export interface ModelRequest {
+  id: string;
+  priority: number;
+  seq: number;
+  /** Whether its time to wait is over. */
+  overdue: boolean;
+  place: 'line' | 'delay' | 'lease' | 'end';
+  outcome: Outcome | null;
+  code: string | null;
+  lease: ModelLease | null;
+  /** How its runs ended; the one going on is not among them. */
+  ended: AttemptOutcome[];
+  events: string[];
+  /** Tokens of leases that it had. */
+  pastTokens: string[];
+}
+
+/** Lost nodes after which a request is not tried again. */
+export const lostLimit = 2;
+
+/** The rules of the queue in memory, as simple as they can be said. */
+export class QueueModel {
+  readonly requests: ModelRequest[] = [];
+
+  at(...places: ModelRequest['place'][]): ModelRequest[] {
+    return this.requests.filter(({ place }) => places.includes(place));
+  }
+
+  submit(id: string, priority: number, seq: number, overdue: boolean): void {
+    this.requests.push({
+      id,
+      priority,
+      seq,
+      overdue,
+      place: 'line',
+      outcome: null,
+      code: null,
+      lease: null,
+      ended: [],
+      events: [],
+      pastTokens: [],
+    });
+  }
+
+  /** Those who wait, as the line has them. */
+  line(): ModelRequest[] {
+    return this.at('line').sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+  }
+
+  /** Who a claim takes: the first of the line whose time is not over. */
+  next(limit: number): ModelRequest[] {
+    return this.line()
+      .filter(({ overdue }) => !overdue)
+      .slice(0, limit);
+  }
+
+  start(request: ModelRequest, token: string, node: string): void {
+    request.place = 'lease';
+    request.lease = { token, node, cancelRequested: false, lines: 0 };
+    request.events.push(`started ${attemptOf(request)}`);
+  }
+
+  log(request: ModelRequest, numbers: number[]): void {
+    const { lease } = request;
+    for (const number of numbers.filter((one) => one > lease!.lines)) {
+      request.events.push(`log ${attemptOf(request)} line ${number}`);
+    }
+    lease!.lines = Math.max(lease!.lines, ...numbers);
+  }
+
+  finish(request: ModelRequest, outcome: Outcome, how: AttemptOutcome, code: string | null): void {
+    this.endRun(request, how);
+    this.complete(request, outcome, code);
+  }
+
+  /** False: it was told to stop, so it may not go back. */
+  requeue(request: ModelRequest, how: AttemptOutcome, delayed: boolean): boolean {
+    if (request.lease!.cancelRequested) return false;
+    this.endRun(request, how);
+    request.place = delayed ? 'delay' : 'line';
+    request.events.push(`requeued ${request.ended.length}`);
+    return true;
+  }
+
+  promote(requests: ModelRequest[]): void {
+    for (const request of requests) request.place = 'line';
+  }
+
+  cancel(request: ModelRequest): 'cancelled' | 'told' | 'completed' {
+    if (request.place === 'end') return 'completed';
+    if (request.lease === null) {
+      this.complete(request, 'cancelled', 'cancelled');
+      return 'cancelled';
+    }
+    if (!request.lease.cancelRequested) request.events.push(`cancel_requested ${attemptOf(request)}`);
+    request.lease.cancelRequested = true;
+    return 'told';
+  }
+
+  expire(): ModelRequest[] {
+    const over = this.at('line', 'delay').filter(({ overdue }) => overdue);
+    for (const request of over) this.complete(request, 'expired', 'expired');
+    return over;
+  }
+
+  /** All runs of a node are lost with it. */
+  lose(node: string): ModelRequest[] {
+    const lost = this.requests.filter(({ lease }) => lease?.node === node);
+    for (const request of lost) {
+      const { cancelRequested } = request.lease!;
+      this.endRun(request, 'lost');
+      const lostRuns = request.ended.filter((how) => how === 'lost').length;
+      if (cancelRequested) this.complete(request, 'cancelled', 'cancelled');
+      else if (lostRuns >= lostLimit) this.complete(request, 'failed', 'node_lost');
+      else {
+        request.place = 'line';
+        request.events.push(`requeued ${request.ended.length}`);
+      }
+    }
+    return lost;
+  }
+
+  private endRun(request: ModelRequest, how: AttemptOutcome): void {
+    request.ended.push(how);
+    request.pastTokens.push(request.lease!.token);
+    request.lease = null;
+  }
+
+  private complete(request: ModelRequest, outcome: Outcome, code: string | null): void {
+    Object.assign(request, { place: 'end', outcome, code });
+    request.events.push(`completed ${request.ended.length}`);
+  }
+}
+
+/** The number of the run going on. */
+export function attemptOf({ ended, lease }: ModelRequest): number {
+  return ended.length + (lease === null ? 0 : 1);
+}
