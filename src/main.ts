@@ -1,6 +1,6 @@
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { loadConfig } from './config/config.js';
-import { greeting } from './startup-banner.js';
+import { startupBanner } from './startup-banner.js';
 import { startService } from './service.js';
 
 /** npm passes a Ctrl-C on that the terminal has sent to all: the same one, twice. */
@@ -16,7 +16,8 @@ async function main(): Promise<void> {
   // Also during the start: what has begun by then, such as a database, is first completed and then ended.
   const stop = (): void => {
     if (stopping) {
-      if (performance.now() - stoppingSince > echoMs) void starting.then((service) => service.hurry());
+      if (performance.now() - stoppingSince > echoMs)
+        void starting.then((service) => service.endGracePeriod());
       return;
     }
     stopping = true;
@@ -32,7 +33,7 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop);
 
   const service = await starting;
-  if (!stopping) process.stdout.write(greeting(service, config));
+  if (!stopping) process.stdout.write(startupBanner(service, config));
 }
 
 function fail(message: string): never {

@@ -11,7 +11,7 @@ import { listen } from './http/listen.js';
 import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
-import { HotRoutes } from './requests/fast-path.js';
+import { FastPath } from './requests/fast-path.js';
 import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {
@@ -24,7 +24,7 @@ export interface RunningService {
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
   stop(): Promise<void>;
   /** Ends the grace of a stop that is under way: runs are handed back now. */
-  hurry(): void;
+  endGracePeriod(): void;
 }
 
 /** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
@@ -48,7 +48,7 @@ export async function startService(config: Config): Promise<RunningService> {
       forceCloseConnections: true,
     });
     configureHttp(app, config);
-    if (config.role !== 'scheduler') app.get(HotRoutes).install(app.getHttpServer());
+    if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
     const { printOnce: newKey } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);
@@ -58,7 +58,7 @@ export async function startService(config: Config): Promise<RunningService> {
       databaseUrl,
       newKey,
       stop,
-      hurry: () => app?.get(QueueLifecycle).hurry(),
+      endGracePeriod: () => app?.get(QueueLifecycle).endGracePeriod(),
     };
   } catch (error) {
     await stop().catch(() => undefined);
@@ -66,7 +66,7 @@ export async function startService(config: Config): Promise<RunningService> {
   }
 }
 
-/** No new connections, then the runs, then the streams that told of them, then everything else. */
+/** No new connections, then the runs, then the streams that showed them, then everything else. */
 async function closeApp(app: NestExpressApplication, config: Config): Promise<void> {
   app.get(Draining).begin();
   app.getHttpServer().close();

@@ -2,7 +2,7 @@ import type { Config } from './config/config.js';
 import type { RunningService } from './service.js';
 
 /** What a newcomer needs to see; the first line is what scripts wait for. */
-export function greeting(service: RunningService, config: Config): string {
+export function startupBanner(service: RunningService, config: Config): string {
   const { url } = service;
   const lines = [`listening on ${url}`];
   if (config.role !== 'scheduler') lines.push(`API description and console: ${url}/docs`);

@@ -105,7 +105,7 @@ function toCaller(key: FoundKey): Caller {
   };
 }
 
-/** Limits that somebody wrote by hand and that nobody can read are no reason to lift the service's own. */
+/** Limits that were written by hand and cannot be read are no reason to lift the service's own. */
 function readLimits(text: string | null): RateLimits | null {
   if (text === null) return null;
   try {

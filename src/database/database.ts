@@ -68,7 +68,7 @@ export class Database implements Queries {
 
   private async connect(): Promise<pg.PoolClient> {
     const client = await this.pool.connect();
-    // The pool listens only to its idle clients: an end between two statements would be nobody's, and fatal.
+    // The pool listens only to its idle clients: an end between two statements would have no listener, and be fatal.
     client.on('error', ignore);
     return client;
   }

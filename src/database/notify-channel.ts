@@ -8,7 +8,7 @@ const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
 /** Below PostgreSQL's limit of 8,000 bytes for a payload. */
 const maxPayloadBytes = 7_900;
-/** Messages kept over an outage. Who was away for longer reads everything again anyway. */
+/** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
 
 const notifyAll = {
@@ -26,7 +26,7 @@ export interface ChannelListener {
   /** Asked for when it is time to send, so that what comes meanwhile goes together. Each at most 7,900 bytes. */
   collect(): string[];
   /** How long after the last statement the next may follow. */
-  apartMs(): number;
+  minIntervalMs(): number;
 }
 
 /**
@@ -81,19 +81,19 @@ export class NotifyChannel {
     if (Buffer.byteLength(payload) > maxPayloadBytes)
       throw new RangeError('a notification may have 7,900 bytes');
     this.outbox.push(payload);
-    this.flushSoon();
+    this.scheduleFlush();
   }
 
-  /** The listener has something to tell: it is collected and sent, as soon as `send` would. */
-  sendSoon(): void {
+  /** The listener has something to send: it is collected and sent, as soon as `send` would. */
+  requestFlush(): void {
     this.uncollected = true;
-    if (!this.stopped) this.flushSoon();
+    if (!this.stopped) this.scheduleFlush();
   }
 
-  private flushSoon(): void {
+  private scheduleFlush(): void {
     if (this.flushing || this.flushDue) return;
     this.flushDue = true;
-    const waitMs = (this.listener?.apartMs() ?? 0) - (performance.now() - this.flushedAt);
+    const waitMs = (this.listener?.minIntervalMs() ?? 0) - (performance.now() - this.flushedAt);
     const flush = (): void => void this.flush();
     if (waitMs > 0) this.flushTimer = setTimeout(flush, waitMs);
     else setImmediate(flush);
@@ -116,7 +116,7 @@ export class NotifyChannel {
       this.reconnect();
     } finally {
       this.flushing = false;
-      if ((this.outbox.length > 0 || this.uncollected) && !this.stopped) this.flushSoon();
+      if ((this.outbox.length > 0 || this.uncollected) && !this.stopped) this.scheduleFlush();
     }
   }
 

@@ -4,7 +4,7 @@ import type { Queries, Statement } from './statement.js';
 /** A connection that is lent to the pipeline; statements may be sent into it one after the other. */
 export interface PipelineConnection {
   query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]>;
-  /** Whether somebody waits for a connection, which this one would be. */
+  /** Whether another caller waits for a connection, which this one would be. */
   isWanted(): boolean;
   giveBack(isUsable: boolean): void;
 }

@@ -33,7 +33,7 @@ export class DataDirectory {
     }
   }
 
-  /** A cluster that an ordinary user made goes on being his when root starts it. */
+  /** A cluster that an ordinary user made stays that user's when root starts it. */
   ownerOf(fallback: Owner): Owner {
     if (fallback.uid === undefined || !existsSync(this.clusterDir)) return fallback;
     const { uid, gid } = statSync(this.clusterDir);

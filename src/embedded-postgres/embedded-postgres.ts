@@ -84,7 +84,7 @@ export class EmbeddedPostgres {
     return child;
   }
 
-  /** Ready when it takes the lock that tells other services whose server this is. */
+  /** Ready when it takes the lock that shows other services whose server this is. */
   private async untilReady(url: string, child: ChildProcess): Promise<void> {
     const { name, log } = this.directory;
     const deadline = performance.now() + startPatienceMs;

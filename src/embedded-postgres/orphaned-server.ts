@@ -28,7 +28,7 @@ export async function stopOrphanedServer(
       await stopServer(pid);
       return 'none';
     }
-    // PostgreSQL believes a file whose process id somebody else has by now, for example after a reboot.
+    // PostgreSQL believes a file whose process id another process has by now, for example after a reboot.
     if (!mayBeServer(pid)) {
       rmSync(pidFile, { force: true });
       return 'none';
@@ -56,7 +56,7 @@ async function ask(url: string): Promise<'owned' | 'free' | 'no answer'> {
   }
 }
 
-/** False when the process is gone or, where that can be told, is another program. */
+/** False when the process is gone or, where that can be seen, is another program. */
 function mayBeServer(pid: number): boolean {
   if (!(pid > 0) || !isAlive(pid)) return false;
   try {

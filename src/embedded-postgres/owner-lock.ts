@@ -11,7 +11,7 @@ export class OwnerLock {
   private client: pg.Client | undefined;
   private released = false;
 
-  /** Throws when the server is not ready or somebody else holds the lock. */
+  /** Throws when the server is not ready or another service holds the lock. */
   async take(url: string): Promise<void> {
     const client = new pg.Client({
       connectionString: url,
@@ -25,7 +25,7 @@ export class OwnerLock {
       const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [
         ownerLock,
       ]);
-      if (!rows[0]!.taken) throw new Error('somebody else holds the lock');
+      if (!rows[0]!.taken) throw new Error('another service holds the lock');
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './process-signals.js';
 
-/** A start takes seconds; a lock much older than that belongs to a process that is gone, whoever has its id now. */
+/** A start takes seconds; a lock much older than that belongs to a process that is gone, whichever process has its id now. */
 const staleAfterMs = 180_000;
 const retryMs = 100;
 
@@ -34,7 +34,7 @@ function isStale(file: string): boolean {
   try {
     const pid = Number(readFileSync(file, 'utf8'));
     const ageMs = Date.now() - statSync(file).mtimeMs;
-    // Created but not written yet, it names nobody: only its age tells.
+    // Created but not written yet, it names no process: only its age counts.
     return ageMs > staleAfterMs || (pid > 0 && (pid === process.pid || !isAlive(pid)));
   } catch {
     return false; // it was given back while we looked

@@ -12,7 +12,7 @@ it.each([
   ['25006', 'a server that only reads'],
   ['25P03', 'a transaction that was given up'],
   ['40P01', 'a deadlock'],
-  ['ECONNREFUSED', 'nobody who listens'],
+  ['ECONNREFUSED', 'no listener'],
   ['ECONNRESET', 'a reset'],
 ])('%s, %s, is a database that is not there now', (code) => {
   const error = databaseError(withCode(code));

@@ -5,7 +5,7 @@ import { BodyReader } from './body-reader.js';
 import { Draining } from './draining.js';
 import { ProblemFilter } from './problem.filter.js';
 
-/** Import it last: Nest tells the last module first that the service stops. */
+/** Import it last: Nest notifies the last module first that the service stops. */
 @Global()
 @Module({
   providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, AccessLog, BodyReader, Draining],

@@ -7,10 +7,10 @@ import { serializeError } from './serialize-error.js';
 
 /** Lines are written together once there are so many bytes of them… */
 const writeBytes = 32 * 1024;
-const mostBytesAtOnce = 2 * writeBytes;
+const maxBytesAtOnce = 2 * writeBytes;
 /** …or so long after the last write. */
 const latestMs = 100;
-/** When nobody reads stdout any more, lines beyond it are dropped. */
+/** When stdout is not read any more, lines beyond it are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** Lines of the same millisecond share its text, which takes as long as the rest of a line. */
@@ -35,7 +35,7 @@ class LogLines {
     // As text, sonic-boom would count the bytes of all that waits at each line.
     contentMode: 'buffer',
     minLength: writeBytes,
-    maxWrite: mostBytesAtOnce,
+    maxWrite: maxBytesAtOnce,
     periodicFlush: latestMs,
     maxLength: maxWaitingBytes,
   });

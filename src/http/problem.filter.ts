@@ -28,7 +28,7 @@ export class ProblemFilter implements ExceptionFilter {
     }
   }
 
-  /** A known path under another method is told apart from a path that nobody serves. */
+  /** A known path under another method is distinguished from a path that is not served. */
   private answerUnrouted(error: DomainError, request: Request, response: Response): void {
     const path = request.originalUrl.split('?', 1)[0]!;
     const allowed = allowedMethods(request.app, path);

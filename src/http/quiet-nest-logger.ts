@@ -13,7 +13,7 @@ const startUp = new Set([
   'RouterExplorer',
 ]);
 
-/** Nest's logger on pino; its account of its own start is told at debug only. */
+/** Nest's logger on pino; its account of its own start is logged at debug only. */
 @Injectable()
 export class QuietNestLogger implements LoggerService {
   constructor(@Inject(PINO) private readonly pino: Logger) {}

@@ -1,4 +1,4 @@
-/** What a log line tells of an error. A driver's error also carries SQL values: those stay out. */
+/** What a log line shows of an error. A driver's error also carries SQL values: those stay out. */
 export function serializeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 
 export interface ServerLimits {
-  /** Longer than the 60 s of common proxies, so that it is they who close an idle connection, never we. */
+  /** Longer than the 60 s of common proxies, so that the proxy closes an idle connection, never the service. */
   keepAliveMs: number;
   headersMs: number;
   /** For a whole request to arrive: 10 MiB at 1 Mbit/s takes 84 s. */

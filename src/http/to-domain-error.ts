@@ -15,7 +15,7 @@ const codeByStatus: Readonly<Record<number, ProblemCode>> = {
   503: 'unavailable',
 };
 
-/** Any thrown thing as a domain error; what nobody foresaw becomes `internal_error` and says nothing more. */
+/** Any thrown thing as a domain error; what was not foreseen becomes `internal_error` and says nothing more. */
 export function toDomainError(thrown: unknown): DomainError {
   if (thrown instanceof DomainError) return thrown;
   const error = databaseError(thrown);

@@ -47,7 +47,7 @@ describe('an input schema', () => {
     ['{"prompt":"a","tags":["a",1]}', '/tags/1', 'must be a string'],
     ['{"prompt":"a","tags":["a","b"]}', '/tags', 'must have at most 1 element'],
     ['[]', '', 'must be an object'],
-  ])('tells of %s at %s: %s', (json, path, message) => {
+  ])('reports %s at %s: %s', (json, path, message) => {
     expect(check(picture, json)).toContainEqual({ path, message });
   });
 

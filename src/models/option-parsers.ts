@@ -22,13 +22,13 @@ export function integer(least: number, most: number): OptionParser<number> {
 
 /** Milliseconds of a duration from 1 ms to `most`, itself a duration. */
 export function duration(most: string): OptionParser<number> {
-  const mostMs = parseDuration(most);
+  const maxMs = parseDuration(most);
   return (value) => {
     if (typeof value !== 'string' && typeof value !== 'number') {
       throw new Error('expected a duration such as 250ms, 30s, 10m, 1h or 30d');
     }
     const ms = parseDuration(String(value));
-    if (ms < 1 || ms > mostMs) throw new Error(`expected a duration from 1ms to ${most}`);
+    if (ms < 1 || ms > maxMs) throw new Error(`expected a duration from 1ms to ${most}`);
     return ms;
   };
 }

@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import type { LineChange } from './waiting/waiting-index.js';
+import type { EntryChange } from './waiting/waiting-index.js';
 
-/** What one committed statement changed. Every change of the queue is told as one of these, after its commit. */
+/** What one committed statement changed. Every change of the queue is published as one of these, after its commit. */
 export interface QueueChanges {
-  /** Requests that joined their line. */
-  entered?: LineChange[];
-  /** Requests that left their line. */
-  left?: LineChange[];
+  /** Requests that wait from now on. */
+  added?: EntryChange[];
+  /** Requests that wait no longer. */
+  removed?: EntryChange[];
   /** Models that may have something to claim now. */
   work?: string[];
   /** Requests whose state or log changed. */
   changed?: string[];
-  /** Running requests that were told to stop. */
+  /** Running requests asked to stop. */
   cancelled?: string[];
-  /** What other nodes changed may have gone unheard: whoever depends on it looks for himself. */
+  /** Messages of other nodes may have been lost: read again what depends on them. */
   missed?: true;
 }
 

@@ -13,11 +13,11 @@ import { Pruner } from './duties/pruner.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
-import { LineKeeper } from './duties/index-sync.js';
+import { IndexSync } from './duties/index-sync.js';
 import { QueueEvents } from './queue-events.js';
 import { Runs } from './runs/runs.js';
 
-/** Until the others have noticed a new node by its heartbeat and tell it what they do. */
+/** Until the others have noticed a new node by its heartbeat and publish to it. */
 const noticedAfterMs = 3_000;
 
 /** How long a stopping node tries to hand runs back. */
@@ -28,7 +28,7 @@ const handBackMs = 10_000;
 export class QueueLifecycle implements OnApplicationBootstrap {
   private readonly duties: Duty[];
   private readonly log = new Logger(QueueLifecycle.name);
-  private hurried = false;
+  private graceEnded = false;
   private secondRefill: NodeJS.Timeout | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     private readonly cluster: Cluster,
     private readonly messages: ClusterMessages,
     private readonly events: QueueEvents,
-    private readonly lines: LineKeeper,
+    private readonly indexSync: IndexSync,
     private readonly runs: Runs,
     private readonly heartbeat: Heartbeat,
     private readonly slots: SlotKeeper,
@@ -48,7 +48,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     pruner: Pruner,
     rescuer: Rescuer,
   ) {
-    const everywhere = [lines, partitions, rescuer, expirer, promoter, pruner];
+    const everywhere = [indexSync, partitions, rescuer, expirer, promoter, pruner];
     this.duties = config.role === 'api' ? everywhere : [...everywhere, orphans, slots, scheduler];
   }
 
@@ -56,9 +56,9 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.heartbeat.join();
     await this.partitions.runOnce();
     await this.messages.start(() => this.catchUp());
-    await this.lines.open();
+    await this.indexSync.open();
     this.cluster.changes.subscribe(({ someLeft }) => {
-      if (someLeft) this.catchUp(); // what a lost node did last, it may not have told
+      if (someLeft) this.catchUp(); // what a lost node did last may not have been published
     });
     if (this.config.role !== 'api') await this.slots.runOnce();
     this.heartbeat.start();
@@ -76,7 +76,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
         `stopping: ${this.runs.size} runs may end within ${seconds} s; a second signal hands them back now`,
       );
     }
-    await this.runsEnded(this.config.shutdownGraceMs, () => this.hurried);
+    await this.runsEnded(this.config.shutdownGraceMs, () => this.graceEnded);
     this.runs.abortAll('shutdown');
     // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
     await this.runsEnded(handBackMs);
@@ -84,21 +84,21 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.heartbeat.stop();
     await this.heartbeat.leave().catch(() => undefined);
     await this.messages.stop();
-    this.lines.close();
+    this.indexSync.close();
   }
 
-  /** Ends the grace of a drain that is under way. */
-  hurry(): void {
-    this.hurried = true;
+  /** Ends the grace period of a drain that has begun. */
+  endGracePeriod(): void {
+    this.graceEnded = true;
   }
 
-  private async runsEnded(withinMs: number, hurried = (): boolean => false): Promise<void> {
+  private async runsEnded(withinMs: number, graceEnded = (): boolean => false): Promise<void> {
     const deadline = performance.now() + withinMs;
-    while (this.runs.size > 0 && performance.now() < deadline && !hurried()) await delay(20);
+    while (this.runs.size > 0 && performance.now() < deadline && !graceEnded()) await delay(20);
   }
 
   private catchUp(): void {
     this.events.publish({ missed: true }, 'elsewhere');
-    this.lines.refill().catch(() => undefined); // the next check of the lines finds what is still missing
+    this.indexSync.refill().catch(() => undefined); // the next check of the index finds what is still missing
   }
 }

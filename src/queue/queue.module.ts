@@ -10,8 +10,8 @@ import { Pruner } from './duties/pruner.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
-import { LineKeeper } from './duties/index-sync.js';
-import { Lines } from './waiting/waiting-index.js';
+import { IndexSync } from './duties/index-sync.js';
+import { WaitingIndex } from './waiting/waiting-index.js';
 import { NodeIdentity } from './cluster/node-identity.js';
 import { QueueEvents } from './queue-events.js';
 import { QueueLifecycle } from './queue-lifecycle.js';
@@ -30,8 +30,8 @@ import { Submissions } from './submit/submissions.js';
     ClusterMessages,
     Expirer,
     Heartbeat,
-    LineKeeper,
-    Lines,
+    IndexSync,
+    WaitingIndex,
     NodeIdentity,
     OrphanKeeper,
     PartitionKeeper,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
-import { Lines } from './waiting/waiting-index.js';
+import { WaitingIndex } from './waiting/waiting-index.js';
 import { cancel } from './queries/cancel.js';
 import type { RequestError } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
@@ -37,7 +37,7 @@ export interface Accepted {
   replayed: boolean;
 }
 
-export type CancelAnswer = 'cancelled' | 'told' | 'already_cancelled' | 'already_completed' | 'unknown';
+export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
 
 /** What callers do with the queue: submit, look, cancel. */
 @Injectable()
@@ -46,7 +46,7 @@ export class QueueService {
     private readonly database: Database,
     private readonly statements: SharedStatements,
     private readonly submissions: Submissions,
-    private readonly lines: Lines,
+    private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
     private readonly ids: RequestIds,
     private readonly clock: Clock,
@@ -91,7 +91,7 @@ export class QueueService {
 
   /** How many requests of its model will be started before it; exact, and 0 at the front. */
   position(row: StatusRow): number {
-    return this.lines.position(row);
+    return this.index.position(row);
   }
 
   /** Log entries after one event and up to another. */
@@ -112,11 +112,11 @@ export class QueueService {
         case undefined:
           return 'unknown';
         case 'cancelled':
-          this.events.publish({ left: [found], changed: [requestId] });
+          this.events.publish({ removed: [found], changed: [requestId] });
           return 'cancelled';
-        case 'told':
+        case 'requested':
           this.events.publish({ cancelled: [requestId] });
-          return 'told';
+          return 'requested';
         case 'completed':
           return found.outcome === 'cancelled' ? 'already_cancelled' : 'already_completed';
         case 'moved': // it was claimed, handed back or finished while we looked: look again

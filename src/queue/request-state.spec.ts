@@ -10,10 +10,10 @@ function drawn(): string[] {
 }
 
 it('docs/states.md draws every transition and no other', () => {
-  const told = transitions.map(({ from, verb, to, outcomes }) =>
+  const listed = transitions.map(({ from, verb, to, outcomes }) =>
     `${from} ${verb} ${to} ${outcomes.join(', ')}`.trim(),
   );
-  expect(drawn().sort()).toEqual(told.sort());
+  expect(drawn().sort()).toEqual(listed.sort());
 });
 
 it('nothing leaves COMPLETED', () => {

@@ -15,7 +15,7 @@ const maxWeight = 1024 * 1024;
 @Injectable()
 export class SharedStatements {
   private readonly finishes: Batcher<Finish, boolean>;
-  private readonly lines: Batcher<LogLine[], void>;
+  private readonly logLines: Batcher<LogLine[], void>;
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
   constructor(database: Database, events: QueueEvents) {
@@ -28,7 +28,7 @@ export class SharedStatements {
       },
       { maxItems: 512, maxWeight, weigh: ({ output }) => output?.length ?? 0, writers: 3, isolate },
     );
-    this.lines = new Batcher(
+    this.logLines = new Batcher(
       async (logs) => {
         await appendLog(database, logs.flat());
         return logs.map(() => undefined);
@@ -45,14 +45,14 @@ export class SharedStatements {
     });
   }
 
-  /** Whether the run still held its lease. Tells everybody. */
+  /** Whether the run still held its lease. Publishes it. */
   finish(item: Finish): Promise<boolean> {
     return this.finishes.add(item);
   }
 
   /** Lines of one run. */
   appendLog(lines: LogLine[]): Promise<void> {
-    return this.lines.add(lines);
+    return this.logLines.add(lines);
   }
 
   readStatus(id: string): Promise<StatusRow | undefined> {

@@ -18,24 +18,24 @@ import { CallCounter } from '../rate-limit/call-counter.js';
 import { Ticket } from '../rate-limit/ticket.js';
 import { parseIdempotencyKey } from './idempotency-key.js';
 import { parseLogsQuery } from './logs-query.js';
-import { toPlainCall, type PlainCall } from './fast-path-request.js';
+import { toFastPathRequest, type FastPathRequest } from './fast-path-request.js';
 import { baseUrl, requestUrls } from './request-urls.js';
 import { RequestsService } from './requests.service.js';
 
 /** A body that may be read before its call is counted. */
 const smallBytes = 16 * 1024;
 
-type Submit = PlainCall & { kind: 'submit' };
+type Submit = FastPathRequest & { kind: 'submit' };
 type Counted = Admission | Ticket | undefined;
 
 /**
  * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in
- * which they spend more time than in the service. What is not plain goes on to `RequestsController`, whose
+ * which they spend more time than in the service. What the fast path does not match falls through to `RequestsController`, whose
  * answers are the same: an unusual path, a key that is missing or wrong, CORS, a host that a proxy forwards, a
  * stop under way.
  */
 @Injectable()
-export class HotRoutes {
+export class FastPath {
   private readonly fields = apiSecurityFields(false).flat();
 
   constructor(
@@ -55,7 +55,7 @@ export class HotRoutes {
     const [next] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      const call = this.draining.isStarted ? undefined : toPlainCall(request);
+      const call = this.draining.isStarted ? undefined : toFastPathRequest(request);
       if (call === undefined) next!(request, response);
       else void this.serve(call, request, response, next!);
     });
@@ -68,7 +68,7 @@ export class HotRoutes {
   }
 
   private async serve(
-    call: PlainCall,
+    call: FastPathRequest,
     request: IncomingMessage,
     response: ServerResponse,
     next: RequestListener,
@@ -164,7 +164,7 @@ export class HotRoutes {
 
   private async status(
     caller: Caller,
-    { requestId, logs }: PlainCall & { kind: 'status' },
+    { requestId, logs }: FastPathRequest & { kind: 'status' },
     counted: Counted,
     request: IncomingMessage,
     exchange: Exchange,

@@ -51,7 +51,7 @@ it.each([
   ['{"a":tru}', 'unexpected'],
   ['{"a":"\n"}', 'unexpected'],
   [`{"a":"${'x'.repeat(500)}",,}`, 'unexpected'],
-])('%s is not JSON, and the caller is told in a word what is wrong', (body, word) => {
+])('%s is not JSON, and the answer says in a word what is wrong', (body, word) => {
   const error = refusal(body);
   expect(error).toMatchObject({ code: 'invalid_json', message: expect.stringContaining(word) });
   expect(error.message.length).toBeLessThan(120);

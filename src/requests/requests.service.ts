@@ -115,7 +115,7 @@ export class RequestsService {
       case 'cancelled':
       case 'already_cancelled':
         return 'CANCELLED';
-      case 'told':
+      case 'requested':
         return 'CANCELLATION_REQUESTED';
       case 'already_completed':
         throw new DomainError(

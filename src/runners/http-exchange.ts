@@ -74,7 +74,7 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
     });
     request.on('response', (response) => {
       noteAnswer(response.socket, response);
-      // Whoever reads the chunks gets the error; without a listener it would end the process.
+      // The reader of the chunks gets the error; without a listener it would end the process.
       response.on('error', () => undefined);
       resolve({
         status: response.statusCode ?? 0,

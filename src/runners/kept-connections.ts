@@ -20,7 +20,7 @@ interface Kept {
 const kept = new WeakMap<Socket, Kept>();
 
 /**
- * A POST must not be sent into a connection that is about to be closed: whether it was read, nobody could tell, and
+ * A POST must not be sent into a connection that is about to be closed: whether it was read could not be known, and
  * sent again it might be a second run. So a connection is used again only within the time for which its server has
  * promised to keep it (`Keep-Alive: timeout`, draft-thomson-hybi-http-timeout-03, 2), and only if it answered with
  * success; all others carry one call.

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Response } from 'express';
-import { leanHead } from './sse-headers.js';
+import { sseHeaders } from './sse-headers.js';
 
 it('sends all fields and keeps one', async () => {
   let kept: unknown[] = [];
   const server = createServer((_request, answer) => {
     const response = answer as Response;
     for (const name of ['X-Request-Id', 'X-Other', 'Cache-Control']) response.setHeader(name, 'set before');
-    leanHead(response);
+    sseHeaders(response);
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'long' });
     kept = [response.getHeaderNames(), response.getHeader('X-Request-Id'), response.headersSent];
     response.end('data: 1\n\n');

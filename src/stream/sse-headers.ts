@@ -6,7 +6,7 @@ import { requestIdHeader, requestIdOf } from '../http/request-id.js';
  * Nest writes its own, longer Cache-Control when it opens a stream; ours is the one of the API description. What was
  * written is forgotten but for what the log wants at the stream's end.
  */
-export function leanHead(response: Response): void {
+export function sseHeaders(response: Response): void {
   // Stays in place: to delete a property would turn the response into a dictionary, 3 KiB for as long as it is open.
   response.writeHead = ((status: number, headers: object) => {
     ServerResponse.prototype.writeHead.call(response, status, {

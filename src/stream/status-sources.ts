@@ -4,9 +4,9 @@ import type { StatusRow } from '../queue/status-row.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 import { stepsBetween } from './steps-between.js';
-import { ToldPerStep } from './update-budget.js';
+import { UpdateBudget } from './update-budget.js';
 
-/** A request's row and its place, as of one moment. */
+/** A request's row and its position, as of one moment. */
 export interface Snapshot {
   row: StatusRow;
   /** 0 unless it waits. */
@@ -17,14 +17,14 @@ interface Source {
   readonly subject: Subject<Snapshot>;
   latest: Snapshot;
   /** As `performance.now()`. */
-  toldAt: number;
+  sentAt: number;
   watchers: number;
   /** A read is under way; another is due after it. */
   reading: boolean;
   stale: boolean;
 }
 
-/** Positions are told at most this often… */
+/** Positions are updates at max this often… */
 const roundMs = 1_000;
 /** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
@@ -44,8 +44,8 @@ export class StatusSources implements OnModuleInit {
   private round = this.sources.entries();
   private roundBeganAt = 0;
   private roundIsOver = true;
-  /** Where there are more to tell, a round takes longer. */
-  private readonly toldPerStep = new ToldPerStep(stepMs);
+  /** Where there are more to send, a round takes longer. */
+  private readonly updateBudget = new UpdateBudget(stepMs);
   private closed = false;
 
   constructor(
@@ -96,7 +96,7 @@ export class StatusSources implements OnModuleInit {
     const source: Source = {
       subject: new Subject<Snapshot>(),
       latest: this.snapshot(row),
-      toldAt: performance.now(),
+      sentAt: performance.now(),
       watchers: 1,
       reading: false,
       stale: false,
@@ -140,7 +140,7 @@ export class StatusSources implements OnModuleInit {
   private emit(source: Source, row: StatusRow): void {
     for (const step of stepsBetween(source.latest.row, row)) source.subject.next({ row: step, position: 0 });
     source.latest = this.snapshot(row);
-    source.toldAt = performance.now();
+    source.sentAt = performance.now();
     source.subject.next(source.latest);
     if (row.state === 'COMPLETED') source.subject.complete();
   }
@@ -153,22 +153,22 @@ export class StatusSources implements OnModuleInit {
   private tick(): void {
     if (this.roundIsOver && !this.beginRound()) return;
     const began = performance.now();
-    const told = this.tellShare();
-    if (told > 0) afterWrites(() => this.toldPerStep.took(performance.now() - began, told));
+    const updates = this.updateShare();
+    if (updates > 0) afterWrites(() => this.updateBudget.took(performance.now() - began, updates));
   }
 
-  /** How many it told. */
-  private tellShare(): number {
+  /** How many positions it sent. */
+  private updateShare(): number {
     const share = Math.ceil(this.sources.size / stepsPerRound);
-    const { most } = this.toldPerStep;
-    let told = 0;
-    for (let looked = 0; looked < share && told < most; looked++) {
+    const { max } = this.updateBudget;
+    let updates = 0;
+    for (let looked = 0; looked < share && updates < max; looked++) {
       const next = this.round.next();
       this.roundIsOver = next.done === true;
       if (next.done === true) break;
-      if (this.look(...next.value)) told++;
+      if (this.look(...next.value)) updates++;
     }
-    return told;
+    return updates;
   }
 
   private beginRound(): boolean {
@@ -181,19 +181,19 @@ export class StatusSources implements OnModuleInit {
     return true;
   }
 
-  /** Whether it told a position. */
+  /** Whether it sent a position. */
   private look(id: string, source: Source): boolean {
     if (source.stale || this.refreshes) void this.refresh(id, source);
     const { row, position } = source.latest;
     if (row.state !== 'IN_QUEUE' || this.queue.position(row) === position) return false;
-    // When others leave, its turn in the round comes earlier.
-    if (performance.now() - source.toldAt < roundMs - stepMs) return false;
+    // When others are removed, its turn in the round comes earlier.
+    if (performance.now() - source.sentAt < roundMs - stepMs) return false;
     this.emit(source, row);
     return true;
   }
 }
 
-/** What was told in this turn is written to its socket one or two ticks later, and before the next turn. */
+/** What was sent in this turn is written to its socket one or two ticks later, and before the next turn. */
 function afterWrites(then: () => void): void {
   process.nextTick(() => queueMicrotask(() => process.nextTick(() => process.nextTick(then))));
 }

@@ -1,7 +1,7 @@
 import type { StatusRow } from '../queue/status-row.js';
 
 /**
- * The states that lie between two reads of a request, oldest first, so that a stream tells of them all: a run of a few
+ * The states that lie between two reads of a request, oldest first, so that a stream shows them all: a run of a few
  * milliseconds starts and ends between two reads. Every change of state has an event of its own, so the ids count back
  * from the newest: none steps over an event that a reader who comes back with it has not been shown.
  */

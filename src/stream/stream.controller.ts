@@ -14,7 +14,7 @@ import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
 import { ApiStatusStream } from './api-status-stream.js';
-import { leanHead } from './sse-headers.js';
+import { sseHeaders } from './sse-headers.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;
@@ -47,7 +47,7 @@ export class StreamController {
       response.status(204).end(); // tells an EventSource not to come back
       return EMPTY;
     }
-    leanHead(response);
+    sseHeaders(response);
     const base = baseUrl(request, this.config);
     return statusMessages({
       snapshots: this.sources.watch(row),

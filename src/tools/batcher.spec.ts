@@ -1,6 +1,6 @@
 import { Batcher } from './batcher.js';
 
-/** A writer that shows what it was handed and answers when told. */
+/** A writer that shows what it was handed and answers when asked. */
 class Writer {
   readonly batches: { items: number[]; succeed(): void; fail(error: Error): void }[] = [];
 
@@ -101,7 +101,7 @@ it('writes as many batches at once as it has writers', async () => {
   expect(writer.sizes).toEqual([[1], [2]]);
 });
 
-it('lets one bad item fail alone when told that the failure is its own', async () => {
+it('lets one bad item fail alone when the failure is known to be its own', async () => {
   const write = (items: number[]): Promise<number[]> =>
     items.includes(2) ? Promise.reject(new Error('2 is bad')) : Promise.resolve(items);
   const batcher = new Batcher(write, { maxItems: 10, isolate: () => true });

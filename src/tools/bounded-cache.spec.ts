@@ -8,7 +8,7 @@ test('a value holds until its time and not at it', () => {
   expect(cache.size).toBe(0);
 });
 
-test('it never holds more than it may: the oldest make room', () => {
+test('a cache never holds more than it may: the oldest make room', () => {
   const cache = new BoundedCache<number>(3);
   for (let i = 0; i < 1_000; i++) cache.set(`key ${i}`, i, Infinity);
   expect(cache.size).toBe(3);

@@ -32,7 +32,7 @@ export abstract class Duty {
   }
 
   /** Lets the next round begin within `ms`, if it would not anyway. */
-  protected hasten(ms: number): void {
+  protected scheduleWithin(ms: number): void {
     if (!this.running || this.round !== undefined || this.dueAt <= performance.now() + ms) return;
     this.schedule(ms);
   }

@@ -32,7 +32,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-test('what is sent together runs on one connection, in the order in which it was sent', async () => {
+test('statements sent in one turn run on one connection, in the order in which it was sent', async () => {
   const rows = await Promise.all(
     Array.from({ length: 50 }, () => pipeline.query<{ number: number; pid: number }>(number)),
   );
@@ -81,7 +81,7 @@ test('the pool has the connection back when nothing is under way', async () => {
   expect(pool.idleCount).toBe(pool.totalCount);
 });
 
-test('a pipeline that is never empty makes way for who waits for a connection', async () => {
+test('a pipeline that is never empty makes way for a caller that waits for a connection', async () => {
   const one = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
   const shared = new Database(one, new Config());
   const busy = shared.pipeline();
@@ -109,7 +109,7 @@ test('a pipeline that is never empty makes way for who waits for a connection', 
   await one.destroy();
 });
 
-test('a connection that cannot be had fails who waits for it; what comes next tries again', async () => {
+test('a connection that cannot be had fails its caller; the next statement tries again', async () => {
   let tries = 0;
   const connect = (): Promise<PipelineConnection> =>
     ++tries === 1

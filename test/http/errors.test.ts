@@ -48,7 +48,7 @@ test('a known route under another method says which methods it takes', async () 
 });
 
 test.each(['/probe/secret', '/probe/thrown-string'])(
-  'what nobody foresaw at %s tells nothing',
+  'an unforeseen failure at %s shows nothing',
   async (path) => {
     const response = await call(path);
     const problem = await problemOf(response);

@@ -55,7 +55,7 @@ test('an answer has its fields and its line in the log, without the query', asyn
   expect(JSON.stringify(lines)).not.toContain('hunter2');
 });
 
-test('what is not ASCII arrives as it was', async () => {
+test('text that is not ASCII arrives as it was', async () => {
   const { response } = await call((exchange) =>
     exchange.answer(200, { name: 'Hafen bei Dämmerung, 港, 🚢' }),
   );
@@ -75,7 +75,7 @@ test('an error is a problem with the fields set before it, and its code is in th
   expect(lines[0]).toMatchObject({ status: 404, code: 'unknown_model' });
 });
 
-test('what nobody foresaw says nothing to the caller, and everything to the log', async () => {
+test('an unforeseen failure says nothing to the caller, and everything to the log', async () => {
   const { response, lines } = await call((exchange) => exchange.fail(new Error('SELECT hunter3')));
   expect(response.status).toBe(500);
   expect(await response.text()).not.toContain('hunter3');

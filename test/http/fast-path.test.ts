@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import type { Config } from '../../src/config/config.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { Draining } from '../../src/http/draining.js';
-import { HotRoutes } from '../../src/requests/fast-path.js';
+import { FastPath } from '../../src/requests/fast-path.js';
 import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
 import { startTestService, type TestService } from '../support/index.js';
 
@@ -28,12 +28,12 @@ interface Answer {
   body: string;
 }
 
-/** What the listener behind the hot routes answers here: the call went on. */
-const wentOn = 299;
+/** What the listener behind the fast path answers here: the call fell through. */
+const fellThrough = 299;
 
 let service: TestService;
 let model: ScriptedModel;
-let hot: Server;
+let fast: Server;
 let routed: Server;
 let waiting: string;
 let reader: string;
@@ -47,8 +47,8 @@ beforeAll(async () => {
     ),
     config: { shutdownGraceMs: 0, rateLimitSubmit: [{ name: 'minute', limit: 1_000, windowMs: 60_000 }] },
   });
-  hot = await listening((_, response) => response.writeHead(wentOn).end());
-  service.app.get(HotRoutes).install(hot);
+  fast = await listening((_, response) => response.writeHead(fellThrough).end());
+  service.app.get(FastPath).install(fast);
   routed = await listening(service.app.getHttpAdapter().getInstance() as RequestListener);
   await submit('{"hold":true}');
   waiting = await submit('{"n":1}');
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const server of [hot, routed]) await new Promise((closed) => server.close(closed));
+  for (const server of [fast, routed]) await new Promise((closed) => server.close(closed));
   await service.stop();
   await model.stop();
 });
@@ -136,8 +136,8 @@ const statuses: typeof submissions = [
 
 async function expectSame(call: Call): Promise<void> {
   const sent = { ...call, headers: { ...call.headers, 'x-request-id': 'the-same' } };
-  const quick = await send(hot, sent);
-  expect(quick.status).not.toBe(wentOn);
+  const quick = await send(fast, sent);
+  expect(quick.status).not.toBe(fellThrough);
   expect(comparable(quick)).toEqual(comparable(await send(routed, sent)));
 }
 
@@ -151,9 +151,9 @@ test.each(submissions)('%s that is counted along is answered as by the controlle
 
 test('a repeated Idempotency-Key is answered with the same request', async () => {
   const repeated = submission({ headers: { ...withKey(), 'idempotency-key': 'twice' } });
-  const first = await send(hot, repeated);
+  const first = await send(fast, repeated);
   const second = await send(routed, repeated);
-  const third = await send(hot, repeated);
+  const third = await send(fast, repeated);
   expect(third.headers['idempotent-replayed']).toBe('true');
   expect([second.body, third.body]).toEqual([first.body, first.body]);
 });
@@ -181,7 +181,7 @@ const goesOn: [name: string, call: () => Call][] = [
 ];
 
 test.each(goesOn)('%s goes on to the routes of Express', async (_, call) => {
-  expect((await send(hot, call())).status).toBe(wentOn);
+  expect((await send(fast, call())).status).toBe(fellThrough);
 });
 
 describe('another service', () => {
@@ -193,9 +193,9 @@ describe('another service', () => {
   async function start(config: Partial<Config> = {}): Promise<{ other: TestService; server: Server }> {
     const other = await startTestService({ config });
     opened.push(() => other.stop());
-    const server = await listening((_, response) => response.writeHead(wentOn).end());
+    const server = await listening((_, response) => response.writeHead(fellThrough).end());
     opened.push(() => new Promise((closed) => server.close(closed)));
-    other.app.get(HotRoutes).install(server);
+    other.app.get(FastPath).install(server);
     return { other, server };
   }
   const submissionTo = ({ key }: TestService): Call =>
@@ -206,7 +206,7 @@ describe('another service', () => {
     ['behind a proxy that names the host', { trustProxy: true }],
   ])('%s leaves everything to Express', async (_, config) => {
     const { other, server } = await start(config);
-    expect((await send(server, submissionTo(other))).status).toBe(wentOn);
+    expect((await send(server, submissionTo(other))).status).toBe(fellThrough);
   });
 
   test('behind a proxy, with its own name known, serves callers with a key', async () => {
@@ -224,6 +224,6 @@ describe('another service', () => {
     const { other, server } = await start();
     expect((await send(server, submissionTo(other))).status).toBe(202);
     other.app.get(Draining).begin();
-    expect((await send(server, submissionTo(other))).status).toBe(wentOn);
+    expect((await send(server, submissionTo(other))).status).toBe(fellThrough);
   });
 });

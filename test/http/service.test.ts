@@ -35,7 +35,7 @@ test('GET and PUT work with the content type of JSON and whatever body', async (
   }
 });
 
-test('every route tells another method which ones it takes', async () => {
+test('every route answers another method with those it takes', async () => {
   for (const [method, path, allowed] of [
     ['GET', '/v1/queue/demo/text/echo', 'POST'],
     ['DELETE', unknown, 'GET, HEAD'],
@@ -73,7 +73,7 @@ test('a body that is too large is refused before anything is stored', async () =
   expect(await response.json()).toMatchObject({ code: 'body_too_large' });
 });
 
-test('who has no key is told so before the body is read', async () => {
+test('a caller without a key is refused before the body is read', async () => {
   const { port } = service.app.getHttpServer().address() as AddressInfo;
   const answer = await exchange(
     port,

@@ -41,7 +41,7 @@ test('the committed description is the generated one (npm run openapi)', () => {
   expect(JSON.parse(JSON.stringify(document))).toEqual(committed);
 });
 
-test('it has the routes of the service and no others', () => {
+test('the document has the routes of the service and no others', () => {
   expect(operations.map(([route]) => route).sort()).toEqual([
     'GET /health/live',
     'GET /health/ready',
@@ -53,7 +53,7 @@ test('it has the routes of the service and no others', () => {
   ]);
 });
 
-test('it tells nothing of the machine it was made on', () => {
+test('the document shows nothing of the machine it was made on', () => {
   expect(document.servers).toEqual([{ url: '/', description: expect.any(String) as string }]);
 });
 

@@ -22,11 +22,11 @@ afterAll(async () => {
   for (const cluster of clusters) await cluster.stop();
 }, 120_000);
 
-test('the runs of a killed process are taken up in order; who loses two nodes ends as node_lost', async () => {
+test('the runs of a killed process are taken up in order; a request that loses two nodes ends as node_lost', async () => {
   await going.get(killed);
 }, 120_000);
 
-test('what a frozen process writes after its runs were taken over changes nothing, and it works again', async () => {
+test('a frozen process changes nothing after its runs were taken over, and works again', async () => {
   await going.get(frozen);
 }, 120_000);
 
@@ -81,10 +81,10 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   expect(await cluster.story(c)).toMatchObject({ ...succeeded, attempts: ['lost', 'succeeded'] });
   expect(await cluster.story(d)).toMatchObject({ ...succeeded, attempts: ['succeeded'], lost: 0 });
   expect(ids.map((id) => model.times(id))).toEqual([2, 2, 2, 1]);
-  expect(model.mostAtOnce).toBe(2);
+  expect(model.maxAtOnce).toBe(2);
   expect((await cluster.api.get(`/v1/queue/requests/${b}`)).status).toBe(502);
   await stream.ended;
-  // A position that changes is told as IN_QUEUE once more.
+  // A position that changes is sent as IN_QUEUE once more.
   const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
   expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
 }
@@ -120,7 +120,7 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
     events: ['started', 'requeued', 'started', 'completed'],
   });
   await stream.ended;
-  // A position that changes is told as IN_QUEUE once more.
+  // A position that changes is sent as IN_QUEUE once more.
   const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
   expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
 }

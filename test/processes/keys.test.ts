@@ -174,7 +174,7 @@ describe('the keys command and the embedded database', () => {
 
   afterEach(() => rm(directory, { recursive: true, force: true }));
 
-  test('it starts the server for as long as it needs it, and joins the one of a running service', async () => {
+  test('the program starts the server for as long as it needs it, and joins the one of a running service', async () => {
     const environment = { DATA_DIR: directory };
     const server = new EmbeddedPostgres(environment.DATA_DIR);
     try {

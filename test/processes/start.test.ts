@@ -52,7 +52,7 @@ describe('npm start', () => {
     await expect(fetch(listening()!)).rejects.toThrow();
   });
 
-  it('takes the service with it when npm alone is told to stop', async () => {
+  it('takes the service with it when npm alone is asked to stop', async () => {
     npm.kill('SIGTERM');
     await until(groupIsGone, { message: 'every process of npm start has ended' });
     await expect(fetch(listening()!)).rejects.toThrow();

@@ -136,10 +136,10 @@ describe('attempts', () => {
 test('never more run at once than the concurrency of the model, by its own count', async () => {
   const held = await calls.submitAll(12, 'test/wide', { hold: true });
   await Promise.all(held.slice(0, 3).map((id) => model.arrived(id)));
-  model.mostAtOnce = 3;
+  model.maxAtOnce = 3;
   for (const id of held) await model.answer(id);
   for (const id of held) await calls.reached(id, 'COMPLETED');
-  expect(model.mostAtOnce).toBe(3);
+  expect(model.maxAtOnce).toBe(3);
 });
 
 test('requests of a model start in the order in which they came', async () => {

@@ -89,7 +89,7 @@ test('of 500 requests cancelled while the scheduler claims them, each runs or is
   }
   expect(seen).toContain('CANCELLED');
   expect(seen.size).toBeGreaterThan(1); // otherwise nothing raced
-  expect(model.mostAtOnce).toBeLessThanOrEqual(16);
+  expect(model.maxAtOnce).toBeLessThanOrEqual(16);
 });
 
 test('many cancels of one request at once end it once and agree', async () => {
@@ -128,7 +128,7 @@ test('a slot that a cancelled run gives back is used by the next request', async
   await Promise.all(running.map(cancel));
   const waiting = ids.filter((id) => !running.includes(id));
   await until(() => waiting.every((id) => model.times(id) === 1));
-  expect(model.mostAtOnce).toBeLessThanOrEqual(16);
+  expect(model.maxAtOnce).toBeLessThanOrEqual(16);
   model.release();
   await until(async () => (await endings(waiting)).every(({ outcome }) => outcome === 'succeeded'));
 });

@@ -7,7 +7,7 @@ import { startTestService, type TestService, until } from '../support/index.js';
 let service: TestService;
 let calls: QueueCalls;
 let model: ScriptedModel;
-/** Ends the runs of test/stubborn, which do not listen when they are told to stop. */
+/** Ends the runs of test/stubborn, which do not listen when they are asked to stop. */
 let end: () => void = () => undefined;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('cancelling', () => {
     await expectNothingLeft();
   });
 
-  test('a request that runs tells the run to stop, and what it does decides', async () => {
+  test('a request that runs asks the run to stop, and what the run does decides', async () => {
     const id = await calls.submit('test/model', { hold: true });
     const call = await model.arrived(id);
     await expectCancel(id, 202, 'CANCELLATION_REQUESTED');
@@ -117,7 +117,7 @@ describe('cancelling', () => {
     expect(await calls.status(id)).toEqual(before);
   });
 
-  test('what nobody submitted is unknown_request', async () => {
+  test('an id that was never submitted is unknown_request', async () => {
     expect(await verdict(calls.cancel(unknownId()))).toEqual([404, 'unknown_request']);
   });
 
@@ -129,7 +129,7 @@ describe('cancelling', () => {
     expect((await calls.reached(id, 'COMPLETED')).success).toBe(true);
   });
 
-  test('waits for a log line that is being written, so that no stream passes over the line', async () => {
+  test('waits for a log line that is being written, so that no stream skips the line', async () => {
     const id = await calls.submit('test/stubborn');
     await calls.reached(id, 'IN_PROGRESS');
     const writer = new pg.Client({ connectionString: service.databaseUrl });

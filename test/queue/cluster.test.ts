@@ -78,8 +78,8 @@ test('a request submitted on one node and run by another is followed on a third,
   await fill();
   const id = await submit(a);
   const stream = await streamOf(b, id);
-  // Node b hears a moment later that the four have left the line.
-  await until(() => stream.events.some(({ status: told }) => told.queue_position === 0));
+  // Node b hears a moment later that the four no longer wait.
+  await until(() => stream.events.some(({ status: shown }) => shown.queue_position === 0));
   expect(stream.events[0]!.status.status).toBe('IN_QUEUE');
   counting.release();
   await stream.ended;
@@ -108,8 +108,8 @@ test('positions agree on all nodes and with the database, whoever took the reque
   for (const node of [a, b]) {
     await until(
       async () => {
-        const told = await inParallel(10, rows, async ({ id }) => (await status(node, id)).queue_position);
-        return told.every((position, i) => position === rows[i]!.position);
+        const shown = await inParallel(10, rows, async ({ id }) => (await status(node, id)).queue_position);
+        return shown.every((position, i) => position === rows[i]!.position);
       },
       { message: 'every position on the node is the one that counting gives' },
     );
@@ -164,7 +164,7 @@ test('a stream carried from node to node by Last-Event-ID has no gap and no repe
 test('while nodes join and leave, concurrency is never exceeded and every request runs once', async () => {
   counting.release();
   counting.takesMs = 15;
-  counting.mostAtOnce = 0;
+  counting.maxAtOnce = 0;
   const before = counting.arrivals.length;
   const ids: string[] = [];
   let going = true;
@@ -193,7 +193,7 @@ test('while nodes join and leave, concurrency is never exceeded and every reques
   await submitting;
   counting.takesMs = 0;
   await drained();
-  expect(counting.mostAtOnce).toBe(4);
+  expect(counting.maxAtOnce).toBe(4);
   const ran = counting.arrivals.slice(before).map(({ id }) => id);
   expect(ran.toSorted()).toEqual(ids.toSorted());
   const outcomes = await a.query(`SELECT DISTINCT outcome, attempt FROM request WHERE id = ANY ($1)`, [ids]);

@@ -52,8 +52,8 @@ async function truth(): Promise<Map<string, number>> {
 /** Nothing moves: every position over HTTP is the one that counting gives. */
 async function expectExact(ids: string[]): Promise<number> {
   const exact = await truth();
-  const told = await inParallel(20, ids, position);
-  expect(new Map(ids.map((id, i) => [id, told[i]]))).toEqual(new Map(ids.map((id) => [id, exact.get(id)])));
+  const shown = await inParallel(20, ids, position);
+  expect(new Map(ids.map((id, i) => [id, shown[i]]))).toEqual(new Map(ids.map((id) => [id, exact.get(id)])));
   return exact.size;
 }
 
@@ -133,11 +133,11 @@ test('once a submission is answered, none that overlapped it gets in front of it
     const [key] = await api.query<{ id: string }>('SELECT id FROM api_key');
     const request = { modelId: 'test/a', keyId: key!.id, input: Buffer.from('{}'), expiresMs: null };
     let answered = -1;
-    let entered = 0;
+    let added = 0;
     const inFront: object[] = [];
     api.app.get(QueueEvents).subscribe((changes) => {
-      for (const { seq } of changes.entered ?? []) {
-        entered++;
+      for (const { seq } of changes.added ?? []) {
+        added++;
         if (seq < answered) inFront.push({ seq, answered });
       }
     });
@@ -146,7 +146,7 @@ test('once a submission is answered, none that overlapped it gets in front of it
       const id = i % 10 === 0 ? (await queue.submitOnce(request, once)).id : await queue.submit(request);
       answered = Math.max(answered, (await queue.status(id))!.seq);
     });
-    expect([entered, inFront]).toEqual([1_000, []]);
+    expect([added, inFront]).toEqual([1_000, []]);
   } finally {
     await api.stop();
   }
@@ -157,8 +157,8 @@ test('requests of one model start in the order of their positions', async () => 
   const blocker = await submit(0);
   await until(() => model.times(blocker) === 1);
   const ids = await inParallel(20, Array.from({ length: 60 }), () => submit(0));
-  const told = await inParallel(20, ids, position);
-  const expected = ids.toSorted((x, y) => told[ids.indexOf(x)]! - told[ids.indexOf(y)]!);
+  const shown = await inParallel(20, ids, position);
+  const expected = ids.toSorted((x, y) => shown[ids.indexOf(x)]! - shown[ids.indexOf(y)]!);
   model.release();
   await until(() => ids.every((id) => model.times(id) === 1));
   expect(model.arrivals.slice(-60).map(({ id }) => id)).toEqual(expected);
@@ -173,7 +173,7 @@ test('a request between two attempts keeps its place, and those behind it count 
   const ids = [first];
   for (let i = 0; i < 5; i++) ids.push(await submit(0));
   await until(() => model.times(ids[1]!) === 1);
-  // Its backoff may end while we look: then it stands in the line itself, at the very same place.
+  // Its backoff may end while we look: then it is in the queue itself, at the very same position.
   expect(await inParallel(6, ids, position)).toEqual([0, undefined, 1, 2, 3, 4]);
   model.release();
   await until(() => ids.every((id) => model.times(id) > 0) && model.times(first) === 2);

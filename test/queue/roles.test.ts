@@ -16,7 +16,7 @@ afterAll(async () => {
   await api.stop();
 });
 
-test('what an api process takes in, a scheduler process runs', async () => {
+test('a request that an api process takes in is run by a scheduler process', async () => {
   const submitted = await api.submit('demo/text/echo', { prompt: 'hello' });
   const { response_url } = (await submitted.json()) as { response_url: string };
   const response = await until(async () => {
@@ -26,7 +26,7 @@ test('what an api process takes in, a scheduler process runs', async () => {
   expect(await response.json()).toEqual({ prompt: 'hello' });
 });
 
-test('a scheduler process tells its health and serves nothing else', async () => {
+test('a scheduler process shows its health and serves nothing else', async () => {
   expect((await scheduler.get('/health/ready')).status).toBe(200);
   expect((await scheduler.submit('demo/text/echo', {})).status).toBe(404);
 });

@@ -70,7 +70,7 @@ describe('a submission that may start at once', () => {
     expect(await finish(there, [success({ id, token }, '1')])).toEqual([true]);
   });
 
-  test('does not overtake who waits', async () => {
+  test('does not overtake a request that waits', async () => {
     await submitSome(here, 1);
     expect(await submitStartedFor(there, node)).toBeUndefined();
   });
@@ -95,11 +95,11 @@ describe('a submission that may start at once', () => {
 });
 
 describe('two claims at once', () => {
-  test('do not wait for each other, and take what is next in the line', async () => {
+  test('do not wait for each other, and take what is next in the queue', async () => {
     const ids = await submitSome(here, 4);
     await here.execute('BEGIN');
     const first = await claimSome(here, node, 2);
-    // Not committed yet: who waited for it would wait for ever.
+    // Not committed yet: a claim that waited for it would wait for ever.
     const second = await claimSome(there, node, 2);
     await here.execute('COMMIT');
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
@@ -188,23 +188,23 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
     expect(await requeue(there, item)).toBeUndefined();
   });
 
-  test('it is not taken up after its node was lost', async () => {
+  test('the request is not taken up after its node was lost', async () => {
     await strayLease();
     const other = await tables.node(there);
     expect(await rescueAll(there, other)).toEqual([]);
   });
 
-  test('it is not started', async () => {
+  test('the request is not started', async () => {
     await strayEntry();
     expect(await claimSome(there, node, 1)).toEqual([]);
   });
 
-  test('it is not cancelled', async () => {
+  test('the request is not cancelled', async () => {
     await strayEntry();
     expect(await cancel(there, id, cancelled)).toMatchObject({ result: 'completed', outcome: 'succeeded' });
   });
 
-  test('it does not expire', async () => {
+  test('the request does not expire', async () => {
     await strayEntry();
     await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
     expect(await expire(there, 'test/model', requestErrors.expired(0))).toEqual([]);
@@ -241,7 +241,7 @@ describe('the log', () => {
     const cancelling = cancel(there, id, cancelled);
     await tables.blocked(1);
     await here.execute('COMMIT');
-    expect(await cancelling).toMatchObject({ result: 'told' });
+    expect(await cancelling).toMatchObject({ result: 'requested' });
     const events = await tables.rows<{ kind: string }>('SELECT kind FROM request_event ORDER BY id');
     expect(events.map(({ kind }) => kind)).toEqual(['started', 'log', 'cancel_requested']);
   });

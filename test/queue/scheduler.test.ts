@@ -25,8 +25,8 @@ beforeEach(async () => {
 
 afterEach(() => service.stop());
 
-/** As after a submission whose answer was lost: it is in the line, and no node was told. */
-async function submitUntold(): Promise<string> {
+/** As after a submission whose answer was lost: it is in the queue, and no node was notified. */
+async function submitUnpublished(): Promise<string> {
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   const id = service.app.get(RequestIds).next();
   await submit(database, [
@@ -35,10 +35,10 @@ async function submitUntold(): Promise<string> {
   return id;
 }
 
-test('the ends of runs find a request that nobody was told of, without a poll', async () => {
+test('completions find a request that was not published, without a poll', async () => {
   service.app.get(Scheduler).runOnce = () => Promise.resolve();
   await calls.run(modelId);
-  const id = await submitUntold();
+  const id = await submitUnpublished();
   await until(
     async () => {
       await calls.run(modelId);
@@ -50,18 +50,18 @@ test('the ends of runs find a request that nobody was told of, without a poll', 
 
 test('a request that was claimed too late and cancelled meanwhile ends as cancelled', async () => {
   await service.app.get(Scheduler).stop();
-  const id = await submitUntold();
+  const id = await submitUnpublished();
   const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
   expect((await calls.cancel(id)).status).toBe(202);
-  await service.app.get(Runs).decline(claimed!, service.app.get(ModelsService).get(modelId)!);
+  await service.app.get(Runs).release(claimed!, service.app.get(ModelsService).get(modelId)!);
   expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
 });
 
-test('a request that was claimed too late goes back to its place', async () => {
+test('a request that was claimed too late goes back to its position', async () => {
   await service.app.get(Scheduler).stop();
-  const id = await submitUntold();
+  const id = await submitUnpublished();
   const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
-  await service.app.get(Runs).decline(claimed!, service.app.get(ModelsService).get(modelId)!);
+  await service.app.get(Runs).release(claimed!, service.app.get(ModelsService).get(modelId)!);
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
   const [attempt] = await service.query('SELECT outcome, error_code FROM attempt WHERE request_id = $1', [
     id,

@@ -53,7 +53,7 @@ async function offline<T>(look: (query: TestService['query']) => Promise<T>): Pr
 
 /** Whether one statement has waited for a lock for so long. */
 async function hasWaited(query: TestService['query'], seconds: number): Promise<boolean> {
-  // Within a transaction now() stands still, and so does pg_stat_activity unless it is told to look again.
+  // Within a transaction now() stands still, and so does pg_stat_activity unless it is asked to look again.
   await query('SELECT pg_stat_clear_snapshot()');
   const sessions = await query(
     `SELECT FROM pg_stat_activity
@@ -65,7 +65,7 @@ async function hasWaited(query: TestService['query'], seconds: number): Promise<
 }
 
 describe('a service that stops', () => {
-  test('hands back what it could not finish, to its old place, and the next one runs it', async () => {
+  test('hands back what it could not finish, to its old position, and the next one runs it', async () => {
     const first = await start(0);
     const running = await first.submit('test/narrow', { attempts: [{ hold: true }, { body: '["again"]' }] });
     const call = await model.arrived(running);

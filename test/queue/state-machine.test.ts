@@ -42,7 +42,7 @@ const requestRows = {
   text: `
   SELECT r.id, r.priority, r.seq::integer AS seq,
          CASE WHEN l.request_id IS NOT NULL THEN 'lease'
-              WHEN q.request_id IS NOT NULL THEN 'line'
+              WHEN q.request_id IS NOT NULL THEN 'queue'
               WHEN d.request_id IS NOT NULL THEN 'delay'
               ELSE 'end' END AS place,
          r.state, r.outcome, r.error->>'code' AS code, r.attempt, r.failed_attempts AS failed, r.lost_attempts AS lost,
@@ -81,7 +81,7 @@ function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
 
 function asRow(request: ModelRequest): object {
   const { id, priority, seq, place, outcome, code, lease, ended, events } = request;
-  const states = { line: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
+  const states = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
   return {
     id,
     priority,
@@ -143,9 +143,9 @@ const submitSome = (priorities: number[], overdue: boolean): Command =>
 
 const submitStartedOn = (node: number): Command =>
   step(`submit and start on ${node}`, always, async (model, { nodes }) => {
-    const nobodyWaits = model.line().length === 0;
+    const noneWaits = model.waiting().length === 0;
     const started = await submitStartedFor(database, nodes[node]!);
-    expect(started !== undefined).toBe(nobodyWaits);
+    expect(started !== undefined).toBe(noneWaits);
     if (started === undefined) return;
     const { id, seq, token } = started;
     model.submit(id, 0, seq, false);
@@ -292,7 +292,7 @@ const loseNode = (node: number): Command =>
         .filter((one) => one.requeued)
         .map(({ id }) => id)
         .sort(),
-    ).toEqual(ids(lost.filter(({ place }) => place === 'line')));
+    ).toEqual(ids(lost.filter(({ place }) => place === 'queue')));
     expect(await claimSome(database, gone, 9)).toEqual([]);
     nodes[node] = await tables.node(database);
   });
@@ -340,7 +340,7 @@ const anyCommand = [
   fc.tuple(pick, how).map((args) => lateWrites(...args)),
 ];
 
-/** As many sequences as fit into some seconds; a failure tells the seed and the path that repeat it. */
+/** As many sequences as fit into some seconds; a failure shows the seed and the path that repeat it. */
 test('whatever happens in whatever order, the tables follow the rules', async () => {
   const everything = ['request', 'attempt', 'request_event', 'queue_entry', 'delayed_entry', 'lease', 'node'];
   await fc.assert(

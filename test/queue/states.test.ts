@@ -81,7 +81,7 @@ describe('COMPLETED is final', () => {
     expect(await finish(database, [late(id, token)])).toEqual([false]);
   });
 
-  test('for a run that wants back into the line', async () => {
+  test('for a run that wants back into the queue', async () => {
     const back = {
       attemptOutcome: 'failed',
       delayMs: 0,
@@ -194,7 +194,7 @@ describe('the database itself refuses', () => {
   });
 });
 
-test('a request is in the line, has a lease, or is over: one of the three', async () => {
+test('a request is in the queue, has a lease, or is over: one of the three', async () => {
   const held = await calls.submitAll(6, 'test/model', { hold: true });
   const places = `SELECT state,
       (SELECT count(*)::integer FROM queue_entry WHERE request_id = id) AS waiting,
@@ -212,7 +212,7 @@ test('a request is in the line, has a lease, or is over: one of the three', asyn
   for (const id of held) await calls.reached(id, 'COMPLETED');
 });
 
-test('the events of a request tell its life in order', async () => {
+test('the events of a request show its life in order', async () => {
   const id = await calls.run('test/model');
   const events = await service.query(
     `SELECT kind, attempt FROM request_event WHERE request_id = $1 ORDER BY id`,

@@ -60,7 +60,7 @@ describe('a request that waits', () => {
     expect(logs).toEqual([]);
   });
 
-  test('has the position that its place in the line is, 0 at the front', async () => {
+  test('has its position in the queue, 0 at the front', async () => {
     const positions = waiting.map(async (id) => (await calls.status(id)).queue_position);
     expect(await Promise.all(positions)).toEqual([0, 1, 2, 3]);
   });

@@ -169,7 +169,7 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     async (body) => expect(await verdict(send(echo, body))).toEqual([400, 'invalid_json']),
   );
 
-  test("with an input that does not fit the model's schema, and is told where", async () => {
+  test("with an input that does not fit the model's schema, and is shown where", async () => {
     const response = await service.submit('demo/image/fractal', { prompt: '', width: 'wide', colour: 'red' });
     expect(response.status).toBe(422);
     const { code, errors } = await problemOf(response);

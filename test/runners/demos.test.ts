@@ -26,7 +26,7 @@ describe('the flaky model', () => {
     );
   }
 
-  it('recovers after the attempts it was told to fail', async () => {
+  it('recovers after the attempts that its input has fail', async () => {
     const input = { fail_attempts: 2, retry_after: 3 };
     for (const attempt of [1, 2]) {
       const { options } = await failureOf(demoRun('flaky', input, attempt));
@@ -48,7 +48,7 @@ describe('the flaky model', () => {
     expect(failure.options).toEqual(options);
   });
 
-  it('breaks when told to', async () => {
+  it('breaks when asked to', async () => {
     const failure = await failureOf(demoRun('flaky', { crash: true }));
     expect(failure).not.toBeInstanceOf(RunFailure);
   });
@@ -98,7 +98,7 @@ describe('the fractal', () => {
     expect(same.output.seed).toBe(one.output.seed);
   });
 
-  it('tells its progress in tenths', async () => {
+  it('logs its progress in tenths', async () => {
     const { run } = await draw({ prompt: 'a', width: 16, height: 100, steps: 16 });
     expect(run.lines.map(({ message }) => message).slice(1)).toEqual(
       Array.from({ length: 10 }, (_, n) => `${(n + 1) * 10} % drawn.`),

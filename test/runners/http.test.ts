@@ -198,7 +198,7 @@ describe('an answer without success', () => {
     expect(details).toHaveLength(8 * 1024 + 1);
   });
 
-  it('gives no details where it said nothing, and stops listening to one who talks for ever', async () => {
+  it('gives no details where it said nothing, and stops listening to a model that talks for ever', async () => {
     server.answer = json('', 404);
     expect((await failureOf(httpRun())).options).not.toHaveProperty('details');
     server.answer = ({ response }) => {

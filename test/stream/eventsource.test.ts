@@ -44,7 +44,7 @@ function follow(url: string): Followed {
 const closed = ({ source }: Followed): Promise<true> =>
   until(() => source.readyState === EventSource.CLOSED, { message: 'the EventSource stops by itself' });
 
-test('the eventsource package follows a request from its place to its end, and stops', async () => {
+test('the eventsource package follows a request from its position to its end, and stops', async () => {
   const blocker = await submit();
   await until(() => model.times(blocker.request_id) === 1);
   const { request_id: id, status_url: url } = await submit();
@@ -60,7 +60,7 @@ test('the eventsource package follows a request from its place to its end, and s
   expect(answers[1]!.lastEventId).toMatch(/^\d+$/);
 });
 
-test('it goes on by itself after its connection broke, and sees nothing twice', async () => {
+test('the eventsource package goes on by itself after its connection broke, and sees nothing twice', async () => {
   const { request_id: id, status_url: url } = await submit();
   await until(() => model.times(id) === 1);
   const followed = follow(`${url}/stream?logs=1`);

@@ -9,7 +9,7 @@ import { readStream } from '../support/stream-reader.js';
 /** Three URLs of this length make an event so large that the kernel's buffers are full after a few dozen. */
 const publicBaseUrl = `http://queue.example/${'x'.repeat(40_000)}`;
 /** What the service may hold for one client, with the event that is being written. */
-const mostHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
+const maxHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
 
 const model = new ModelServer();
 let service: TestService;
@@ -58,15 +58,15 @@ test('a client that stops reading costs bounded memory and is dropped, while oth
   const [toSlow, toQuick] = answers as [ServerResponse, ServerResponse];
   const socket: Socket = toSlow.socket!;
 
-  let mostHeld = 0;
+  let maxHeld = 0;
   let lines = 0;
   while (!socket.destroyed && lines < 400) {
     say({ type: 'log', level: 'INFO', message: `line ${++lines}` });
     await until(() => quick.logs().length === lines);
-    mostHeld = Math.max(mostHeld, socket.writableLength + toSlow.writableLength);
+    maxHeld = Math.max(maxHeld, socket.writableLength + toSlow.writableLength);
   }
   expect(socket.destroyed).toBe(true);
-  expect(mostHeld).toBeLessThan(mostHeldBytes);
+  expect(maxHeld).toBeLessThan(maxHeldBytes);
   expect(toQuick.socket!.destroyed).toBe(false);
 
   say({ type: 'log', level: 'INFO', message: 'after the drop' });

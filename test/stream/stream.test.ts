@@ -37,7 +37,7 @@ const messages = (events: StreamEvent<Status>[]): string[] =>
 const hasLog = (message: string) => (status: Status) =>
   status.logs?.some((line) => line.message === message) === true;
 
-test('its header fields keep caches and proxies out of the way', async () => {
+test('the header fields of a stream keep caches and proxies out of the way', async () => {
   const stream = await open(await calls.run('test/model'));
   await stream.ended;
   const { status, headers } = stream.response;
@@ -48,21 +48,21 @@ test('its header fields keep caches and proxies out of the way', async () => {
   expect(headers.get('x-request-id')).toBeTruthy();
 });
 
-test('it tells of a request from the line to its end, then closes', async () => {
+test('a stream follows a request from the queue to its end, then closes', async () => {
   const ahead = await calls.submit('test/narrow', { hold: true });
   await model.arrived(ahead);
   const id = await calls.submit('test/narrow', { hold: true });
   const stream = await open(id);
   await stream.event(({ queue_position: position }) => position === 0, 'the first event comes at once');
   await model.answer(ahead);
-  await stream.event(({ status }) => status === 'IN_PROGRESS', 'the start is told');
+  await stream.event(({ status }) => status === 'IN_PROGRESS', 'the start is sent');
   await model.answer(id);
   await stream.ended;
   expect(states(stream)).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
   expect(stream.data[2]).toEqual(await calls.status(id));
 });
 
-test('its events have no name, an id each, and the status object in one line of data', async () => {
+test('the events of a stream have no name, an id each, and the status object in one line of data', async () => {
   const stream = await open(await calls.run('test/model'));
   await stream.ended;
   expect(stream.events).toHaveLength(1);
@@ -82,7 +82,7 @@ test('an event comes only when something has changed', async () => {
   expect(states(stream)).toEqual(['IN_PROGRESS', 'COMPLETED']);
 });
 
-test('every state is told, also of runs that are over before anybody looks', async () => {
+test('every state is sent, also of runs that are over before anybody looks', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
   const ids = await calls.submitAll(40, 'test/narrow');
@@ -91,14 +91,14 @@ test('every state is told, also of runs that are over before anybody looks', asy
   await model.answer(running);
   for (const stream of streams) {
     await stream.ended;
-    const told = states(stream).filter((state, index, all) => state !== all[index - 1]);
-    expect(told).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+    const sent = states(stream).filter((state, index, all) => state !== all[index - 1]);
+    expect(sent).toEqual(['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
     const ids = new Map(stream.events.map(({ id, data }) => [data.status, Number(id)]));
     expect([...ids.values()]).toEqual([...new Set(ids.values())].sort((x, y) => x - y));
   }
 });
 
-test('positions fall as the line moves, a second apart', async () => {
+test('positions fall as the queue moves, a second apart', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
   const ahead = await calls.submitAll(30, 'test/narrow');
@@ -117,7 +117,7 @@ test('positions fall as the line moves, a second apart', async () => {
 });
 
 describe('with logs', () => {
-  test('it carries each entry once, in order, none left out', async () => {
+  test('a stream carries each entry once, in order, none left out', async () => {
     const id = await calls.submit('test/model', { hold: true });
     const stream = await open(id, '?logs=1');
     await model.say(id, [log('one'), log('two')]);
@@ -130,7 +130,7 @@ describe('with logs', () => {
     expect(stream.data.every(({ logs }) => Array.isArray(logs))).toBe(true);
   });
 
-  test('it shows what was there before it was opened', async () => {
+  test('a stream shows the entries from before it was opened', async () => {
     const body = [log('one'), log('two'), output].map((line) => JSON.stringify(line)).join('\n');
     const id = await calls.run('test/model', { type: 'application/x-ndjson', body });
     const stream = await open(id, '?logs=true');
@@ -138,7 +138,7 @@ describe('with logs', () => {
     expect(messages(stream.events)).toEqual(['one', 'two']);
   });
 
-  test('it carries what an attempt said before it failed, also to one that comes back in between', async () => {
+  test('a stream carries what an attempt logged before it failed, also to a client that comes back in between', async () => {
     const first = [log('first attempt'), { type: 'error', message: 'again', retryable: true }];
     const id = await calls.submit('test/model', {
       attempts: [
@@ -147,7 +147,7 @@ describe('with logs', () => {
       ],
     });
     const streams = [await open(id, '?logs=1')];
-    await streams[0]!.event(({ status }) => status === 'IN_QUEUE', 'back in the line');
+    await streams[0]!.event(({ status }) => status === 'IN_QUEUE', 'back in the queue');
     await model.arrived(id, 2);
     await streams[0]!.event(hasLog('first attempt'), 'the log of the first attempt');
     const waiting = streams[0]!.events.filter(({ data }) => data.status === 'IN_QUEUE');
@@ -220,7 +220,7 @@ describe('a reconnect', () => {
   );
 });
 
-test('a request that is cancelled in the line ends it', async () => {
+test('a request that is cancelled in the queue ends its stream', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
   const id = await calls.submit('test/narrow');

@@ -7,10 +7,10 @@ export interface Arrival {
   input: unknown;
 }
 
-/** A model on 127.0.0.1 that keeps its own books: who came, in which order, and how many at once. */
+/** A model on 127.0.0.1 that records which requests came, in which order, and how many at once. */
 export class CountingModel {
   readonly arrivals: Arrival[] = [];
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   /** How long a call takes while calls are not held. */
   takesMs = 0;
   /** The status that a call is answered with; 200 if it says nothing. */
@@ -77,7 +77,7 @@ export class CountingModel {
   private receive(call: Call): void {
     const { response, headers } = call;
     this.open.add(response);
-    this.mostAtOnce = Math.max(this.mostAtOnce, this.open.size);
+    this.maxAtOnce = Math.max(this.maxAtOnce, this.open.size);
     response.on('close', () => {
       this.open.delete(response);
       this.held.delete(response);

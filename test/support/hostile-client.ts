@@ -88,7 +88,7 @@ export function expectNoInternals({ fields, body }: RawAnswer, sent = ''): void 
   expect(fields).not.toMatch(internals);
 }
 
-/** Every request is whole: in the line, with a lease, or over; and there are as many as were accepted. */
+/** Every request is whole: in the queue, with a lease, or over; and there are as many as were accepted. */
 export async function expectWholeRequests(calls: QueueCalls, accepted: number): Promise<void> {
   const [books] = await calls.service.query(
     `SELECT count(*)::integer AS requests,

@@ -20,7 +20,7 @@ export interface Script {
 
 /** A model on 127.0.0.1 that does what the input of each request says. */
 export class ScriptedModel {
-  mostAtOnce = 0;
+  maxAtOnce = 0;
   private running = 0;
   private readonly server = new ModelServer();
 
@@ -72,7 +72,7 @@ export class ScriptedModel {
   }
 
   private play({ response, body, headers, socket }: Call): void {
-    this.mostAtOnce = Math.max(this.mostAtOnce, ++this.running);
+    this.maxAtOnce = Math.max(this.maxAtOnce, ++this.running);
     response.on('close', () => this.running--);
     const whole = JSON.parse(body) as Script;
     const attempts = whole.attempts ?? [whole];

@@ -14,7 +14,7 @@ export interface ModelRequest {
   seq: number;
   /** Whether its time to wait is over. */
   overdue: boolean;
-  place: 'line' | 'delay' | 'lease' | 'end';
+  place: 'queue' | 'delay' | 'lease' | 'end';
   outcome: Outcome | null;
   code: string | null;
   lease: ModelLease | null;
@@ -42,7 +42,7 @@ export class QueueModel {
       priority,
       seq,
       overdue,
-      place: 'line',
+      place: 'queue',
       outcome: null,
       code: null,
       lease: null,
@@ -52,14 +52,14 @@ export class QueueModel {
     });
   }
 
-  /** Those who wait, as the line has them. */
-  line(): ModelRequest[] {
-    return this.at('line').sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+  /** The requests that wait, as the queue has them. */
+  waiting(): ModelRequest[] {
+    return this.at('queue').sort((a, b) => a.priority - b.priority || a.seq - b.seq);
   }
 
-  /** Who a claim takes: the first of the line whose time is not over. */
+  /** What a claim takes: the first of the queue whose time is not over. */
   next(limit: number): ModelRequest[] {
-    return this.line()
+    return this.waiting()
       .filter(({ overdue }) => !overdue)
       .slice(0, limit);
   }
@@ -83,20 +83,20 @@ export class QueueModel {
     this.complete(request, outcome, code);
   }
 
-  /** False: it was told to stop, so it may not go back. */
+  /** False: it was asked to stop, so it may not go back. */
   requeue(request: ModelRequest, how: AttemptOutcome, delayed: boolean): boolean {
     if (request.lease!.cancelRequested) return false;
     this.endRun(request, how);
-    request.place = delayed ? 'delay' : 'line';
+    request.place = delayed ? 'delay' : 'queue';
     request.events.push(`requeued ${request.ended.length}`);
     return true;
   }
 
   promote(requests: ModelRequest[]): void {
-    for (const request of requests) request.place = 'line';
+    for (const request of requests) request.place = 'queue';
   }
 
-  cancel(request: ModelRequest): 'cancelled' | 'told' | 'completed' {
+  cancel(request: ModelRequest): 'cancelled' | 'requested' | 'completed' {
     if (request.place === 'end') return 'completed';
     if (request.lease === null) {
       this.complete(request, 'cancelled', 'cancelled');
@@ -104,11 +104,11 @@ export class QueueModel {
     }
     if (!request.lease.cancelRequested) request.events.push(`cancel_requested ${attemptOf(request)}`);
     request.lease.cancelRequested = true;
-    return 'told';
+    return 'requested';
   }
 
   expire(): ModelRequest[] {
-    const over = this.at('line', 'delay').filter(({ overdue }) => overdue);
+    const over = this.at('queue', 'delay').filter(({ overdue }) => overdue);
     for (const request of over) this.complete(request, 'expired', 'expired');
     return over;
   }
@@ -123,7 +123,7 @@ export class QueueModel {
       if (cancelRequested) this.complete(request, 'cancelled', 'cancelled');
       else if (lostRuns >= lostLimit) this.complete(request, 'failed', 'node_lost');
       else {
-        request.place = 'line';
+        request.place = 'queue';
         request.events.push(`requeued ${request.ended.length}`);
       }
     }

@@ -1,23 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { NotifyChannel } from '../../database/notify-channel.js';
 import { Cluster } from './cluster.js';
-import type { LineChange } from '../waiting/waiting-index.js';
-import { MessagePace } from './notify-throttle.js';
+import type { EntryChange } from '../waiting/waiting-index.js';
+import { NotifyThrottle } from './notify-throttle.js';
 import { NodeIdentity } from './node-identity.js';
 import { QueueEvents, type QueueChanges } from '../queue-events.js';
 
-/** Places that differ in their seq only, which is most of what comes together. */
+/** Keys that differ in their seq only, as most of one message do. */
 type WireChanges = [modelId: string, priority: number, attempt: number, ...seqs: number[]];
 
 interface WireMessage {
   /** The sender. */
   node: string;
-  /** A node that has just come asks the others to tell it what they do. */
+  /** A node that has just joined asks the others to publish to it. */
   hello?: true;
-  /** The sender's connection was broken: what it changed meanwhile it may not have told. */
+  /** The sender's connection was broken: its changes of that time may not have been published. */
   missed?: true;
-  entered?: WireChanges[];
-  left?: WireChanges[];
+  added?: WireChanges[];
+  removed?: WireChanges[];
   work?: string[];
   changed?: string[];
   cancelled?: string[];
@@ -25,16 +25,16 @@ interface WireMessage {
 
 /** So that a message stays below the channel's limit whatever its items are. */
 const maxMessageCharacters = 7_000;
-/** So that places alone stay below it. */
+/** So that keys alone stay below it. */
 const maxSeqs = 300;
 
-/** Tells the other processes what this one changed, and this one what the others did. */
+/** Publishes this process's changes to the others, and theirs in this one. */
 @Injectable()
 export class ClusterMessages {
   private unsubscribe: (() => void) | undefined;
   /** What has changed since the channel last asked. */
-  private untold: QueueChanges[] = [];
-  private readonly pace = new MessagePace();
+  private pending: QueueChanges[] = [];
+  private readonly throttle = new NotifyThrottle();
   private readonly ownStart: string;
 
   constructor(
@@ -55,10 +55,10 @@ export class ClusterMessages {
         caughtUp();
       },
       collect: () => this.collect(),
-      apartMs: () => this.pace.apartMs(this.cluster.nodes.length),
+      minIntervalMs: () => this.throttle.minIntervalMs(this.cluster.nodes.length),
     });
     this.unsubscribe = this.events.subscribe((changes, origin) => {
-      if (origin === 'here' && this.cluster.hasPeers) this.tell(changes);
+      if (origin === 'here' && this.cluster.hasPeers) this.queue(changes);
     });
     this.hello();
   }
@@ -72,34 +72,34 @@ export class ClusterMessages {
     this.channel.send(JSON.stringify({ node: this.node.id, hello: true } satisfies WireMessage));
   }
 
-  private tell(changes: QueueChanges): void {
-    this.untold.push(changes);
-    this.channel.sendSoon();
+  private queue(changes: QueueChanges): void {
+    this.pending.push(changes);
+    this.channel.requestFlush();
   }
 
   private collect(): string[] {
-    const untold = this.untold.splice(0);
+    const pending = this.pending.splice(0);
     const changes = {
-      entered: untold.flatMap(({ entered = [] }) => entered),
-      left: untold.flatMap(({ left = [] }) => left),
-      work: [...new Set(untold.flatMap(({ work = [] }) => work))],
-      changed: untold.flatMap(({ changed = [] }) => changed),
-      cancelled: untold.flatMap(({ cancelled = [] }) => cancelled),
+      added: pending.flatMap(({ added = [] }) => added),
+      removed: pending.flatMap(({ removed = [] }) => removed),
+      work: [...new Set(pending.flatMap(({ work = [] }) => work))],
+      changed: pending.flatMap(({ changed = [] }) => changed),
+      cancelled: pending.flatMap(({ cancelled = [] }) => cancelled),
     };
-    this.pace.told(changes.entered.length + changes.left.length + changes.changed.length);
-    return split(toWire(changes)).map((part) => JSON.stringify({ node: this.node.id, ...part }));
+    this.throttle.published(changes.added.length + changes.removed.length + changes.changed.length);
+    return chunkMessages(toWire(changes)).map((part) => JSON.stringify({ node: this.node.id, ...part }));
   }
 
   private receive(payload: string, caughtUp: () => void): void {
     if (payload.startsWith(this.ownStart)) return;
     const message = JSON.parse(payload) as WireMessage;
-    this.cluster.heard(message.node);
+    this.cluster.markSeen(message.node);
     if (message.missed === true) caughtUp();
     if (message.hello === true || message.missed === true) return;
     this.events.publish(
       {
-        entered: message.entered?.flatMap(fromWire) ?? [],
-        left: message.left?.flatMap(fromWire) ?? [],
+        added: message.added?.flatMap(fromWire) ?? [],
+        removed: message.removed?.flatMap(fromWire) ?? [],
         work: message.work ?? [],
         changed: message.changed ?? [],
         cancelled: message.cancelled ?? [],
@@ -111,20 +111,20 @@ export class ClusterMessages {
 
 type WireItem = [kind: keyof Omit<WireMessage, 'node' | 'hello' | 'missed'>, item: unknown];
 
-function toWire({ entered, left, work, changed, cancelled }: QueueChanges): WireItem[] {
+function toWire({ added, removed, work, changed, cancelled }: QueueChanges): WireItem[] {
   return [
-    // First who has left: he may have come back meanwhile, and who has not is kept out by his attempt.
-    ...together(left ?? []).map((item): WireItem => ['left', item]),
-    ...together(entered ?? []).map((item): WireItem => ['entered', item]),
+    // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
+    ...groupSeqs(removed ?? []).map((item): WireItem => ['removed', item]),
+    ...groupSeqs(added ?? []).map((item): WireItem => ['added', item]),
     ...(work ?? []).map((item): WireItem => ['work', item]),
     ...(changed ?? []).map((item): WireItem => ['changed', item]),
     ...(cancelled ?? []).map((item): WireItem => ['cancelled', item]),
   ];
 }
 
-function together(changes: LineChange[]): WireChanges[] {
+function groupSeqs(changes: EntryChange[]): WireChanges[] {
   const groups: WireChanges[] = [];
-  let last: LineChange | undefined;
+  let last: EntryChange | undefined;
   let seqs = 0;
   for (const change of changes) {
     const { modelId, priority, attempt, seq } = change;
@@ -138,7 +138,7 @@ function together(changes: LineChange[]): WireChanges[] {
   return groups;
 }
 
-function split(items: WireItem[]): Record<string, unknown[]>[] {
+function chunkMessages(items: WireItem[]): Record<string, unknown[]>[] {
   const parts: Record<string, unknown[]>[] = [];
   let part: Record<string, unknown[]> = {};
   let size = 0;
@@ -156,6 +156,6 @@ function split(items: WireItem[]): Record<string, unknown[]>[] {
   return parts;
 }
 
-function fromWire([modelId, priority, attempt, ...seqs]: WireChanges): LineChange[] {
+function fromWire([modelId, priority, attempt, ...seqs]: WireChanges): EntryChange[] {
   return seqs.map((seq) => ({ modelId, priority, seq, attempt }));
 }

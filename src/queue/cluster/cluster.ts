@@ -14,8 +14,8 @@ export class Cluster {
   /** Ids of all nodes. */
   nodes: readonly string[] = [];
   schedulers: readonly string[] = [];
-  someoneIsLost = false;
-  /** Beats in a row; a rescuer must have watched for a while before it gives anyone up. */
+  hasLostNodes = false;
+  /** Beats in a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
   private isMember = false;
   private beatAt = 0;
@@ -27,7 +27,7 @@ export class Cluster {
 
   /**
    * False while heartbeats are late: nothing may be claimed. Asked of the clock, because a process that was frozen
-   * goes on with what lies in its sockets before its timers tell it that time has passed.
+   * goes on with what lies in its sockets before its timers show that time has passed.
    */
   get connected(): boolean {
     return this.isMember && performance.now() - this.beatAt < selfFenceMs;
@@ -41,7 +41,7 @@ export class Cluster {
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
   update(state: Beat, beatAt: number): void {
     this.beats++;
-    this.someoneIsLost = state.someoneIsLost;
+    this.hasLostNodes = state.hasLostNodes;
     const someLeft = this.nodes.some((id) => !state.nodes.includes(id));
     const changed = !this.isMember || someLeft || state.schedulers.length !== this.schedulers.length;
     this.isMember = true;
@@ -52,7 +52,7 @@ export class Cluster {
   }
 
   /** A message came from a node; it is a peer from now on, even before the next heartbeat shows it. */
-  heard(nodeId: string): void {
+  markSeen(nodeId: string): void {
     if (!this.nodes.includes(nodeId)) this.nodes = [...this.nodes, nodeId];
   }
 

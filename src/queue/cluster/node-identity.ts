@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { Config } from '../../config/config.js';
 
-/** Who this process is among those that share the database. */
+/** What this process is among those that share the database. */
 @Injectable()
 export class NodeIdentity {
   readonly id = v7();

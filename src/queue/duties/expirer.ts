@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import { Lines } from '../waiting/waiting-index.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
 import { expire } from '../queries/expire.js';
 import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
@@ -16,7 +16,7 @@ export class Expirer extends Duty {
   constructor(
     private readonly database: Database,
     private readonly models: ModelsService,
-    private readonly lines: Lines,
+    private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
   ) {
@@ -25,11 +25,11 @@ export class Expirer extends Duty {
 
   async runOnce(): Promise<void> {
     for (const model of this.models.all()) {
-      if (model.expiresMs === null || this.lines.depth(model.id) === 0) continue;
+      if (model.expiresMs === null || this.index.depth(model.id) === 0) continue;
       for (;;) {
         const expired = await expire(this.database, model.id, requestErrors.expired(this.clock.now()));
         if (expired.length === 0) break;
-        this.events.publish({ left: expired, changed: expired.map(({ id }) => id) });
+        this.events.publish({ removed: expired, changed: expired.map(({ id }) => id) });
       }
     }
   }

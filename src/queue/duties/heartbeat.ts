@@ -58,10 +58,10 @@ export class Heartbeat extends Duty {
     }
     this.lastBeatAt = sentAt;
     this.fenced = false;
-    this.tell(state, sentAt);
+    this.apply(state, sentAt);
   }
 
-  private tell(state: Beat, sentAt: number): void {
+  private apply(state: Beat, sentAt: number): void {
     this.clock.setNow(state.nowMs);
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
     this.cluster.update(state, sentAt);

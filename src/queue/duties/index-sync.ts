@@ -1,31 +1,31 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { Duty } from '../../tools/duty.js';
-import { Lines } from '../waiting/waiting-index.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
 import { countWaiting, waiting } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 
 /** Above this depth counting costs the database too much to do it often. */
 const countableDepth = 50_000;
-/** How often a line that is wrong is looked at again, a second apart, before it counts as busy and not as wrong. */
-const furtherLooks = 3;
+/** How often a count that differs is checked again, a second apart, before the queue counts as busy and not as wrong. */
+const recheckAttempts = 3;
 
-/** Keeps the lines in memory in step with the database: fills them, follows every change, and checks. */
+/** Keeps the waiting index in step with the database: fills it, follows every change, and checks. */
 @Injectable()
-export class LineKeeper extends Duty {
+export class IndexSync extends Duty {
   protected readonly intervalMs = 30_000;
   private unsubscribe: (() => void) | undefined;
   private refilling: Promise<void> | undefined;
   private nextRefill: Promise<void> | undefined;
-  /** By how much a line was wrong when it was last looked at. */
-  private doubted = new Map<string, number>();
-  private looksLeft = furtherLooks;
+  /** By how much the length of a model's queue differed when it was last counted. */
+  private suspectCounts = new Map<string, number>();
+  private rechecksLeft = recheckAttempts;
   private rounds = 0;
-  private readonly log = new Logger(LineKeeper.name);
+  private readonly log = new Logger(IndexSync.name);
 
   constructor(
     private readonly database: Database,
-    private readonly lines: Lines,
+    private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
   ) {
     super();
@@ -33,10 +33,10 @@ export class LineKeeper extends Duty {
 
   /** Changes are followed before the first page is read, so nothing falls between. */
   async open(): Promise<void> {
-    this.unsubscribe ??= this.events.subscribe(({ entered, left }) => {
-      // In this order: what a message tells of a while, a request may have left and entered again within.
-      for (const change of left ?? []) this.lines.leave(change);
-      for (const change of entered ?? []) this.lines.enter(change);
+    this.unsubscribe ??= this.events.subscribe(({ added, removed }) => {
+      // In this order: within the time that one message covers, a request may have been removed and added again.
+      for (const change of removed ?? []) this.index.remove(change);
+      for (const change of added ?? []) this.index.add(change);
     });
     await this.refill();
   }
@@ -46,7 +46,7 @@ export class LineKeeper extends Duty {
     this.unsubscribe = undefined;
   }
 
-  /** Reads everything that waits again; the old lines answer until the new ones are complete. */
+  /** Reads everything that waits again; the old index answers until the new one is complete. */
   refill(): Promise<void> {
     if (this.refilling === undefined) {
       return (this.refilling = this.read().finally(() => (this.refilling = undefined)));
@@ -61,36 +61,36 @@ export class LineKeeper extends Duty {
   }
 
   /**
-   * A line whose length is wrong by the same number twice in a row is a line that missed a change. What is under way
-   * makes it wrong too, by another number each time: to read a million entries again for that would hold up all else.
+   * A queue whose length differs by the same number twice in a row has missed a change. Changes in flight make it
+   * differ too, by another number each time: to read a million entries again for that would hold up all else.
    */
   async runOnce(): Promise<void> {
-    const depths = this.lines.depths();
+    const depths = this.index.depths();
     const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);
-    const inDoubt = this.doubted.size > 0;
-    if (!inDoubt && total > countableDepth && this.rounds++ % 20 !== 0) return;
-    this.looksLeft = inDoubt ? this.looksLeft - 1 : furtherLooks;
+    const isSuspect = this.suspectCounts.size > 0;
+    if (!isSuspect && total > countableDepth && this.rounds++ % 20 !== 0) return;
+    this.rechecksLeft = isSuspect ? this.rechecksLeft - 1 : recheckAttempts;
     const counts = await countWaiting(this.database);
     const models = new Set([...counts.keys(), ...depths.keys()]);
-    const errors = [...models].map((id) => [id, (counts.get(id) ?? 0) - this.lines.depth(id)] as const);
+    const errors = [...models].map((id) => [id, (counts.get(id) ?? 0) - this.index.depth(id)] as const);
     const wrong = errors.filter(([, error]) => error !== 0);
-    const again = wrong.filter(([id, error]) => this.doubted.get(id) === error).map(([id]) => id);
-    this.doubted = new Map(this.looksLeft > 0 ? wrong : []);
+    const again = wrong.filter(([id, error]) => this.suspectCounts.get(id) === error).map(([id]) => id);
+    this.suspectCounts = new Map(this.rechecksLeft > 0 ? wrong : []);
     if (again.length === 0) return;
-    this.log.debug(`lines of ${again.join(', ')} are read again`);
-    this.doubted.clear();
+    this.log.debug(`the queues of ${again.join(', ')} are read again`);
+    this.suspectCounts.clear();
     await this.refill();
   }
 
   protected override nextIntervalMs(): number {
-    return this.doubted.size > 0 ? 1_000 : this.intervalMs;
+    return this.suspectCounts.size > 0 ? 1_000 : this.intervalMs;
   }
 
   private async read(): Promise<void> {
-    this.lines.beginRefill();
+    this.index.beginRefill();
     for await (const page of waiting(this.database)) {
-      for (const entry of page) this.lines.enter(entry);
+      for (const entry of page) this.index.add(entry);
     }
-    this.lines.endRefill();
+    this.index.endRefill();
   }
 }

@@ -29,7 +29,7 @@ export class OrphanKeeper extends Duty {
     if (suspectedAt === undefined) return;
     for (const { requestId, token } of await ownLeases(this.database, this.node.id)) {
       if (this.runs.holds(requestId, token)) continue;
-      const place = await requeue(this.database, {
+      const entry = await requeue(this.database, {
         requestId,
         token,
         attemptOutcome: 'returned',
@@ -38,8 +38,8 @@ export class OrphanKeeper extends Duty {
         errorMessage: null,
         message: null,
       });
-      if (place !== undefined)
-        this.events.publish({ entered: [place], work: [place.modelId], changed: [place.id] });
+      if (entry !== undefined)
+        this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
     }
     // Leases younger than the query's bound are seen by a later round.
     const isNewest = this.runs.orphansSuspectedAt === suspectedAt;

@@ -4,7 +4,7 @@ import { nextReadyInMs, promote } from '../queries/promote.js';
 import { QueueEvents } from '../queue-events.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Lets requests whose backoff is over back into their line. */
+/** Lets requests whose backoff is over back into their queue. */
 @Injectable()
 export class Promoter extends Duty {
   protected readonly intervalMs = 10_000;
@@ -19,11 +19,11 @@ export class Promoter extends Duty {
   }
 
   override start(): void {
-    this.unsubscribe ??= this.events.subscribe(({ entered }) => {
-      if (entered?.some(({ attempt }) => attempt > 0) === true) this.hasten(50);
+    this.unsubscribe ??= this.events.subscribe(({ added }) => {
+      if (added?.some(({ attempt }) => attempt > 0) === true) this.scheduleWithin(50);
     });
     super.start();
-    this.hasten(0);
+    this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {

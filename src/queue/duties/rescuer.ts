@@ -31,11 +31,11 @@ export class Rescuer extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    if (!this.cluster.someoneIsLost || this.cluster.beats < beatsBeforeRescue) return;
+    if (!this.cluster.hasLostNodes || this.cluster.beats < beatsBeforeRescue) return;
     await this.rescueNow();
   }
 
-  /** Without asking whether anyone seems lost. */
+  /** Without asking whether a node seems lost. */
   async rescueNow(): Promise<void> {
     const now = this.clock.now();
     const rescued = await rescue(this.database, {
@@ -51,7 +51,7 @@ export class Rescuer extends Duty {
     }
     const requeued = rescued.filter((one) => one.requeued);
     this.events.publish({
-      entered: requeued,
+      added: requeued,
       work: [...new Set(requeued.map(({ modelId }) => modelId))],
       changed: rescued.map(({ id }) => id),
     });

@@ -4,7 +4,7 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
-import { Lines } from '../waiting/waiting-index.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
 import { NodeIdentity } from '../cluster/node-identity.js';
 import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submit.js';
@@ -15,12 +15,12 @@ import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs/runs.js';
 import { Slots } from '../cluster/slots.js';
 import { Duty } from '../../tools/duty.js';
-import { Lane } from './model-dispatcher.js';
+import { ModelDispatcher } from './model-dispatcher.js';
 
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
 
-interface ClaimedTogether {
+interface ClaimedBatch {
   claimed: Claimed[];
   /** Of the slots that were taken for it. */
   generation: number;
@@ -33,11 +33,11 @@ interface ClaimedTogether {
 @Injectable()
 export class Scheduler extends Duty {
   protected readonly intervalMs = 1_000;
-  private readonly lanes = new Map<string, Lane>();
+  private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Scheduler.name);
   private unsubscribe: (() => void) | undefined;
   private accepting = false;
-  private readonly startsUnderWay = new Set<Promise<unknown>>();
+  private readonly startsInFlight = new Set<Promise<unknown>>();
   private idleRounds = 0;
 
   constructor(
@@ -46,7 +46,7 @@ export class Scheduler extends Duty {
     private readonly node: NodeIdentity,
     private readonly events: QueueEvents,
     private readonly runs: Runs,
-    private readonly lines: Lines,
+    private readonly index: WaitingIndex,
     private readonly slots: Slots,
     private readonly cluster: Cluster,
     private readonly clock: Clock,
@@ -57,54 +57,54 @@ export class Scheduler extends Duty {
   override start(): void {
     if (this.accepting) return;
     this.accepting = true;
-    for (const model of this.models.all()) this.lanes.set(model.id, new Lane(model));
+    for (const model of this.models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
     this.unsubscribe = this.events.subscribe(({ work, cancelled, missed }) => {
       for (const id of work ?? []) this.wake(id);
       for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
-      if (missed === true) this.hasten(0);
+      if (missed === true) this.scheduleWithin(0);
     });
     super.start();
-    this.hasten(0);
+    this.scheduleWithin(0);
   }
 
-  /** Starts nothing more; the runs go on. What a claim under way brings is a run as well: it is waited for. */
+  /** Starts nothing more; the runs go on. What a claim in flight brings is a run as well: it is waited for. */
   override async stop(): Promise<void> {
     this.accepting = false;
     this.unsubscribe?.();
     await super.stop();
-    for (const { claiming } of this.lanes.values()) await claiming;
-    await Promise.allSettled(this.startsUnderWay);
+    for (const { claiming } of this.dispatchers.values()) await claiming;
+    await Promise.allSettled(this.startsInFlight);
   }
 
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
-    const lane = this.lanes.get(modelId);
+    const dispatcher = this.dispatchers.get(modelId);
     return (
       this.accepting &&
-      lane?.claiming === undefined &&
+      dispatcher?.claiming === undefined &&
       this.slots.free(modelId) > 0 &&
-      this.lines.depth(modelId) === 0 &&
+      this.index.depth(modelId) === 0 &&
       this.cluster.connected
     );
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
   async submitAndStart(submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
-    const lane = this.lanes.get(submission.modelId)!;
-    this.slots.take(lane.model.id, 1);
-    const starting = this.startNow(lane, submission, toll);
-    this.startsUnderWay.add(starting);
-    return starting.finally(() => this.startsUnderWay.delete(starting));
+    const dispatcher = this.dispatchers.get(submission.modelId)!;
+    this.slots.take(dispatcher.model.id, 1);
+    const starting = this.startNow(dispatcher, submission, toll);
+    this.startsInFlight.add(starting);
+    return starting.finally(() => this.startsInFlight.delete(starting));
   }
 
   async runOnce(): Promise<void> {
-    const free = [...this.lanes.values()].filter(
-      (lane) => lane.claiming === undefined && this.slots.free(lane.model.id) > 0,
+    const free = [...this.dispatchers.values()].filter(
+      (dispatcher) => dispatcher.claiming === undefined && this.slots.free(dispatcher.model.id) > 0,
     );
     if (free.length === 0) return;
     const found = await findModelsWithWork(
       this.database,
-      free.map((lane) => lane.model.id),
+      free.map((dispatcher) => dispatcher.model.id),
     );
     this.idleRounds = found.length === 0 ? this.idleRounds + 1 : 0;
     for (const id of found) this.wake(id);
@@ -116,101 +116,105 @@ export class Scheduler extends Duty {
 
   private pollSoon(): void {
     this.idleRounds = 0;
-    this.hasten(this.intervalMs);
+    this.scheduleWithin(this.intervalMs);
   }
 
   private wake(modelId: string): void {
-    const lane = this.lanes.get(modelId);
-    if (lane === undefined || !this.accepting) return;
-    if (lane.claiming !== undefined) lane.again = true;
+    const dispatcher = this.dispatchers.get(modelId);
+    if (dispatcher === undefined || !this.accepting) return;
+    if (dispatcher.claiming !== undefined) dispatcher.again = true;
     else if (this.slots.free(modelId) > 0) {
-      lane.claiming = this.fill(lane).catch((error: Error) => {
+      dispatcher.claiming = this.fill(dispatcher).catch((error: Error) => {
         this.log.error(`the claims of ${modelId} broke: ${error.stack ?? error.message}`);
       });
     }
   }
 
-  private async startNow(lane: Lane, submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
-    const { model } = lane;
+  private async startNow(
+    dispatcher: ModelDispatcher,
+    submission: Submission,
+    toll?: TollClaim,
+  ): Promise<SubmittedStarted> {
+    const { model } = dispatcher;
     const { generation } = this.slots;
     const submitted = await submitStarted(this.database, submission, {
       nodeId: this.node.id,
       timeoutMs: model.timeoutMs,
-      floor: lane.trusted() ? lane.passed : null,
+      floor: dispatcher.isFloorFresh() ? dispatcher.claimFloor : null,
       byMs: this.clock.now() + claimPatienceMs,
       toll,
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
-      this.release(lane);
+      this.release(dispatcher);
       throw error;
     });
     if (submitted.started === undefined) {
-      lane.distrust();
-      this.release(lane);
+      dispatcher.invalidateFloor();
+      this.release(dispatcher);
     } else {
       const { id, priority, input } = submission;
       const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
-      this.carry(lane, { claimed: [{ id, priority, ...submitted.started, ...first }], generation });
+      this.execute(dispatcher, { claimed: [{ id, priority, ...submitted.started, ...first }], generation });
     }
     return submitted;
   }
 
-  /** Claims for one model until its slots are full or its line is empty. */
-  private async fill(lane: Lane): Promise<void> {
-    const { id } = lane.model;
+  /** Claims for one model until its slots are full or its queue is empty. */
+  private async fill(dispatcher: ModelDispatcher): Promise<void> {
+    const { id } = dispatcher.model;
     try {
       do {
         // Runs that share a commit end in the same turn: one claim fills all their slots.
         await nextTurn();
-        lane.again = false;
-        let claiming = this.claimInto(lane);
+        dispatcher.again = false;
+        let claiming = this.claimInto(dispatcher);
         while (claiming !== undefined) {
           const claimed = await claiming;
-          claiming = lane.hasMore ? this.claimInto(lane) : undefined;
+          claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
           // The database works on the next claim while this process starts what the last one brought.
           if (claiming !== undefined) await nextTurn();
-          this.carry(lane, claimed);
+          this.execute(dispatcher, claimed);
         }
-      } while (lane.again && this.accepting && this.slots.free(id) > 0);
+      } while (dispatcher.again && this.accepting && this.slots.free(id) > 0);
     } finally {
-      lane.claiming = undefined;
+      dispatcher.claiming = undefined;
     }
-    // The claim failed, or somebody else had them locked; no run may be under way whose end would look again.
-    if (this.accepting && this.slots.free(id) > 0 && this.lines.depth(id) > 0) this.pollSoon();
+    // The claim failed, or another transaction had them locked; no run may be going on whose end would claim again.
+    if (this.accepting && this.slots.free(id) > 0 && this.index.depth(id) > 0) this.pollSoon();
   }
 
   /** Undefined when there is no room. Never rejects. */
-  private claimInto(lane: Lane): Promise<ClaimedTogether> | undefined {
-    const { model } = lane;
-    const limit = Math.min(lane.most, this.slots.free(model.id));
+  private claimInto(dispatcher: ModelDispatcher): Promise<ClaimedBatch> | undefined {
+    const { model } = dispatcher;
+    const limit = Math.min(dispatcher.maxItems, this.slots.free(model.id));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
     this.slots.take(model.id, limit);
-    return this.claim(lane, limit);
+    return this.claim(dispatcher, limit);
   }
 
-  private async claim(lane: Lane, limit: number): Promise<ClaimedTogether> {
-    const { model } = lane;
+  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<ClaimedBatch> {
+    const { model } = dispatcher;
     const { generation } = this.slots;
     const claimed = await claim(this.database, {
       modelId: model.id,
       nodeId: this.node.id,
       limit,
       timeoutMs: model.timeoutMs,
-      floor: lane.trusted() ? (this.lines.head(model.id) ?? null) : null,
+      floor: dispatcher.isFloorFresh() ? (this.index.head(model.id) ?? null) : null,
       byMs: this.clock.now() + claimPatienceMs,
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
       return undefined;
     });
-    lane.noteClaim(limit, claimed?.length);
+    dispatcher.noteClaim(limit, claimed?.length);
     if (claimed === undefined) {
       this.slots.release(model.id, limit);
       return { claimed: [], generation };
     }
     this.slots.release(model.id, limit - claimed.length);
     this.events.publish({
-      left: claimed.map(({ priority, seq, attempt }) => ({
+      removed: claimed.map(({ priority, seq, attempt }) => ({
         modelId: model.id,
         priority,
         seq,
@@ -221,24 +225,24 @@ export class Scheduler extends Duty {
     return { claimed, generation };
   }
 
-  private carry(lane: Lane, { claimed, generation }: ClaimedTogether): void {
-    const { model } = lane;
+  private execute(dispatcher: ModelDispatcher, { claimed, generation }: ClaimedBatch): void {
+    const { model } = dispatcher;
     // An answer that came too late: the slots may be another node's by now, and the leases too.
     const isLate = this.slots.generation !== generation || !this.cluster.connected;
-    if (!isLate) lane.passed = claimed.at(-1) ?? lane.passed;
-    const release = (): void => this.release(lane);
+    if (!isLate) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
+    const release = (): void => this.release(dispatcher);
     for (const one of claimed) {
-      const carried = isLate ? this.runs.decline(one, model) : this.runs.carry(one, model);
-      void carried.then(release, (error: Error) => {
+      const ended = isLate ? this.runs.release(one, model) : this.runs.execute(one, model);
+      void ended.then(release, (error: Error) => {
         this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
         release();
       });
     }
   }
 
-  private release(lane: Lane): void {
-    const { id } = lane.model;
+  private release(dispatcher: ModelDispatcher): void {
+    const { id } = dispatcher.model;
     this.slots.release(id);
-    if (lane.hasMore || lane.isDue || this.lines.depth(id) > 0) this.wake(id);
+    if (dispatcher.hasMore || dispatcher.isDue || this.index.depth(id) > 0) this.wake(id);
   }
 }

@@ -30,7 +30,7 @@ export class SlotKeeper extends Duty {
   override start(): void {
     this.changes ??= this.cluster.changes.subscribe(() => {
       this.settled = false;
-      this.hasten(0);
+      this.scheduleWithin(0);
     });
     super.start();
   }
@@ -45,22 +45,22 @@ export class SlotKeeper extends Duty {
     if (this.settled || !this.cluster.connected) return;
     this.settled = true;
     const { generation } = this.slots;
-    const wishes = this.models.all().map(({ id }) => {
-      // No new run until the shares are known: only what runs under the old share is kept.
-      const kept = Math.min(this.slots.limit(id), this.slots.inUse(id));
-      this.slots.setLimit(id, kept);
-      return { modelId: id, kept };
+    const requested = this.models.all().map(({ id }) => {
+      // No new run until the shares are known: only what runs under the old share is retained.
+      const retained = Math.min(this.slots.limit(id), this.slots.inUse(id));
+      this.slots.setLimit(id, retained);
+      return { modelId: id, retained };
     });
     let shares: SlotShare[] | undefined;
     try {
-      shares = await shareSlots(this.database, this.node.id, wishes);
+      shares = await shareSlots(this.database, this.node.id, requested);
     } finally {
-      // An answer that comes after the node was fenced tells of a share that others may have by now.
+      // An answer that comes after the node was fenced is a share that others may have by now.
       const isVoid = this.slots.generation !== generation || !this.cluster.connected;
       if (isVoid) shares = undefined;
       this.settled = shares?.every((share) => share.settled) ?? false;
     }
     for (const { modelId, slots } of shares ?? []) this.slots.setLimit(modelId, slots);
-    this.events.publish({ work: wishes.map(({ modelId }) => modelId) });
+    this.events.publish({ work: requested.map(({ modelId }) => modelId) });
   }
 }

@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** A request between two attempts: it keeps its place, but cannot be claimed before `readyAt`. */
+/** A request between two attempts: it keeps its queue key, but cannot be claimed before `readyAt`. */
 @Entity('delayed_entry')
 export class DelayedEntryEntity {
   @PrimaryColumn({ name: 'model_id', type: 'text', primaryKeyConstraintName: 'delayed_entry_pkey' })

@@ -4,8 +4,8 @@ import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 
 export interface Cancelled {
-  /** `cancelled` while it waited; `told` the run to stop; `completed` before; `moved` while we looked. */
-  result: 'cancelled' | 'told' | 'completed' | 'moved';
+  /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
+  result: 'cancelled' | 'requested' | 'completed' | 'moved';
   outcome: Outcome | null;
   modelId: string;
   priority: number;
@@ -15,12 +15,12 @@ export interface Cancelled {
 }
 
 /*
- * Purpose: cancels a request that waits, or leaves word for the run that has it.
+ * Purpose: cancels a request that waits, or asks the run that has it to stop.
  * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim
  *   won after our snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the
  *   caller looks again with a fresh snapshot.
  *   Against log lines being written: FOR UPDATE waits for their FOR KEY SHARE, so the event ids of a request commit
- *   in order, and no stream passes over a line that comes to light after a higher id.
+ *   in order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement: Statement = {
@@ -29,14 +29,14 @@ const cancelStatement: Statement = {
   SELECT id, model_id, priority, seq, attempt, state, outcome
   FROM request
   WHERE id = $1::uuid
-), left_line AS (
+), removed_entry AS (
   DELETE FROM queue_entry
   USING target
   WHERE queue_entry.model_id = target.model_id
     AND queue_entry.priority = target.priority
     AND queue_entry.seq = target.seq
   RETURNING queue_entry.request_id
-), left_delay AS (
+), removed_delay AS (
   DELETE FROM delayed_entry
   USING target
   WHERE delayed_entry.model_id = target.model_id
@@ -46,7 +46,7 @@ const cancelStatement: Statement = {
 ), cancelled AS (
   UPDATE request
   SET state = 'COMPLETED', outcome = 'cancelled', completed_at = clock_timestamp(), error = $2::json
-  WHERE id IN (SELECT request_id FROM left_line UNION ALL SELECT request_id FROM left_delay)
+  WHERE id IN (SELECT request_id FROM removed_entry UNION ALL SELECT request_id FROM removed_delay)
     AND state = 'IN_QUEUE'
   RETURNING id, attempt
 ), held AS MATERIALIZED (
@@ -55,13 +55,13 @@ const cancelStatement: Statement = {
   WHERE request_id = $1::uuid
     AND cancel_requested_at IS NULL
   FOR UPDATE
-), told AS (
+), requested AS (
   UPDATE lease
   SET cancel_requested_at = clock_timestamp()
   FROM held
   WHERE lease.request_id = held.request_id
   RETURNING lease.request_id, lease.attempt
-), told_before AS (
+), requested_before AS (
   SELECT request_id
   FROM lease
   WHERE request_id = $1::uuid
@@ -72,20 +72,20 @@ const cancelStatement: Statement = {
   FROM cancelled
   UNION ALL
   SELECT request_id, 'cancel_requested', attempt
-  FROM told
+  FROM requested
 )
 SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt,
        CASE
          WHEN cancelled.id IS NOT NULL THEN 'cancelled'
-         WHEN told.request_id IS NOT NULL OR told_before.request_id IS NOT NULL THEN 'told'
+         WHEN requested.request_id IS NOT NULL OR requested_before.request_id IS NOT NULL THEN 'requested'
          WHEN target.state = 'COMPLETED' THEN 'completed'
          ELSE 'moved'
        END AS result,
        target.outcome
 FROM target
 LEFT JOIN cancelled ON true
-LEFT JOIN told ON true
-LEFT JOIN told_before ON true`,
+LEFT JOIN requested ON true
+LEFT JOIN requested_before ON true`,
 };
 
 /** undefined: there is no such request. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Place } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/queue-key.js';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 
@@ -8,8 +8,8 @@ export interface ClaimOptions {
   nodeId: string;
   limit: number;
   timeoutMs: number;
-  /** Entries before this place are stepped over; null looks from the very front. */
-  floor: Pick<Place, 'priority' | 'seq'> | null;
+  /** Entries before this key are skipped; null looks from the very front. */
+  floor: Pick<QueueKey, 'priority' | 'seq'> | null;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
 }
@@ -30,11 +30,11 @@ export interface Claimed {
  * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one statement.
  * Race: many schedulers claim at once, and cancels delete entries: SKIP LOCKED passes over rows that
  *   another transaction holds, DELETE makes sure that an entry is handed out once, and the request moves only
- *   from IN_QUEUE. The list of places is made once and before anything is deleted, and so the LIMIT runs once.
+ *   from IN_QUEUE. The list of keys is made once and before anything is deleted, and so the LIMIT runs once.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; what was locked is
  *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over
  *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
- *   claim that the network held back until nobody waits for its answer. Expired entries are left to the expirer.
+ *   claim that the network held back until its answer is not waited for any more. Expired entries are left to the expirer.
  */
 const claimStatement: Statement = {
   name: 'claim',
@@ -66,7 +66,7 @@ const claimStatement: Statement = {
   SELECT id, $8::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + $4::float8 * interval '1 millisecond'
   FROM started
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'started', attempt
   FROM started

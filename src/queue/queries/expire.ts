@@ -1,17 +1,17 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/queue-key.js';
 import type { RequestError } from '../request-errors.js';
 
-export interface Expired extends Place {
+export interface Expired extends QueueKey {
   id: string;
   attempt: number;
 }
 
 /*
- * Purpose: completes requests of a model that waited too long, from the front of the line.
+ * Purpose: completes requests of a model that waited too long, from the front of the queue.
  * Race: against claims and cancels: SKIP LOCKED leaves them what they hold, DELETE decides.
- * Index: queue_entry_pkey in its order. Only the first 1,000 of a priority are looked at, because who came
+ * Index: queue_entry_pkey in its order. Only the first 1,000 of a priority are looked at, because what came
  *   first expires first; entries behind a longer deadline are found when they get there.
  */
 const expireWaiting: Statement = {
@@ -43,7 +43,7 @@ const expireWaiting: Statement = {
   WHERE request.id = ended.request_id
     AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'completed', attempt
   FROM expired

@@ -3,7 +3,7 @@ import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 
-/** How one run ended, as the `attempt` table tells it. */
+/** How one run ended, as the `attempt` table has it. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
 
 export interface Finish {
@@ -26,7 +26,7 @@ interface Ended {
 /*
  * Purpose: ends runs for good: lease away, request COMPLETED, attempt and event written.
  * Race: the one guard for everything terminal. A run whose lease was taken away finds no row with its token
- *   and changes nothing; a request that is not IN_PROGRESS is never overwritten, and nothing is told of it. Of two finishes the
+ *   and changes nothing; a request that is not IN_PROGRESS is never overwritten, and no event is written of it. Of two finishes the
  *   second waits for the first's DELETE and then finds nothing.
  * Index: lease_pkey, request_pkey. Each step carries on what the next ones need: joining two steps of a batch has no
  *   index, and so the cost of a batch would grow with its square. What is not needed is not carried, column by column.
@@ -58,7 +58,7 @@ const finishAny: Statement = {
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT id, attempt, node_id, started_at, ended_at, attempt_outcome, error_code, error_message
   FROM finished
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
   SELECT id, 'completed', attempt,
          CASE WHEN message IS NOT NULL THEN 'ERROR' END,
@@ -94,7 +94,7 @@ const finishSuccesses: Statement = {
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
   SELECT id, attempt, node_id, started_at, ended_at, 'succeeded'
   FROM finished
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'completed', attempt
   FROM finished

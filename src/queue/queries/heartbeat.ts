@@ -6,7 +6,7 @@ export interface Beat {
   /** False: this node was given up by the others, and with it all its runs. */
   known: boolean;
   /** Other nodes whose heartbeat is overdue, or leases whose node is gone. */
-  someoneIsLost: boolean;
+  hasLostNodes: boolean;
   /** Ids of all nodes, in order. */
   nodes: string[];
   /** Ids of the nodes that run requests, in order. */
@@ -33,7 +33,7 @@ const beatStatement: Statement = {
 SELECT EXISTS (SELECT FROM beaten) AS known,
        EXISTS (SELECT FROM node WHERE id <> $1::uuid AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond')
          OR EXISTS (SELECT FROM lease WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id))
-         OR EXISTS (SELECT FROM lease WHERE deadline_at < clock_timestamp() - interval '30 seconds') AS "someoneIsLost",
+         OR EXISTS (SELECT FROM lease WHERE deadline_at < clock_timestamp() - interval '30 seconds') AS "hasLostNodes",
        ARRAY (SELECT id::text FROM node ORDER BY id) AS nodes,
        ARRAY (SELECT id::text FROM node WHERE role <> 'api' ORDER BY id) AS schedulers,
        ARRAY (SELECT request_id::text FROM lease WHERE node_id = $1::uuid AND cancel_requested_at IS NOT NULL)

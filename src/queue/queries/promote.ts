@@ -1,9 +1,9 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/queue-key.js';
 
 /*
- * Purpose: lets requests whose backoff is over back into the line, at their old place.
+ * Purpose: lets requests whose backoff is over back into the queue, under their old key.
  * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey and queue_entry_pkey.
  */
@@ -30,8 +30,8 @@ FROM taken
 RETURNING model_id AS "modelId", priority, seq`,
 };
 
-export async function promote(database: Database): Promise<Place[]> {
-  return database.query<Place>(promoteStatement);
+export async function promote(database: Database): Promise<QueueKey[]> {
+  return database.query<QueueKey>(promoteStatement);
 }
 
 const nextReady: Statement = {

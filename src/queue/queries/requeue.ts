@@ -24,9 +24,9 @@ export interface Requeued {
 }
 
 /*
- * Purpose: gives a request back to the line, at its old place (priority, seq): after a failed attempt or when
+ * Purpose: gives a request back to the queue, under its old key (priority, seq): after a failed attempt or when
  *   a node hands back what it cannot finish.
- * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the line twice.
+ * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice.
  *   A cancel that was asked for meanwhile keeps the row from moving: then nothing is returned, and the
  *   caller finishes the run as cancelled.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
@@ -64,7 +64,7 @@ const requeueStatement: Statement = {
   SELECT request_id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
   FROM released
   WHERE request_id IN (SELECT id FROM returned)
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
   SELECT request_id, 'requeued', attempt,
          CASE WHEN $7::text IS NOT NULL THEN 'WARN' END,
@@ -77,7 +77,7 @@ SELECT id, model_id AS "modelId", priority, seq, attempt
 FROM returned`,
 };
 
-/** The place the request went back to; undefined when the run held no lease or was told to stop. */
+/** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
 export async function requeue(database: Database, item: Requeue): Promise<Requeued | undefined> {
   const [row] = await database.query<Requeued>(requeueStatement, [
     item.requestId,

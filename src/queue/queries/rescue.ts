@@ -1,9 +1,9 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/queue-key.js';
 import type { RequestError } from '../request-errors.js';
 
-export interface Rescued extends Place {
+export interface Rescued extends QueueKey {
   id: string;
   attempt: number;
   /** False: it was ended, because its nodes were lost too often, it was to be cancelled, or its time was over. */
@@ -42,7 +42,7 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
 
 /*
  * Purpose: takes the leases of lost nodes, and of runs far beyond their deadline, and decides on each request:
- *   back to its old place, or ended.
+ *   back under its old key, or ended.
  * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and
  *   from then on every write of the old run is refused for want of its token.
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
@@ -92,7 +92,7 @@ const rescueStatement: Statement = {
   SELECT request_id, attempt, node_id, started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
   FROM verdict
   WHERE request_id IN (SELECT id FROM moved)
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, CASE WHEN state = 'IN_QUEUE' THEN 'requeued' ELSE 'completed' END, attempt
   FROM moved

@@ -6,7 +6,7 @@ const parents = ['request_event', 'attempt', 'request'] as const;
 /*
  * Purpose: the days whose tables are older than the retention and hold nothing that still waits or runs, or that
  *   waited so long that its own time is not over.
- * Race: an old request can only go from its lease back to the line or to its end, in one statement, so one snapshot
+ * Race: an old request can only go from its lease back to the queue or to its end, in one statement, so one snapshot
  *   sees it in one of the tables.
  * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is read
  *   through, by request_pkey, in the rounds from its own end of time until it goes: mostly one.

@@ -1,15 +1,15 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 
-export interface SlotWish {
+export interface SlotRequest {
   modelId: string;
   /** Slots of the old share that runs occupy now. */
-  kept: number;
+  retained: number;
 }
 
 export interface SlotShare {
   modelId: string;
-  /** What this node may run of the model from now on; below `kept` never. */
+  /** What this node may run of the model from now on; below `retained` never. */
   slots: number;
   /** Whether there is more to take or to give once others have moved. */
   settled: boolean;
@@ -61,9 +61,9 @@ ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`,
 export async function shareSlots(
   database: Database,
   nodeId: string,
-  wishes: SlotWish[],
+  requested: SlotRequest[],
 ): Promise<SlotShare[] | undefined> {
-  const ids = wishes.map(({ modelId }) => modelId);
+  const ids = requested.map(({ modelId }) => modelId);
   return database.transaction(async (query) => {
     const models = await query<{ id: string; concurrency: number }>(lockModels, [ids]);
     const schedulers = (await query<{ id: string }>(readSchedulers)).map(({ id }) => id);
@@ -71,11 +71,11 @@ export async function shareSlots(
     if (rank < 0) return undefined;
     const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
     const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
-    const kept = new Map(wishes.map((wish) => [wish.modelId, wish.kept]));
+    const retained = new Map(requested.map((request) => [request.modelId, request.retained]));
     const shares = models.map(({ id, concurrency }) => {
       const fair = fairShare(id, concurrency, rank, schedulers.length);
       const free = Math.max(0, concurrency - (others.get(id) ?? 0));
-      const slots = Math.max(kept.get(id) ?? 0, Math.min(fair, free));
+      const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
       return { modelId: id, slots, settled: slots === fair };
     });
     await query(writeGrants, [

@@ -34,7 +34,7 @@ const submitOnceStatement: Statement = {
          now() + $6::float8 * interval '1 millisecond'
   FROM reserved
   RETURNING id, model_id, priority, seq, expires_at
-), entered AS (
+), added AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
   SELECT model_id, priority, seq, id, expires_at
   FROM written

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/queue-key.js';
 import type { TollClaim } from '../submit/toll.js';
 import { valuesOf, type Submission } from './submit.js';
 
 export interface StartOptions {
   nodeId: string;
   timeoutMs: number;
-  /** Nothing waits before this place, as far as the node knows; null: look from the very front. */
-  floor: Pick<Place, 'priority' | 'seq'> | null;
+  /** Nothing waits before this key, as far as the node knows; null: look from the very front. */
+  floor: Pick<QueueKey, 'priority' | 'seq'> | null;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
   /** Counted in the same commit; if there is no room for it, nothing is written. */
@@ -17,19 +17,19 @@ export interface StartOptions {
 }
 
 export interface SubmittedStarted {
-  /** Its place and its lease's token. undefined: nothing was written. */
+  /** Its seq and its lease's token. undefined: nothing was written. */
   started: { seq: number; token: string } | undefined;
   /** With the columns of `toll`. */
   toll: object;
 }
 
 /*
- * Purpose: puts a request on disk with its first lease in the same commit, if nobody waits before it: an idle service
+ * Purpose: puts a request on disk with its first lease in the same commit, if none waits before it: an idle service
  *   starts a request one commit after it came, not two.
- * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. Who
- *   waits in the line goes first; the slot is this node's own and was taken before. The toll is counted first, under
+ * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. What
+ *   waits in the queue goes first; the slot is this node's own and was taken before. The toll is counted first, under
  *   the lock of its row until the commit. Nobody waits for that lock here: what was looked at would be old by then.
- * Index: queue_entry_pkey for the look at the line, from the floor on; inserts into request_pkey (today's partition)
+ * Index: queue_entry_pkey for the look at the queue, from the floor on; inserts into request_pkey (today's partition)
  *   and lease_pkey.
  */
 const statement = (name: string, toll: string): Statement => ({
@@ -56,7 +56,7 @@ const statement = (name: string, toll: string): Statement => ({
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
   SELECT $1::uuid, $12::uuid, $2::text, $7::uuid, 1, at, at + $8::float8 * interval '1 millisecond'
   FROM chance
-), told AS (
+), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT $1::uuid, 'started', 1
   FROM chance

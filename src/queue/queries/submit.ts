@@ -18,7 +18,7 @@ export interface Submitted {
 }
 
 /*
- * Purpose: puts requests on disk and in the line, in one statement and one commit.
+ * Purpose: puts requests on disk and in the queue, in one statement and one commit.
  * Race: none to lose. The row and its queue entry appear together; seq is drawn once per row, and two
  *   submits that overlap may commit in either order, which is why a claim's floor is only a hint.
  * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
@@ -27,12 +27,12 @@ const into = `INSERT INTO request (id, model_id, api_key_id, priority, seq, inpu
 const one = `$1::uuid, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json,
          now() + $6::float8 * interval '1 millisecond'`;
 const returning = `RETURNING id, model_id, priority, seq, expires_at`;
-const entered = `entered AS (
+const added = `added AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
   SELECT model_id, priority, seq, id, expires_at
   FROM written
 )`;
-const enter = `${entered}
+const addAndReturn = `${added}
 SELECT id, seq
 FROM written`;
 
@@ -42,7 +42,7 @@ const submitOne: Statement = {
   ${into}
   VALUES (${one})
   ${returning}
-), ${enter}`,
+), ${addAndReturn}`,
 };
 
 const firstOfToll = 7;
@@ -56,7 +56,7 @@ const submitTolledBy = ({ ctes }: TollClaim): Statement =>
   FROM toll
   WHERE granted > 0
   ${returning}
-), ${entered}
+), ${added}
 SELECT (SELECT seq FROM written) AS seq, toll.*
 FROM toll`,
   });
@@ -70,7 +70,7 @@ const submitMany: Statement = {
   FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::uuid[], $4::smallint[], $5::float8[]), json_array_elements($6::json))
     AS incoming (id, model_id, key_id, priority, expires_ms, input)
   ${returning}
-), ${enter}`,
+), ${addAndReturn}`,
 };
 
 export async function submit(database: Queries, items: Submission[]): Promise<Submitted[]> {

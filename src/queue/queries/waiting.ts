@@ -1,14 +1,14 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Place } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/queue-key.js';
 
-export interface Waiting extends Place {
+export interface Waiting extends QueueKey {
   attempt: number;
 }
 
 /*
- * Purpose: walks everything that waits, in order, a page at a time, to fill the lines in memory.
- * Race: pages are separate snapshots; what changes meanwhile reaches the lines as changes.
+ * Purpose: walks everything that waits, in order, a page at a time, to fill the waiting index.
+ * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes.
  * Index: queue_entry_pkey and delayed_entry_pkey by key set.
  */
 const page = (table: string): Statement => ({
@@ -23,7 +23,7 @@ const pages = [page('queue_entry'), page('delayed_entry')];
 
 export async function* waiting(database: Database): AsyncGenerator<Waiting[]> {
   for (const statement of pages) {
-    let last: Place = { modelId: '', priority: -32_768, seq: 0 };
+    let last: QueueKey = { modelId: '', priority: -32_768, seq: 0 };
     for (;;) {
       const rows = await database.query<Waiting>(statement, [last.modelId, last.priority, last.seq]);
       if (rows.length === 0) break;

@@ -19,10 +19,10 @@ const obedient: Runner = {
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
 };
 
-it('never starts what was told to stop before', async () => {
-  const told = execution();
-  told.abort('lost');
-  told.abort('cancelled');
+it('never starts a run that was asked to stop before', async () => {
+  const aborted = execution();
+  aborted.abort('lost');
+  aborted.abort('cancelled');
   let started = false;
   const eager: Runner = {
     run: () => {
@@ -30,11 +30,11 @@ it('never starts what was told to stop before', async () => {
       return Promise.resolve('{}');
     },
   };
-  expect(await told.execute(eager)).toEqual({ kind: 'aborted', reason: 'lost' });
+  expect(await aborted.execute(eager)).toEqual({ kind: 'aborted', reason: 'lost' });
   expect(started).toBe(false);
 });
 
-it('ends with the first reason for which it was told to stop', async () => {
+it('ends with the first reason for which it was asked to stop', async () => {
   const running = execution();
   const end = running.execute(obedient);
   running.abort('timed_out');

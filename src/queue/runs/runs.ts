@@ -22,7 +22,7 @@ const retryWriteMs = 500;
 
 type Unsuccessful = Exclude<RunEnd, { kind: 'output' }>;
 
-/** The runs of this node: carries each from its claim to its committed end. */
+/** The runs of this node: executes each from its claim to its committed end. */
 @Injectable()
 export class Runs {
   private readonly log = new Logger(Runs.name);
@@ -57,7 +57,7 @@ export class Runs {
     return [...this.going.keys()];
   }
 
-  /** Tells a run of this node to stop; nothing happens if it has none. */
+  /** Asks a run of this node to stop; nothing happens if it has none. */
   abort(requestId: string, reason: AbortReason): void {
     this.going.get(requestId)?.abort(reason);
   }
@@ -67,24 +67,24 @@ export class Runs {
   }
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Never rejects. */
-  async carry(claimed: Claimed, model: Model): Promise<void> {
+  async execute(claimed: Claimed, model: Model): Promise<void> {
     const execution = new RunExecution(claimed, model, this.writeLog);
-    // Before anything is waited for: from here on the run can be told to stop.
+    // Before anything is waited for: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
     try {
       if (claimed.attempt > 1) execution.cappedLog = await this.reopenLog(claimed);
       const end = await execution.execute(this.runners.for(model));
       if (execution.writer !== undefined) await execution.writer.flushed();
-      await this.conclude(execution, end);
+      await this.complete(execution, end);
     } finally {
       this.going.delete(claimed.id);
     }
   }
 
   /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
-  decline(claimed: Claimed, model: Model): Promise<void> {
+  release(claimed: Claimed, model: Model): Promise<void> {
     const execution = new RunExecution(claimed, model, this.writeLog);
-    return this.conclude(execution, { kind: 'aborted', reason: 'lost' });
+    return this.complete(execution, { kind: 'aborted', reason: 'lost' });
   }
 
   private readonly writeLog = (execution: RunExecution, entry: CappedEntry): void => {
@@ -105,15 +105,15 @@ export class Runs {
     return new RunLog(await this.persist(() => logUsage(this.database, id)));
   }
 
-  private conclude(execution: RunExecution, ended: RunEnd): Promise<void> {
+  private complete(execution: RunExecution, ended: RunEnd): Promise<void> {
     const end = this.bounded(ended);
-    return end.kind === 'output' ? this.finish(execution, end) : this.concludeUnsuccessful(execution, end);
+    return end.kind === 'output' ? this.finish(execution, end) : this.completeUnsuccessful(execution, end);
   }
 
-  private async concludeUnsuccessful(execution: RunExecution, end: Unsuccessful): Promise<void> {
+  private async completeUnsuccessful(execution: RunExecution, end: Unsuccessful): Promise<void> {
     const { claimed, model } = execution;
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
-      // Lost or not, the lease may still be ours, after an outage that kept everybody out.
+      // Lost or not, the lease may still be ours, after an outage that kept all nodes out.
       if (await this.handBack(claimed)) return;
       return this.finish(execution, { kind: 'aborted', reason: 'cancelled' });
     }
@@ -132,7 +132,7 @@ export class Runs {
     await this.finish(execution, end);
   }
 
-  /** Returns a claimed request to its place; false when its lease is lost or it is to be cancelled. */
+  /** Returns a claimed request to its queue; false when its lease is lost or it is to be cancelled. */
   private handBack(claimed: Claimed): Promise<boolean> {
     return this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined);
   }
@@ -144,7 +144,7 @@ export class Runs {
     return { kind: 'failure', error: new RunFailure(message, { code: 'model_error', retryable: false }) };
   }
 
-  /** False when the run holds no lease any more or was told to stop. */
+  /** False when the run holds no lease any more or was asked to stop. */
   private async requeue(
     claimed: Claimed,
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs'>,
@@ -159,7 +159,7 @@ export class Runs {
             `Attempt ${claimed.attempt} failed: ${failure.message} The next one follows in ${Math.ceil(how.delayMs / 1000)} s.`,
             'queue',
           )?.message;
-    const place = await this.persist(() =>
+    const entry = await this.persist(() =>
       requeue(this.database, {
         requestId: claimed.id,
         token: claimed.token,
@@ -169,11 +169,11 @@ export class Runs {
         message: message ?? null,
       }),
     );
-    if (place === undefined) return false;
+    if (entry === undefined) return false;
     this.events.publish({
-      entered: [place],
-      changed: [place.id],
-      work: how.delayMs <= 0 ? [place.modelId] : [],
+      added: [entry],
+      changed: [entry.id],
+      work: how.delayMs <= 0 ? [entry.modelId] : [],
     });
     return true;
   }

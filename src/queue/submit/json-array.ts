@@ -8,7 +8,7 @@ const free: Buffer[] = [];
 
 /**
  * JSON values as one JSON array, in memory that is used again: a megabyte allocated for each batch and freed after
- * it kept the collector busier than the service. `use` may read it until its promise settles.
+ * it kept the garbage collector busier than the service. `use` may read it until its promise settles.
  */
 export async function withJsonArray<T>(
   values: readonly Buffer[],

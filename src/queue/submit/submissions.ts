@@ -15,25 +15,25 @@ const largeBytes = 16 * 1024;
 
 interface Written<T> {
   result: T;
-  /** Resolves when the caller may hear of it. */
-  answerable: Promise<unknown> | undefined;
+  /** Resolves when the caller may see it. */
+  visibleAfter: Promise<unknown> | undefined;
 }
 
-type Way = 'pipeline' | 'connection';
+type WritePath = 'pipeline' | 'connection';
 
 /**
- * Writes requests and tells of them, so that no position rises after it was told. Most go through one pipeline, which
- * draws seqs and commits in one order. Those on connections of their own may commit against the order of their seqs:
- * each request is told to the lines as soon as it is written, and answered when those that were under way on other
- * connections at that moment have been told too.
+ * Writes requests and publishes them, so that no position rises after a caller saw it. Most go through one pipeline,
+ * which draws seqs and commits in one order. Those on connections of their own may commit against the order of their
+ * seqs: each request is published as soon as it is written, and answered when the writes that were in flight on other
+ * connections at that moment are published too.
  */
 @Injectable()
 export class Submissions {
-  private readonly underWay: Record<Way, Set<Promise<unknown>>> = {
+  private readonly inFlight: Record<WritePath, Set<Promise<unknown>>> = {
     pipeline: new Set(),
     connection: new Set(),
   };
-  /** One is being written that never enters a line: nobody's position waits for it. */
+  /** One is being written that never waits: no position depends on it. */
   private startsAlone = false;
   private readonly pipeline: Pipeline;
   private readonly small: Batcher<Submission, Written<Submitted>>;
@@ -71,37 +71,37 @@ export class Submissions {
     if (this.isQuiet && (await this.submitAlone(submission, toll))) return;
     await toll?.pay();
     const batches = submission.input.length < largeBytes ? this.small : this.large;
-    const { answerable } = await batches.add(submission);
-    await answerable;
+    const { visibleAfter } = await batches.add(submission);
+    await visibleAfter;
   }
 
   /** There is nothing that a submission could share a statement with. */
   get isQuiet(): boolean {
-    const { pipeline, connection } = this.underWay;
+    const { pipeline, connection } = this.inFlight;
     return (
       !this.startsAlone && pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle
     );
   }
 
   async submitOnce(submission: OnceSubmission): Promise<OnceResult> {
-    const { result, answerable } = await this.write(
+    const { result, visibleAfter } = await this.write(
       () => submitOnce(this.database, submission),
       (written) => {
-        if (written.kind === 'submitted') this.tell([submission], [written]);
+        if (written.kind === 'submitted') this.publish([submission], [written]);
       },
     );
-    await answerable;
+    await visibleAfter;
     return result;
   }
 
-  private async submitAll(items: Submission[], way: Way): Promise<Written<Submitted>[]> {
-    const queries = way === 'pipeline' ? this.pipeline : this.database;
-    const { result, answerable } = await this.write(
+  private async submitAll(items: Submission[], path: WritePath): Promise<Written<Submitted>[]> {
+    const queries = path === 'pipeline' ? this.pipeline : this.database;
+    const { result, visibleAfter } = await this.write(
       () => submit(queries, items),
-      (written) => this.tell(items, written),
-      way,
+      (written) => this.publish(items, written),
+      path,
     );
-    return result.map((one) => ({ result: one, answerable }));
+    return result.map((one) => ({ result: one, visibleAfter }));
   }
 
   /** False: nothing was written. */
@@ -127,40 +127,40 @@ export class Submissions {
 
   /** False: its toll could not be counted along. */
   private async enterAlone(submission: Submission, toll: Toll): Promise<boolean> {
-    const { result, answerable } = await this.write(
+    const { result, visibleAfter } = await this.write(
       () => submitCounted(this.pipeline, submission, toll.claim()),
       ({ seq }) => {
-        if (seq !== null) this.tell([submission], [{ seq }]);
+        if (seq !== null) this.publish([submission], [{ seq }]);
       },
       'pipeline',
     );
     toll.settle(result);
-    await answerable;
+    await visibleAfter;
     return result.seq !== null;
   }
 
   private async write<T>(
     statement: () => Promise<T>,
-    tell: (result: T) => void,
-    way: Way = 'connection',
+    publish: (result: T) => void,
+    path: WritePath = 'connection',
   ): Promise<Written<T>> {
     const writing = statement();
-    const ended = writing.then(tell, () => undefined);
-    this.underWay[way].add(ended);
-    await ended.finally(() => this.underWay[way].delete(ended));
-    return { result: await writing, answerable: this.othersUnderWay(way) };
+    const ended = writing.then(publish, () => undefined);
+    this.inFlight[path].add(ended);
+    await ended.finally(() => this.inFlight[path].delete(ended));
+    return { result: await writing, visibleAfter: this.othersInFlight(path) };
   }
 
-  private othersUnderWay(way: Way): Promise<unknown> | undefined {
-    const { pipeline, connection } = this.underWay;
+  private othersInFlight(path: WritePath): Promise<unknown> | undefined {
+    const { pipeline, connection } = this.inFlight;
     // What follows in the pipeline draws its seqs later.
-    const others = way === 'pipeline' ? connection : new Set([...pipeline, ...connection]);
+    const others = path === 'pipeline' ? connection : new Set([...pipeline, ...connection]);
     return others.size === 0 ? undefined : Promise.all(others);
   }
 
-  private tell(items: Submission[], seqs: { seq: number }[]): void {
+  private publish(items: Submission[], seqs: { seq: number }[]): void {
     this.events.publish({
-      entered: items.map(({ modelId, priority }, i) => ({
+      added: items.map(({ modelId, priority }, i) => ({
         modelId,
         priority,
         seq: seqs[i]!.seq,

@@ -22,7 +22,7 @@ it('holds a number once', () => {
   expect([set.remove(1), set.remove(1), set.size]).toEqual([true, false, 0]);
 });
 
-it('is empty at first and again after everything has left', () => {
+it('is empty at first and again after everything was removed', () => {
   const set = new OrderedSet();
   expect([set.size, set.has(1), set.remove(1), set.rank(1)]).toEqual([0, false, false, 0]);
   for (let value = 0; value < 3_000; value++) set.add(value);

@@ -1,5 +1,5 @@
-/** Where a request stands: lower priority first, then lower seq. */
-export interface Place {
+/** Orders the waiting requests of a model: lower priority first, then lower seq. */
+export interface QueueKey {
   modelId: string;
   priority: number;
   seq: number;

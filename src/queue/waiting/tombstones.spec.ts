@@ -12,7 +12,7 @@ beforeEach(() => {
 
 afterEach(() => restore());
 
-it('knows the highest attempt that has left, in whatever order it was told', () => {
+it('knows the highest attempt that was removed, in whatever order they came', () => {
   const tombstones = new Tombstones();
   tombstones.add(7, 2);
   tombstones.add(7, 1);

@@ -1,14 +1,14 @@
 /** Longer than any message between nodes may be late. */
 const keepMs = 15_000;
 
-/** Who has left a line, and at which attempt: for 15 s at least, and for twice as long at most while others leave. */
+/** Entries that were removed, and at which attempt: for 15 s at least, and at most for twice as long while others are removed. */
 export class Tombstones {
   // Two generations, and no time with each: a busy process makes tens of thousands a second.
   private recent = new Map<number, number>();
   private older = new Map<number, number>();
   private turnedAt = performance.now();
 
-  /** The highest attempt that has left; undefined: nobody knows. */
+  /** The highest attempt that was removed; undefined: not known. */
   attempt(seq: number): number | undefined {
     return this.recent.get(seq) ?? this.older.get(seq);
   }

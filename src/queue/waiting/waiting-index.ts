@@ -1,56 +1,56 @@
 import { Injectable } from '@nestjs/common';
 import { OrderedSet } from './ordered-set.js';
-import type { Place } from './queue-key.js';
+import type { QueueKey } from './queue-key.js';
 import { Tombstones } from './tombstones.js';
 
-/** A request that enters or leaves a line; `attempt` counts its runs so far when it entered. */
-export interface LineChange extends Place {
+/** An entry that is added to a queue or removed; `attempt` counts the runs of its request when it was added. */
+export interface EntryChange extends QueueKey {
   attempt: number;
 }
 
 /** model → priority → seqs. */
-type ModelLines = Map<string, Map<number, OrderedSet>>;
+type ModelQueues = Map<string, Map<number, OrderedSet>>;
 
 /**
- * Who waits for what, in memory, for exact positions at any depth. Fed by the node's own changes and by what
- * other nodes tell. Changes may arrive in any order and more than once: an entry is known by its place and its
- * attempt, and one that has left cannot come back by a message that was late.
+ * All waiting requests, in memory, for exact positions at any depth. Fed by the node's own changes and by those that
+ * other nodes publish. Changes may arrive in any order and more than once: an entry is known by its key and its
+ * attempt, and a late message cannot bring back one that was removed.
  */
 @Injectable()
-export class Lines {
-  private models: ModelLines = new Map();
-  /** The lines being filled anew beside the ones in use; both follow every change. */
-  private refilled: ModelLines | undefined;
-  private readonly left = new Tombstones();
+export class WaitingIndex {
+  private models: ModelQueues = new Map();
+  /** The index being filled anew beside the one in use; both follow every change. */
+  private refilled: ModelQueues | undefined;
+  private readonly tombstones = new Tombstones();
 
-  enter({ modelId, priority, seq, attempt }: LineChange): void {
-    const leftAt = this.left.attempt(seq);
-    if (leftAt !== undefined && attempt <= leftAt) return;
-    add(this.models, modelId, priority, seq);
-    if (this.refilled !== undefined) add(this.refilled, modelId, priority, seq);
+  add({ modelId, priority, seq, attempt }: EntryChange): void {
+    const removedAt = this.tombstones.attempt(seq);
+    if (removedAt !== undefined && attempt <= removedAt) return;
+    addTo(this.models, modelId, priority, seq);
+    if (this.refilled !== undefined) addTo(this.refilled, modelId, priority, seq);
   }
 
-  leave({ modelId, priority, seq, attempt }: LineChange): void {
-    this.left.add(seq, attempt);
-    remove(this.models, modelId, priority, seq);
-    if (this.refilled !== undefined) remove(this.refilled, modelId, priority, seq);
+  remove({ modelId, priority, seq, attempt }: EntryChange): void {
+    this.tombstones.add(seq, attempt);
+    removeFrom(this.models, modelId, priority, seq);
+    if (this.refilled !== undefined) removeFrom(this.refilled, modelId, priority, seq);
   }
 
-  /** How many requests of the model will be started before the one at this place. */
-  position({ modelId, priority, seq }: Place): number {
+  /** How many requests of the model will be started before the one with this key. */
+  position({ modelId, priority, seq }: QueueKey): number {
     let ahead = 0;
-    for (const [other, line] of this.models.get(modelId) ?? []) {
-      if (other < priority) ahead += line.size;
-      else if (other === priority) ahead += line.rank(seq);
+    for (const [other, queue] of this.models.get(modelId) ?? []) {
+      if (other < priority) ahead += queue.size;
+      else if (other === priority) ahead += queue.rank(seq);
     }
     return ahead;
   }
 
-  /** The place of the first in line; undefined when nobody waits. */
-  head(modelId: string): Place | undefined {
-    let head: Place | undefined;
-    for (const [priority, line] of this.models.get(modelId) ?? []) {
-      const seq = line.first();
+  /** The key of the first in the queue; undefined when the queue is empty. */
+  head(modelId: string): QueueKey | undefined {
+    let head: QueueKey | undefined;
+    for (const [priority, queue] of this.models.get(modelId) ?? []) {
+      const seq = queue.first();
       if (seq !== undefined && (head === undefined || priority < head.priority))
         head = { modelId, priority, seq };
     }
@@ -65,7 +65,7 @@ export class Lines {
   /** How many wait for the model. */
   depth(modelId: string): number {
     let depth = 0;
-    for (const line of this.models.get(modelId)?.values() ?? []) depth += line.size;
+    for (const queue of this.models.get(modelId)?.values() ?? []) depth += queue.size;
     return depth;
   }
 
@@ -80,18 +80,18 @@ export class Lines {
   }
 }
 
-function add(lines: ModelLines, modelId: string, priority: number, seq: number): void {
-  let priorities = lines.get(modelId);
-  if (priorities === undefined) lines.set(modelId, (priorities = new Map<number, OrderedSet>()));
-  let line = priorities.get(priority);
-  if (line === undefined) priorities.set(priority, (line = new OrderedSet()));
-  line.add(seq);
+function addTo(queues: ModelQueues, modelId: string, priority: number, seq: number): void {
+  let priorities = queues.get(modelId);
+  if (priorities === undefined) queues.set(modelId, (priorities = new Map<number, OrderedSet>()));
+  let queue = priorities.get(priority);
+  if (queue === undefined) priorities.set(priority, (queue = new OrderedSet()));
+  queue.add(seq);
 }
 
-function remove(lines: ModelLines, modelId: string, priority: number, seq: number): void {
-  const priorities = lines.get(modelId);
-  const line = priorities?.get(priority);
-  if (line?.remove(seq) !== true || line.size > 0) return;
+function removeFrom(queues: ModelQueues, modelId: string, priority: number, seq: number): void {
+  const priorities = queues.get(modelId);
+  const queue = priorities?.get(priority);
+  if (queue?.remove(seq) !== true || queue.size > 0) return;
   priorities!.delete(priority);
-  if (priorities!.size === 0) lines.delete(modelId);
+  if (priorities!.size === 0) queues.delete(modelId);
 }

@@ -7,7 +7,7 @@ import { type Scene, sceneOf } from './scene.js';
 const samplesPerSide = 3;
 const lightHeight = 1.4;
 
-/** Red, green and blue bytes, row by row from the top; `onRow` is told how many rows are done. */
+/** Red, green and blue bytes, row by row from the top; `onRow` gets how many rows are done. */
 export function drawFractal(
   { width, height, steps, seed }: Drawing,
   onRow: (rows: number) => void,
