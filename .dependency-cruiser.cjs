@@ -8,6 +8,7 @@ const rooms = {
   runners: ['queue', 'models', 'config', 'errors'],
   auth: ['config', 'errors', 'database'],
   'rate-limit': ['auth', 'config', 'errors', 'database'],
+  limits: ['auth', 'config', 'errors', 'database'],
   requests: ['queue', 'models', 'auth', 'rate-limit', 'http', 'errors', 'config'],
   stream: ['queue', 'requests', 'auth', 'rate-limit', 'http', 'errors', 'config'],
   http: ['database', 'errors', 'config'],
