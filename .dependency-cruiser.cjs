@@ -10,9 +10,9 @@ const rooms = {
   queue: ['config', 'errors', 'database', 'models', 'tools'],
   runners: ['queue', 'models', 'config', 'errors', 'tools'],
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'tools'],
-  'rate-limit': ['auth', 'config', 'errors', 'database', 'tools'],
-  requests: ['queue', 'models', 'auth', 'rate-limit', 'http', 'errors', 'config', 'tools'],
-  stream: ['queue', 'requests', 'auth', 'rate-limit', 'http', 'errors', 'config', 'tools'],
+  limits: ['auth', 'config', 'errors', 'database', 'http', 'tools'],
+  requests: ['queue', 'models', 'auth', 'limits', 'http', 'errors', 'config', 'tools'],
+  stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
   health: ['database', 'http', 'config', 'errors'],
 };

@@ -1,31 +1,15 @@
 import type pg from 'pg';
 import { DataSource } from 'typeorm';
-import { Queue1780000000001 } from '../../migrations/0001-queue.js';
-import { ApiKeys1780000000002 } from '../../migrations/0002-api-keys.js';
-import { RateLimits1780000000003 } from '../../migrations/0003-rate-limits.js';
-import { Nodes1780000000004 } from '../../migrations/0004-nodes.js';
-import { Views1780000000005 } from '../../migrations/0005-views.js';
-import { QuickAdmission1780000000006 } from '../../migrations/0006-quick-admission.js';
-import { HistoryVacuum1780000000007 } from '../../migrations/0007-history-vacuum.js';
-import { RoomForChanges1780000000008 } from '../../migrations/0008-room-for-changes.js';
-import { DurableAdmission1780000000009 } from '../../migrations/0009-durable-admission.js';
-import { LoneAdmission1780000000010 } from '../../migrations/0010-lone-admission.js';
-import { AdmissionWithUsage1780000000011 } from '../../migrations/0011-admission-with-usage.js';
-import { UsageVacuum1780000000012 } from '../../migrations/0012-usage-vacuum.js';
+import { Queue1790000000001 } from '../../migrations/0001-queue.js';
+import { KeysAndNodes1790000000002 } from '../../migrations/0002-keys-and-nodes.js';
+import { Limits1790000000003 } from '../../migrations/0003-limits.js';
+import { Views1790000000004 } from '../../migrations/0004-views.js';
 
 export const migrations = [
-  Queue1780000000001,
-  ApiKeys1780000000002,
-  RateLimits1780000000003,
-  Nodes1780000000004,
-  Views1780000000005,
-  QuickAdmission1780000000006,
-  HistoryVacuum1780000000007,
-  RoomForChanges1780000000008,
-  DurableAdmission1780000000009,
-  LoneAdmission1780000000010,
-  AdmissionWithUsage1780000000011,
-  UsageVacuum1780000000012,
+  Queue1790000000001,
+  KeysAndNodes1790000000002,
+  Limits1790000000003,
+  Views1790000000004,
 ];
 
 /**

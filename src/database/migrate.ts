@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import pg from 'pg';
-import { createDataSource } from './data-source.js';
+import { createDataSource, migrations } from './data-source.js';
 
 const oldestVersion = 150_000;
 const migrationLock = 0x6d696772;
@@ -29,12 +29,28 @@ export async function migrate(url: string): Promise<void> {
       );
     }
     await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
+    await refuseUnreleased(client, url);
     dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
     await dataSource.runMigrations();
   } finally {
     await dataSource?.destroy();
     await client.end();
   }
+}
+
+/** The migrations were rewritten before the first release: a database that the old ones made cannot be upgraded. */
+async function refuseUnreleased(client: pg.Client, url: string): Promise<void> {
+  const { rows } = await client.query<{ begun: boolean }>(
+    `SELECT to_regclass('migrations') IS NOT NULL AS begun`,
+  );
+  if (!rows[0]!.begun) return;
+  const oldestHere = Number(migrations[0]!.name.slice(-13));
+  const { rowCount } = await client.query('SELECT FROM migrations WHERE timestamp < $1', [oldestHere]);
+  if (rowCount === 0) return;
+  throw new Error(
+    `The database at ${describe(url)} is of an unreleased earlier version, which this one cannot take over: ` +
+      'use a new database, or remove DATA_DIR if it is the embedded one. Nothing was changed.',
+  );
 }
 
 /** Host, port and database; never the password. */

@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { createDataSource, migrations } from '../../src/database/data-source.js';
+import { migrate } from '../../src/database/migrate.js';
 import { createEmptyDatabase } from '../support/test-database.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-/** Tables that no entity could serve: database functions read and write their arrays. */
-const functionsOwn = ['rate_usage'];
 
 /** Everything that a person could see of the schema, one line each. */
 const catalogue = `
@@ -65,36 +63,62 @@ describe('the migrations', () => {
         `SELECT relname AS name FROM pg_class
          WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
       );
-      const known = new Set([
-        'migrations',
-        ...functionsOwn,
-        ...dataSource.entityMetadatas.map(({ tableName }) => tableName),
-      ]);
+      const known = new Set(['migrations', ...dataSource.entityMetadatas.map(({ tableName }) => tableName)]);
       expect(tables.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
     });
   });
 
-  it('change how days are stored and vacuumed that were there before, and those that come', async () => {
+  it('store and vacuum the days of requests by count, those of the first start and those to come', async () => {
     await onEmptyDatabase([], async (dataSource) => {
       await dataSource.runMigrations();
-      for (let left = migrations.length; left > 6; left--) await dataSource.undoLastMigration();
       await dataSource.query(`SELECT ensure_partitions('2001-01-01', 1)`);
-      await dataSource.runMigrations();
-      await dataSource.query(`SELECT ensure_partitions('2001-01-02', 1)`);
-      const days = await dataSource.query(
-        `SELECT relname AS name, (SELECT array_agg(option ORDER BY option) FROM unnest(reloptions) AS option) AS options
-         FROM pg_class
-         WHERE relname IN ('request_20010101', 'request_20010102') ORDER BY 1`,
+      const days: { options: string[] }[] = await dataSource.query(
+        `SELECT reloptions AS options FROM pg_class JOIN pg_partition_tree('request') ON relid = oid WHERE isleaf`,
       );
+      expect(days).toHaveLength(10);
       const options = [
+        'fillfactor=40',
         'autovacuum_vacuum_scale_factor=0',
         'autovacuum_vacuum_threshold=20000',
-        'fillfactor=40',
       ];
-      expect(days).toEqual([
-        { name: 'request_20010101', options },
-        { name: 'request_20010102', options },
+      expect(days).toEqual(days.map(() => ({ options })));
+    });
+  });
+
+  it('sum shares and use of a limit over its holders, window by window', async () => {
+    await onEmptyDatabase([], async (dataSource) => {
+      await dataSource.runMigrations();
+      await dataSource.query(
+        `INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
+         VALUES ('key:a', 'submit', '10/s,100/min', gen_random_uuid(), '{4,60}', '{1,20}'),
+                ('key:a', 'submit', '10/s,100/min', gen_random_uuid(), '{5,30}', '{0,7}'),
+                ('key:a', 'other', '10/s', gen_random_uuid(), '{3}', '{2}')`,
+      );
+      expect(await dataSource.query(`SELECT * FROM rate_limit_usage ORDER BY route_class`)).toEqual([
+        { subject: 'key:a', route_class: 'other', policy: '10/s', shares: ['3'], used: ['2'] },
+        {
+          subject: 'key:a',
+          route_class: 'submit',
+          policy: '10/s,100/min',
+          shares: ['9', '90'],
+          used: ['1', '27'],
+        },
       ]);
+    });
+  });
+
+  it('refuse a database of an unreleased earlier version in one line, and change nothing of it', async () => {
+    await onEmptyDatabase([], async (dataSource, url) => {
+      await dataSource.runMigrations();
+      await dataSource.undoLastMigration();
+      await dataSource.query(
+        `UPDATE migrations SET timestamp = 1780000000001, name = 'Queue1780000000001' WHERE id = 1`,
+      );
+      const before = await schema(dataSource);
+      await expect(migrate(url)).rejects.toThrow(
+        /^The database at [^ ]+ is of an unreleased earlier version, .*: use a new database, or remove DATA_DIR.*\.$/,
+      );
+      expect(await schema(dataSource)).toEqual(before);
     });
   });
 
@@ -120,7 +144,7 @@ describe('the migrations', () => {
 
 async function onEmptyDatabase(
   entityClasses: (new () => object)[],
-  work: (dataSource: DataSource) => Promise<void>,
+  work: (dataSource: DataSource, url: string) => Promise<void>,
 ): Promise<void> {
   const database = await createEmptyDatabase();
   const dataSource = await createDataSource({
@@ -129,7 +153,7 @@ async function onEmptyDatabase(
     entities: entityClasses,
   }).initialize();
   try {
-    await work(dataSource);
+    await work(dataSource, database.url);
   } finally {
     await dataSource.destroy();
     await database.drop();

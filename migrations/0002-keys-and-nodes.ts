@@ -1,10 +1,11 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** API keys: only a SHA-256 is kept, and a prefix to recognise a key by. */
-export class ApiKeys1780000000002 implements MigrationInterface {
-  name = 'ApiKeys1780000000002';
+/** The keys of callers, and the processes that serve them. */
+export class KeysAndNodes1790000000002 implements MigrationInterface {
+  name = 'KeysAndNodes1790000000002';
 
   async up(db: QueryRunner): Promise<void> {
+    // Of a key only a SHA-256 is kept, and a prefix to recognise it by.
     await db.query(`
       CREATE TABLE api_key (
         id uuid NOT NULL,
@@ -24,9 +25,21 @@ export class ApiKeys1780000000002 implements MigrationInterface {
         CONSTRAINT api_key_hash_is_sha256 CHECK (octet_length(hash) = 32),
         CONSTRAINT api_key_scopes_are_known CHECK (scopes <@ ARRAY['submit', 'read', 'cancel'])
       )`);
+
+    // One process of the service, and when it was last heard of.
+    await db.query(`
+      CREATE TABLE node (
+        id uuid NOT NULL,
+        name text NOT NULL,
+        role text NOT NULL,
+        started_at timestamptz NOT NULL DEFAULT now(),
+        heartbeat_at timestamptz NOT NULL DEFAULT now(),
+        CONSTRAINT node_pkey PRIMARY KEY (id),
+        CONSTRAINT node_role_is_known CHECK (role IN ('all', 'api', 'scheduler'))
+      ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100)`);
   }
 
   async down(db: QueryRunner): Promise<void> {
-    await db.query(`DROP TABLE api_key`);
+    await db.query(`DROP TABLE node, api_key`);
   }
 }

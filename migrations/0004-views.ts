@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** What people look at with psql; docs/database.md explains each and shows what to ask. */
-export class Views1780000000005 implements MigrationInterface {
-  name = 'Views1780000000005';
+export class Views1790000000004 implements MigrationInterface {
+  name = 'Views1790000000004';
 
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
@@ -71,9 +71,18 @@ export class Views1780000000005 implements MigrationInterface {
              lease.cancel_requested_at
       FROM lease
       LEFT JOIN node ON node.id = lease.node_id`);
+
+    await db.query(`
+      CREATE VIEW rate_limit_usage AS
+      SELECT subject, route_class, policy, array_agg(shares ORDER BY n) AS shares, array_agg(used ORDER BY n) AS used
+      FROM (SELECT subject, route_class, policy, n, sum(w.shares) AS shares, sum(w.used) AS used
+            FROM limit_share
+            CROSS JOIN LATERAL unnest(shares, used) WITH ORDINALITY AS w (shares, used, n)
+            GROUP BY subject, route_class, policy, n) AS of_all_holders
+      GROUP BY subject, route_class, policy`);
   }
 
   async down(db: QueryRunner): Promise<void> {
-    await db.query(`DROP VIEW running_now, model_stats, request_history, queue_depth`);
+    await db.query(`DROP VIEW rate_limit_usage, running_now, model_stats, request_history, queue_depth`);
   }
 }

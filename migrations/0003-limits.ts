@@ -1,0 +1,48 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** Rate limits: each node counts in memory against its shares of a caller's limit, which these tables grant. */
+export class Limits1790000000003 implements MigrationInterface {
+  name = 'Limits1790000000003';
+
+  async up(db: QueryRunner): Promise<void> {
+    // One run of a node's share book; a holder whose row is gone may not use its shares.
+    await db.query(`
+      CREATE TABLE limit_holder (
+        id uuid NOT NULL,
+        node_id uuid NOT NULL,
+        beat bigint NOT NULL DEFAULT 0,
+        CONSTRAINT limit_holder_pkey PRIMARY KEY (id)
+      ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100)`);
+
+    // What a holder may admit of a caller's limit, and what it did: shares[i] and used[i] are of the policy's window i.
+    // A row in use changes once a second, all of a holder's in one statement: a page has room for one change of each.
+    await db.query(`
+      CREATE TABLE limit_share (
+        subject text COLLATE "C" NOT NULL,
+        route_class text COLLATE "C" NOT NULL,
+        policy text COLLATE "C" NOT NULL,
+        holder_id uuid NOT NULL,
+        shares integer[] NOT NULL,
+        used integer[] NOT NULL,
+        CONSTRAINT limit_share_pkey PRIMARY KEY (subject, route_class, policy, holder_id),
+        CONSTRAINT limit_share_every_share_has_its_use CHECK (cardinality(shares) = cardinality(used))
+      ) WITH (fillfactor = 50,
+              autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 100,
+              autovacuum_analyze_scale_factor = 0.5, autovacuum_analyze_threshold = 10000)`);
+    await db.query(`CREATE INDEX limit_share_by_holder ON limit_share (holder_id)`);
+
+    // Shares that other holders are asked to give back.
+    await db.query(`
+      CREATE TABLE limit_ask (
+        holder_id uuid NOT NULL,
+        subject text COLLATE "C" NOT NULL,
+        route_class text COLLATE "C" NOT NULL,
+        policy text COLLATE "C" NOT NULL,
+        CONSTRAINT limit_ask_pkey PRIMARY KEY (holder_id, subject, route_class, policy)
+      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`);
+  }
+
+  async down(db: QueryRunner): Promise<void> {
+    await db.query(`DROP TABLE limit_ask, limit_share, limit_holder`);
+  }
+}

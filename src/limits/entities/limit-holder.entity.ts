@@ -1,0 +1,15 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** One run of a node's share book. A holder whose row is gone may not use its shares. */
+@Entity('limit_holder')
+export class LimitHolderEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'limit_holder_pkey' })
+  id!: string;
+
+  @Column({ name: 'node_id', type: 'uuid' })
+  nodeId!: string;
+
+  /** Grows while the holder lives. */
+  @Column({ type: 'bigint', default: 0 })
+  beat!: number;
+}

@@ -1,0 +1,31 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+/** How much of a caller's limit one holder may admit, and how much of that it has used. */
+@Entity('limit_share')
+@Check('limit_share_every_share_has_its_use', 'cardinality(shares) = cardinality(used)')
+export class LimitShareEntity {
+  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_share_pkey' })
+  subject!: string;
+
+  @PrimaryColumn({
+    name: 'route_class',
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'limit_share_pkey',
+  })
+  routeClass!: string;
+
+  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_share_pkey' })
+  policy!: string;
+
+  @Index('limit_share_by_holder')
+  @PrimaryColumn({ name: 'holder_id', type: 'uuid', primaryKeyConstraintName: 'limit_share_pkey' })
+  holderId!: string;
+
+  /** One for each window of the policy, as are those of `used`. */
+  @Column({ type: 'integer', array: true })
+  shares!: number[];
+
+  @Column({ type: 'integer', array: true })
+  used!: number[];
+}
