@@ -1,16 +1,16 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
-import { AuthModule, authEntities } from './auth/auth.module.js';
+import { AuthModule } from './auth/auth.module.js';
 import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
+import { LimitsModule } from './limits/limits.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
 import type { Model } from './models/model.js';
 import { ModelsModule } from './models/models.module.js';
 import { QueueModule } from './queue/queue.module.js';
-import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { RunnersModule } from './runners/runners.module.js';
 import { StreamModule } from './stream/stream.module.js';
@@ -25,11 +25,11 @@ export class AppModule {
       imports: [
         ConfigModule.register(config),
         LoggingModule.register(config),
-        DatabaseModule.register(databaseUrl, config.databasePoolSize, authEntities),
+        DatabaseModule.register(databaseUrl, config.databasePoolSize),
         EventEmitterModule.forRoot(),
         ModelsModule.register(models),
         AuthModule,
-        RateLimitModule,
+        LimitsModule,
         QueueModule,
         RunnersModule,
         ...(config.role === 'scheduler' ? [] : [RequestsModule, StreamModule]),

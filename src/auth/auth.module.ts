@@ -6,11 +6,8 @@ import { CallerResolver } from './caller-resolver.js';
 import { KeysService } from './keys.service.js';
 import { LastUse } from './last-use.js';
 
-/** The entities that the data source must know for this module. */
-export const authEntities = [ApiKey];
-
 @Module({
-  imports: [TypeOrmModule.forFeature(authEntities)],
+  imports: [TypeOrmModule.forFeature([ApiKey])],
   providers: [KeysService, CallerFinder, CallerResolver, LastUse],
   exports: [KeysService, CallerResolver],
 })

@@ -1,8 +1,13 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import type { GuardedRequest } from './access.guard.js';
+import type { Request } from 'express';
 import type { Caller } from './caller.js';
 
-/** The caller that `AccessGuard` let in. On routes other than submit it may be undefined. */
+/** A call that passed the gate; no caller: it came without a key, where that is allowed. */
+export interface GuardedRequest extends Request {
+  caller?: Caller;
+}
+
+/** The caller that the gate let in. On routes other than submit it may be undefined. */
 export const CurrentCaller = createParamDecorator(
   (_: unknown, context: ExecutionContext): Caller | undefined =>
     context.switchToHttp().getRequest<GuardedRequest>().caller,

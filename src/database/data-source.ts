@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { DataSource } from 'typeorm';
+import { DataSource, type DataSourceOptions as TypeOrmOptions } from 'typeorm';
 import { Queue1790000000001 } from '../../migrations/0001-queue.js';
 import { KeysAndNodes1790000000002 } from '../../migrations/0002-keys-and-nodes.js';
 import { Limits1790000000003 } from '../../migrations/0003-limits.js';
@@ -23,7 +23,7 @@ const plannerSettings = `SET enable_seqscan = off; SET enable_bitmapscan = off; 
 export interface DataSourceOptions {
   url: string;
   poolSize: number;
-  entities?: (new () => object)[];
+  entities?: TypeOrmOptions['entities'];
   /** A hung server holds a call no longer; its connection is then thrown away. Default: no limit. */
   queryTimeoutMs?: number;
 }

@@ -12,14 +12,14 @@ const queryTimeoutMs = 6_000;
 @Module({})
 export class DatabaseModule {
   /** `url` reaches a database whose migrations are done. */
-  static register(url: string, poolSize: number, entities: (new () => object)[]): DynamicModule {
+  static register(url: string, poolSize: number): DynamicModule {
     return {
       module: DatabaseModule,
       imports: [
         TypeOrmModule.forRootAsync({
-          useFactory: () => ({ type: 'postgres', retryAttempts: 0 }),
-          dataSourceFactory: async () =>
-            createDataSource({ url, poolSize, entities, queryTimeoutMs }).initialize(),
+          useFactory: () => ({ type: 'postgres', retryAttempts: 0, autoLoadEntities: true }),
+          dataSourceFactory: async (options) =>
+            createDataSource({ url, poolSize, entities: options?.entities, queryTimeoutMs }).initialize(),
         }),
       ],
       providers: [{ provide: databaseUrlToken, useValue: url }, Database, Clock, NotifyChannel],

@@ -41,6 +41,7 @@ export class NotifyChannel {
   private listening: pg.Client | undefined;
   private sending: pg.Client | undefined;
   private listener: ChannelListener | undefined;
+  private readonly topics = new Map<string, (body: string) => void>();
   private outbox: string[] = [];
   private uncollected = false;
   private flushTimer: NodeJS.Timeout | undefined;
@@ -56,6 +57,18 @@ export class NotifyChannel {
 
   constructor(config: Config, @Inject(databaseUrlToken) databaseUrl: string) {
     this.url = config.databaseDirectUrl ?? databaseUrl;
+  }
+
+  /** Messages under a word of their own, beside those of the queue; each is a hint as well. */
+  listen(topic: string, receive: (body: string) => void): void {
+    this.topics.set(topic, receive);
+  }
+
+  /** Not together with the queue's messages, which wait for each other. Lost while the channel is down. */
+  sendNow(topic: string, body: string): void {
+    this.sending
+      ?.query({ ...notifyAll, values: [channel, [`${topic} ${body}`]] })
+      .catch(() => this.reconnect());
   }
 
   async start(listener: ChannelListener): Promise<void> {
@@ -130,13 +143,20 @@ export class NotifyChannel {
     this.listening = await this.open();
     this.listening.on('notification', ({ payload }) => {
       this.heardAt = performance.now();
-      if (payload !== undefined && payload !== '') this.listener?.message(payload);
+      if (payload !== undefined && payload !== '') this.receive(payload);
     });
     await this.listening.query(`LISTEN ${channel}`);
     this.sending = await this.open();
     // A notification is lost in a crash anyway; without this each would wait for the disk, and hold the lock meanwhile.
     await this.sending.query('SET synchronous_commit = off');
     this.heardAt = performance.now();
+  }
+
+  /** The queue's messages are objects; those under a topic begin with its word. */
+  private receive(payload: string): void {
+    if (payload.startsWith('{')) return this.listener?.message(payload);
+    const end = payload.indexOf(' ');
+    this.topics.get(payload.slice(0, end))?.(payload.slice(end + 1));
   }
 
   private async open(): Promise<pg.Client> {

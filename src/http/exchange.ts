@@ -1,8 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
-import type { AccessLog } from './access-log.js';
+import { Config } from '../config/config.js';
+import { AccessLog } from './access-log.js';
+import { CorsFields } from './cors-fields.js';
 import { answerProblem, reportUnexpected } from './problem-answer.js';
+import { PINO } from './quiet-nest-logger.js';
+import { sendReply, setFields, type Reply } from './reply.js';
 import { chooseRequestId, requestIdHeader } from './request-id.js';
+import { apiSecurityFields } from './security-headers.js';
 import { toDomainError } from './to-domain-error.js';
 
 /** A call that is answered without Express: with the fields and the line in the log that every answer has. */
@@ -11,6 +17,7 @@ export class Exchange {
   private readonly fields: string[];
   private code: string | undefined;
 
+  /** `fields`: names and values in turns. */
   constructor(
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
@@ -24,18 +31,12 @@ export class Exchange {
     log.follow(request, response, path, () => ({ requestId: this.requestId, code: this.code }));
   }
 
-  /** Names and values in turns. */
   setFields(fields: readonly string[]): void {
     this.fields.push(...fields);
   }
 
-  answer(status: number, body: object): void {
-    const text = JSON.stringify(body);
-    const bytes = Buffer.byteLength(text);
-    this.fields.push('Content-Type', 'application/json; charset=utf-8', 'Content-Length', String(bytes));
-    // All at once: as many calls of setHeader would take a third of the answer's time. As many bytes as characters
-    // are ASCII, which need not be encoded.
-    this.response.writeHead(status, this.fields).end(text, bytes === text.length ? 'latin1' : 'utf8');
+  answer(reply: Reply): void {
+    sendReply(this.response, reply, this.fields);
   }
 
   fail(thrown: unknown): void {
@@ -46,8 +47,26 @@ export class Exchange {
       return;
     }
     this.code = error.code;
-    for (let i = 0; i < this.fields.length; i += 2)
-      this.response.setHeader(this.fields[i]!, this.fields[i + 1]!);
+    setFields(this.response, this.fields);
     answerProblem(error, this.request.url!, this.response);
+  }
+}
+
+@Injectable()
+export class Exchanges {
+  private readonly security: readonly string[];
+
+  constructor(
+    @Inject(PINO) private readonly logger: Logger,
+    private readonly accessLog: AccessLog,
+    private readonly cors: CorsFields,
+    config: Config,
+  ) {
+    this.security = apiSecurityFields(config.corsOrigins.length > 0).flat();
+  }
+
+  begin(request: IncomingMessage, response: ServerResponse): Exchange {
+    const fields = [...this.security, ...this.cors.of(request.headers.origin)];
+    return new Exchange(request, response, this.logger, this.accessLog, fields);
   }
 }

@@ -2,13 +2,24 @@ import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { AccessLog } from './access-log.js';
 import { BodyReader } from './body-reader.js';
+import { ClientAddress } from './client-address.js';
+import { CorsFields } from './cors-fields.js';
 import { Draining } from './draining.js';
+import { Exchanges } from './exchange.js';
 import { ProblemFilter } from './problem.filter.js';
 
 /** Import it last: Nest notifies the last module first that the service stops. */
 @Global()
 @Module({
-  providers: [{ provide: APP_FILTER, useClass: ProblemFilter }, AccessLog, BodyReader, Draining],
-  exports: [AccessLog, BodyReader, Draining],
+  providers: [
+    { provide: APP_FILTER, useClass: ProblemFilter },
+    AccessLog,
+    BodyReader,
+    ClientAddress,
+    CorsFields,
+    Draining,
+    Exchanges,
+  ],
+  exports: [AccessLog, BodyReader, ClientAddress, Draining, Exchanges],
 })
 export class HttpModule {}

@@ -14,7 +14,6 @@ import { RequestIds } from './submit/request-id.js';
 import { requestErrors } from './request-errors.js';
 import { SharedStatements } from './shared-statements.js';
 import { Submissions } from './submit/submissions.js';
-import type { Toll } from './submit/toll.js';
 
 export interface NewRequest {
   modelId: string;
@@ -52,16 +51,11 @@ export class QueueService {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves with the id once the request is committed, and its toll before it or with it. */
-  async submit({ modelId, keyId, input, expiresMs }: NewRequest, toll?: Toll): Promise<string> {
+  /** Resolves with the id once the request is committed. */
+  async submit({ modelId, keyId, input, expiresMs }: NewRequest): Promise<string> {
     const id = this.ids.next();
-    await this.submissions.submit({ id, modelId, keyId, priority: 0, input, expiresMs }, toll);
+    await this.submissions.submit({ id, modelId, keyId, priority: 0, input, expiresMs });
     return id;
-  }
-
-  /** Whether a submission would be written alone now, and its toll counted along. */
-  get isQuiet(): boolean {
-    return this.submissions.isQuiet;
   }
 
   /** As `submit`, but only once for a key; throws when the key stands for another request. */

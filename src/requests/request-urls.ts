@@ -1,5 +1,7 @@
-import type { Socket } from 'node:net';
-import type { Config } from '../config/config.js';
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { ClientAddress } from '../http/client-address.js';
 
 export interface RequestUrls {
   response_url: string;
@@ -9,20 +11,24 @@ export interface RequestUrls {
 
 const hostName = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** Where a call was sent to, as far as it can be believed; Express's requests are of this shape. */
-export interface Target {
-  host: string | undefined;
-  secure: boolean;
-  socket: Socket;
-}
-
 /** `PUBLIC_BASE_URL`, otherwise the scheme and host of the call (forwarded ones only behind a trusted proxy). */
-export function baseUrl(target: Target, config: Config): string {
-  if (config.publicBaseUrl !== undefined) return config.publicBaseUrl;
-  const { host, secure, socket } = target;
-  const { localAddress = config.host, localPort = config.port } = socket;
-  // A Host that is none, or a forwarded scheme that is none, would end up in our URLs.
-  return `${secure ? 'https' : 'http'}://${hostName.test(host ?? '') ? host : `${localAddress}:${localPort}`}`;
+@Injectable()
+export class BaseUrl {
+  constructor(
+    private readonly config: Config,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  of(request: IncomingMessage): string {
+    const { publicBaseUrl, host: ownHost, port } = this.config;
+    if (publicBaseUrl !== undefined) return publicBaseUrl;
+    const scheme = this.addresses.isSecure(request) ? 'https' : 'http';
+    const host = this.addresses.host(request) ?? '';
+    // A Host that is none would end up in our URLs.
+    if (hostName.test(host)) return `${scheme}://${host}`;
+    const { localAddress = ownHost, localPort = port } = request.socket;
+    return `${scheme}://${localAddress}:${localPort}`;
+  }
 }
 
 export function requestUrls(base: string, requestId: string): RequestUrls {

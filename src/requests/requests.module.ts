@@ -1,15 +1,17 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
-import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { FastPath } from './fast-path.js';
+import { RequestHandlers } from './request-handlers.js';
+import { BaseUrl } from './request-urls.js';
 import { RequestsController } from './requests.controller.js';
 import { RequestsService } from './requests.service.js';
 
 @Module({
-  imports: [AuthModule, QueueModule, RateLimitModule],
+  imports: [AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
-  providers: [RequestsService, FastPath],
-  exports: [RequestsService],
+  providers: [BaseUrl, FastPath, RequestHandlers, RequestsService],
+  exports: [BaseUrl, RequestsService],
 })
 export class RequestsModule {}

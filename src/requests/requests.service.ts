@@ -9,7 +9,6 @@ import type { StatusRow } from '../queue/status-row.js';
 import { QueueService, type Accepted } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import type { Toll } from '../queue/submit/toll.js';
 import { fingerprintOf } from './idempotency-key.js';
 import { parseInputBody } from './input-body.js';
 import { toStatusView, type StatusView } from './status-view.js';
@@ -23,18 +22,12 @@ export class RequestsService {
     private readonly retention: Retention,
   ) {}
 
-  /** Whether the toll of a submission would be counted along with it. */
-  get wouldCountAlong(): boolean {
-    return this.queue.isQuiet;
-  }
-
-  /** Resolves once the request is committed, and what it has to pay is counted. */
+  /** Resolves once the request is committed. */
   async submit(
     caller: Caller,
     modelId: string | undefined,
     body: Buffer,
     idempotencyKey: string | undefined,
-    toll?: Toll,
   ): Promise<Accepted> {
     if (modelId !== undefined) assertMayUse(caller, modelId);
     const model = modelId === undefined ? undefined : this.models.get(modelId);
@@ -50,8 +43,7 @@ export class RequestsService {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
     }
     const request = { modelId: model.id, keyId: caller.keyId, input: bytes, expiresMs: model.expiresMs };
-    if (idempotencyKey === undefined) return { id: await this.queue.submit(request, toll), replayed: false };
-    await toll?.pay();
+    if (idempotencyKey === undefined) return { id: await this.queue.submit(request), replayed: false };
     return this.queue.submitOnce(request, {
       key: idempotencyKey,
       fingerprint: fingerprintOf(model.id, text),

@@ -3,11 +3,10 @@ import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { Config } from '../config/config.js';
 import { QueueService } from '../queue/queue.service.js';
-import { Limited } from '../rate-limit/limited.decorator.js';
+import { Limited } from '../limits/limited.decorator.js';
 import { parseLogsQuery } from '../requests/logs-query.js';
-import { baseUrl } from '../requests/request-urls.js';
+import { BaseUrl } from '../requests/request-urls.js';
 import { RequestsService } from '../requests/requests.service.js';
 import { toStatusView } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
@@ -25,7 +24,7 @@ export class StreamController {
     private readonly requests: RequestsService,
     private readonly queue: QueueService,
     private readonly sources: StatusSources,
-    private readonly config: Config,
+    private readonly bases: BaseUrl,
   ) {}
 
   @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
@@ -48,7 +47,7 @@ export class StreamController {
       return EMPTY;
     }
     sseHeaders(response);
-    const base = baseUrl(request, this.config);
+    const base = this.bases.of(request);
     return statusMessages({
       snapshots: this.sources.watch(row),
       after: after ?? 0,

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
-import { RateLimitModule } from '../rate-limit/rate-limit.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { StatusSources } from './status-sources.js';
 import { StreamController } from './stream.controller.js';
 
 @Module({
-  imports: [AuthModule, QueueModule, RateLimitModule, RequestsModule],
+  imports: [AuthModule, QueueModule, LimitsModule, RequestsModule],
   controllers: [StreamController],
   providers: [StatusSources],
   exports: [StatusSources],

@@ -40,7 +40,7 @@ async function call(act: (exchange: Exchange) => void): Promise<{ response: Resp
 test('an answer has its fields and its line in the log, without the query', async () => {
   const { response, lines } = await call((exchange) => {
     exchange.setFields(['X-More', 'also']);
-    exchange.answer(202, { name: 'a harbour' });
+    exchange.answer({ status: 202, body: JSON.stringify({ name: 'a harbour' }) });
   });
   expect(response.status).toBe(202);
   expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -57,7 +57,7 @@ test('an answer has its fields and its line in the log, without the query', asyn
 
 test('text that is not ASCII arrives as it was', async () => {
   const { response } = await call((exchange) =>
-    exchange.answer(200, { name: 'Hafen bei Dämmerung, 港, 🚢' }),
+    exchange.answer({ status: 200, body: JSON.stringify({ name: 'Hafen bei Dämmerung, 港, 🚢' }) }),
   );
   expect(await response.json()).toEqual({ name: 'Hafen bei Dämmerung, 港, 🚢' });
 });

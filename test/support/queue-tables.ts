@@ -86,7 +86,7 @@ export async function submitStartedFor(
   more: Partial<Parameters<typeof submitStarted>[2]> = {},
 ): Promise<{ id: string; seq: number; token: string } | undefined> {
   const id = v7();
-  const { started } = await submitStarted(
+  const started = await submitStarted(
     database,
     { id, modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
     { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },

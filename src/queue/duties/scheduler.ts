@@ -8,9 +8,8 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 import { NodeIdentity } from '../cluster/node-identity.js';
 import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submit.js';
-import { submitStarted, type SubmittedStarted } from '../queries/submit-started.js';
+import { submitStarted } from '../queries/submit-started.js';
 import { findModelsWithWork } from '../queries/waiting.js';
-import type { TollClaim } from '../submit/toll.js';
 import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs/runs.js';
 import { Slots } from '../cluster/slots.js';
@@ -89,10 +88,10 @@ export class Scheduler extends Duty {
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
-  async submitAndStart(submission: Submission, toll?: TollClaim): Promise<SubmittedStarted> {
+  submitAndStart(submission: Submission): Promise<boolean> {
     const dispatcher = this.dispatchers.get(submission.modelId)!;
     this.slots.take(dispatcher.model.id, 1);
-    const starting = this.startNow(dispatcher, submission, toll);
+    const starting = this.startNow(dispatcher, submission);
     this.startsInFlight.add(starting);
     return starting.finally(() => this.startsInFlight.delete(starting));
   }
@@ -130,33 +129,28 @@ export class Scheduler extends Duty {
     }
   }
 
-  private async startNow(
-    dispatcher: ModelDispatcher,
-    submission: Submission,
-    toll?: TollClaim,
-  ): Promise<SubmittedStarted> {
+  private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
     const { model } = dispatcher;
     const { generation } = this.slots;
-    const submitted = await submitStarted(this.database, submission, {
+    const started = await submitStarted(this.database, submission, {
       nodeId: this.node.id,
       timeoutMs: model.timeoutMs,
       floor: dispatcher.isFloorFresh() ? dispatcher.claimFloor : null,
       byMs: this.clock.now() + claimPatienceMs,
-      toll,
     }).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.release(dispatcher);
       throw error;
     });
-    if (submitted.started === undefined) {
+    if (started === undefined) {
       dispatcher.invalidateFloor();
       this.release(dispatcher);
-    } else {
-      const { id, priority, input } = submission;
-      const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
-      this.execute(dispatcher, { claimed: [{ id, priority, ...submitted.started, ...first }], generation });
+      return false;
     }
-    return submitted;
+    const { id, priority, input } = submission;
+    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
+    this.execute(dispatcher, { claimed: [{ id, priority, ...started, ...first }], generation });
+    return true;
   }
 
   /** Claims for one model until its slots are full or its queue is empty. */

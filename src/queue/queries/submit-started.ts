@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
-import type { TollClaim } from '../submit/toll.js';
 import { valuesOf, type Submission } from './submit.js';
 
 export interface StartOptions {
@@ -12,33 +11,28 @@ export interface StartOptions {
   floor: Pick<QueueKey, 'priority' | 'seq'> | null;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
-  /** Counted in the same commit; if there is no room for it, nothing is written. */
-  toll?: TollClaim;
 }
 
-export interface SubmittedStarted {
-  /** Its seq and its lease's token. undefined: nothing was written. */
-  started: { seq: number; token: string } | undefined;
-  /** With the columns of `toll`. */
-  toll: object;
+/** Of a request that was written and started. */
+export interface Started {
+  seq: number;
+  /** Of its lease. */
+  token: string;
 }
 
 /*
  * Purpose: puts a request on disk with its first lease in the same commit, if none waits before it: an idle service
  *   starts a request one commit after it came, not two.
  * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. What
- *   waits in the queue goes first; the slot is this node's own and was taken before. The toll is counted first, under
- *   the lock of its row until the commit. Nobody waits for that lock here: what was looked at would be old by then.
+ *   waits in the queue goes first; the slot is this node's own and was taken before.
  * Index: queue_entry_pkey for the look at the queue, from the floor on; inserts into request_pkey (today's partition)
  *   and lease_pkey.
  */
-const statement = (name: string, toll: string): Statement => ({
-  name,
-  text: `WITH ${toll}, chance AS MATERIALIZED (
+const submitStartedStatement: Statement = {
+  name: 'submit_started',
+  text: `WITH chance AS MATERIALIZED (
   SELECT clock_timestamp() AS at
-  FROM toll
-  WHERE granted > 0
-    AND EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
+  WHERE EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
     AND clock_timestamp() < to_timestamp($11::float8 / 1000)
     AND NOT EXISTS (
       SELECT FROM queue_entry
@@ -61,23 +55,18 @@ const statement = (name: string, toll: string): Statement => ({
   SELECT $1::uuid, 'started', 1
   FROM chance
 )
-SELECT (SELECT seq FROM written) AS seq, toll.*
-FROM toll`,
-});
+SELECT seq
+FROM written`,
+};
 
-const firstOfToll = 13;
-const free = statement('submit_started', `toll (granted) AS (VALUES (1))`);
-let tolled: Statement | undefined;
-const tolledBy = ({ ctes }: TollClaim): Statement =>
-  (tolled ??= statement('submit_started_tolled', ctes(firstOfToll)));
-
+/** undefined: nothing was written. */
 export async function submitStarted(
   database: Database,
   submission: Submission,
-  { nodeId, timeoutMs, floor, byMs, toll }: StartOptions,
-): Promise<SubmittedStarted> {
+  { nodeId, timeoutMs, floor, byMs }: StartOptions,
+): Promise<Started | undefined> {
   const token = randomUUID();
-  const values = [
+  const [row] = await database.query<{ seq: number }>(submitStartedStatement, [
     ...valuesOf(submission),
     nodeId,
     timeoutMs,
@@ -85,15 +74,6 @@ export async function submitStarted(
     floor?.seq ?? 0,
     byMs,
     token,
-  ];
-  const [row] =
-    toll === undefined
-      ? await database.query<Row>(free, values)
-      : await database.query<Row>(tolledBy(toll), [...values, ...toll.values]);
-  const { seq } = row!;
-  return { started: seq === null ? undefined : { seq, token }, toll: row! };
-}
-
-interface Row {
-  seq: number | null;
+  ]);
+  return row && { seq: row.seq, token };
 }

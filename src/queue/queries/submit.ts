@@ -1,6 +1,5 @@
 import type { Queries, Statement } from '../../database/statement.js';
 import { withJsonArray } from '../submit/json-array.js';
-import type { TollClaim } from '../submit/toll.js';
 
 export interface Submission {
   id: string;
@@ -45,22 +44,6 @@ const submitOne: Statement = {
 ), ${addAndReturn}`,
 };
 
-const firstOfToll = 7;
-let submitTolled: Statement | undefined;
-const submitTolledBy = ({ ctes }: TollClaim): Statement =>
-  (submitTolled ??= {
-    name: 'submit_one_tolled',
-    text: `WITH ${ctes(firstOfToll)}, written AS (
-  ${into}
-  SELECT ${one}
-  FROM toll
-  WHERE granted > 0
-  ${returning}
-), ${added}
-SELECT (SELECT seq FROM written) AS seq, toll.*
-FROM toll`,
-  });
-
 const submitMany: Statement = {
   name: 'submit_many',
   text: `WITH written AS (
@@ -89,19 +72,6 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
   );
   const seqs = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => seqs.get(id)!);
-}
-
-/** One request whose toll is counted in the same commit; without room for it nothing is written, and `seq` is null. */
-export async function submitCounted(
-  database: Queries,
-  item: Submission,
-  toll: TollClaim,
-): Promise<{ seq: number | null }> {
-  const [row] = await database.query<{ seq: number | null }>(submitTolledBy(toll), [
-    ...valuesOf(item),
-    ...toll.values,
-  ]);
-  return row!;
 }
 
 /** The first six parameters of every statement that writes one. */

@@ -5,10 +5,9 @@ import type { Pipeline } from '../../database/pipeline.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import { Scheduler } from '../duties/scheduler.js';
-import { submit, submitCounted, type Submission, type Submitted } from '../queries/submit.js';
+import { submit, type Submission, type Submitted } from '../queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from '../queries/submit-once.js';
 import { QueueEvents } from '../queue-events.js';
-import type { Toll } from './toll.js';
 
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
@@ -34,7 +33,7 @@ export class Submissions {
     connection: new Set(),
   };
   /** One is being written that never waits: no position depends on it. */
-  private startsAlone = false;
+  private startsImmediately = false;
   private readonly pipeline: Pipeline;
   private readonly small: Batcher<Submission, Written<Submitted>>;
   private readonly large: Batcher<Submission, Written<Submitted>>;
@@ -66,20 +65,27 @@ export class Submissions {
     });
   }
 
-  /** Resolves once the request is committed, and its toll before it or with it. */
-  async submit(submission: Submission, toll?: Toll): Promise<void> {
-    if (this.isQuiet && (await this.submitAlone(submission, toll))) return;
-    await toll?.pay();
+  /** Resolves once the request is committed. */
+  async submit(submission: Submission): Promise<void> {
+    if (
+      this.isIdle &&
+      this.scheduler.hasRoomNow(submission.modelId) &&
+      (await this.startImmediately(submission))
+    )
+      return;
     const batches = submission.input.length < largeBytes ? this.small : this.large;
     const { visibleAfter } = await batches.add(submission);
     await visibleAfter;
   }
 
   /** There is nothing that a submission could share a statement with. */
-  get isQuiet(): boolean {
+  private get isIdle(): boolean {
     const { pipeline, connection } = this.inFlight;
     return (
-      !this.startsAlone && pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle
+      !this.startsImmediately &&
+      pipeline.size + connection.size === 0 &&
+      this.small.isIdle &&
+      this.large.isIdle
     );
   }
 
@@ -104,39 +110,17 @@ export class Submissions {
     return result.map((one) => ({ result: one, visibleAfter }));
   }
 
-  /** False: nothing was written. */
-  private async submitAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
-    if (this.scheduler.hasRoomNow(submission.modelId)) return this.startAlone(submission, toll);
-    return toll !== undefined && this.enterAlone(submission, toll);
-  }
-
-  /** False: it has to wait, or its toll could not be counted along. */
-  private async startAlone(submission: Submission, toll: Toll | undefined): Promise<boolean> {
-    this.startsAlone = true;
+  /** False: others wait before it, and nothing was written. */
+  private async startImmediately(submission: Submission): Promise<boolean> {
+    this.startsImmediately = true;
     try {
-      const result = await this.scheduler.submitAndStart(submission, toll?.claim());
-      toll?.settle(result.toll);
-      if (result.started === undefined) return false;
+      if (!(await this.scheduler.submitAndStart(submission))) return false;
     } finally {
-      this.startsAlone = false;
+      this.startsImmediately = false;
     }
     // What starts its run goes out in this turn, the caller's answer in the next.
     await nextTurn();
     return true;
-  }
-
-  /** False: its toll could not be counted along. */
-  private async enterAlone(submission: Submission, toll: Toll): Promise<boolean> {
-    const { result, visibleAfter } = await this.write(
-      () => submitCounted(this.pipeline, submission, toll.claim()),
-      ({ seq }) => {
-        if (seq !== null) this.publish([submission], [{ seq }]);
-      },
-      'pipeline',
-    );
-    toll.settle(result);
-    await visibleAfter;
-    return result.seq !== null;
   }
 
   private async write<T>(

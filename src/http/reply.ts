@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http';
+
+/** An answer in JSON, before it is known how it is written. */
+export interface Reply {
+  status: number;
+  /** Names and values in turns, besides those that every answer has. */
+  fields?: readonly string[];
+  /** JSON text. */
+  body: string;
+}
+
+/** Writes it besides the header fields that are set already, or given as names and values in turns. */
+export function sendReply(
+  response: ServerResponse,
+  { status, fields = [], body }: Reply,
+  before: readonly string[] = [],
+): void {
+  const bytes = Buffer.byteLength(body);
+  // All at once: as many calls of setHeader would take a third of the answer's time.
+  response.writeHead(status, [
+    ...before,
+    ...fields,
+    'Content-Type',
+    'application/json; charset=utf-8',
+    'Content-Length',
+    String(bytes),
+  ]);
+  // As many bytes as characters are ASCII, which need not be encoded.
+  response.end(body, bytes === body.length ? 'latin1' : 'utf8');
+}
+
+export function setFields(response: ServerResponse, fields: readonly string[]): void {
+  for (let i = 0; i < fields.length; i += 2) response.setHeader(fields[i]!, fields[i + 1]!);
+}

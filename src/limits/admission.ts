@@ -1,0 +1,28 @@
+import type { RateWindow } from '../config/rate-limits.js';
+
+/** How one window stands after a call was admitted or refused. */
+export interface WindowState {
+  readonly window: RateWindow;
+  /** Of the caller's limit, as far as this node knows. */
+  readonly remaining: number;
+  /** Until the oldest admission leaves the window and makes room. */
+  readonly resetMs: number;
+}
+
+/** What became of one call. */
+export class Admission {
+  constructor(
+    readonly admitted: boolean,
+    readonly windows: readonly WindowState[],
+  ) {}
+
+  /** The windows that refuse: those without room. */
+  get exhausted(): WindowState[] {
+    return this.windows.filter(({ remaining }) => remaining === 0);
+  }
+
+  /** `Retry-After` of a refusal: a caller alone with its key who waits that long is admitted. */
+  get retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil(Math.max(0, ...this.exhausted.map(({ resetMs }) => resetMs)) / 1_000));
+  }
+}

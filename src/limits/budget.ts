@@ -1,0 +1,118 @@
+import type { RateLimits } from '../config/rate-limits.js';
+import { Admission } from './admission.js';
+import { ShareWindow } from './share-window.js';
+
+/** Submissions are limited apart from all other calls. */
+export type RouteClass = 'submit' | 'other';
+
+/** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
+export interface BudgetKey {
+  subject: string;
+  routeClass: RouteClass;
+  /** As in RATE_LIMIT_SUBMIT. Another limit is another budget, so nodes never add up shares of different limits. */
+  policy: string;
+}
+
+export interface LimitSubject {
+  subject: string;
+  routeClass: RouteClass;
+  limits: RateLimits;
+  hasKey: boolean;
+}
+
+/** A call held until there is a share for it, or it is clear that there is none. */
+export interface HeldCall {
+  since: number;
+  admit(admission: Admission): void;
+  reject(error: unknown): void;
+}
+
+/** Where the other nodes had nothing to give, they are not asked for so long; twice as long each time. */
+const restMs = 250;
+const maxRestMs = 1_000;
+
+/** What one caller may still call through this node. */
+export class Budget {
+  readonly windows: readonly ShareWindow[];
+  readonly held: HeldCall[] = [];
+  /** When the database first answered for it; undefined: not yet. */
+  metAt: number | undefined;
+  askedAt: number | undefined;
+  calledAt = 0;
+  private refusedUntil = 0;
+  private restsUntil = 0;
+  private restedMs = 0;
+
+  constructor(
+    readonly key: BudgetKey,
+    limits: RateLimits,
+  ) {
+    this.windows = limits
+      .map((window) => new ShareWindow(window))
+      .sort((one, other) => one.window.windowMs - other.window.windowMs);
+  }
+
+  get longestMs(): number {
+    return this.windows.at(-1)!.window.windowMs;
+  }
+
+  /** More calls are not held: they could not be admitted even by the whole limit. */
+  get maxHeld(): number {
+    return Math.min(...this.windows.map(({ window }) => window.limit));
+  }
+
+  expire(now: number): void {
+    for (const window of this.windows) window.expire(now);
+  }
+
+  /** Counts a call in every window, or in none: undefined if the share of one is used up. */
+  admit(now: number): Admission | undefined {
+    this.calledAt = now;
+    this.expire(now);
+    for (const window of this.windows) if (!window.hasRoom) return undefined;
+    for (const window of this.windows) window.add(now);
+    return this.admission(true, now);
+  }
+
+  /** The refusal that still stands, without another look. */
+  standingRefusal(now: number): Admission | undefined {
+    return now < this.refusedUntil ? this.admission(false, now) : undefined;
+  }
+
+  /** Whether this node holds the whole limit of a window that is used up: then no other node has any of it. */
+  get isExhausted(): boolean {
+    return this.windows.some((window) => !window.hasRoom && window.share >= window.window.limit);
+  }
+
+  /** Refuses, until what this node admitted leaves a window; `inVain`: the others had nothing to give either. */
+  refuse(now: number, inVain = false): Admission {
+    const full = this.windows.filter((window) => !window.hasRoom);
+    const ownMs = Math.max(0, ...full.map((window) => (window.share > 0 ? window.resetMs(now) : Infinity)));
+    if (inVain) this.restedMs = Math.min(maxRestMs, Math.max(restMs, this.restedMs * 2));
+    this.refusedUntil = now + (this.isExhausted ? ownMs : Math.min(ownMs, this.restedMs));
+    this.restsUntil = now + (inVain ? this.restedMs : 0);
+    return this.admission(false, now);
+  }
+
+  /** Whether the others are worth asking for a share. */
+  mayAsk(now: number): boolean {
+    return now >= this.restsUntil;
+  }
+
+  /** Another node gave something back: the next call may ask. */
+  forgetRefusal(): void {
+    this.refusedUntil = this.restsUntil = this.restedMs = 0;
+  }
+
+  private admission(admitted: boolean, now: number): Admission {
+    return new Admission(
+      admitted,
+      this.windows.map((window) => ({
+        window: window.window,
+        remaining:
+          admitted || window.hasRoom ? Math.max(0, window.share - window.used + window.unallocated) : 0,
+        resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
+      })),
+    );
+  }
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { normalizeIp } from '@nestjs/throttler';
+import { admittedCaller } from '../auth/access.js';
+import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
+import type { Caller, Scope } from '../auth/caller.js';
+import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
+import { ClientAddress } from '../http/client-address.js';
+import type { Admission } from './admission.js';
+import type { LimitSubject, RouteClass } from './budget.js';
+import { rateLimitFields } from './rate-limit-fields.js';
+import { Shares } from './shares.js';
+
+/** Where the fields of an answer go: names and values in turns. */
+export interface Answer {
+  setFields(fields: readonly string[]): void;
+}
+
+/**
+ * What every call of the queue passes, by whichever door it came: whose key it brings, whether there is room under its
+ * limits, whether the key allows it, in this order. A call without a valid key counts for its address.
+ */
+@Injectable()
+export class Gate {
+  constructor(
+    private readonly callers: CallerResolver,
+    private readonly shares: Shares,
+    private readonly addresses: ClientAddress,
+    private readonly config: Config,
+  ) {}
+
+  /** Throws what refuses it. No caller: it came without a key, where that is allowed. At once, where all is known. */
+  enter(
+    request: IncomingMessage,
+    scope: Scope,
+    answer: Answer,
+  ): Caller | undefined | Promise<Caller | undefined> {
+    const resolution = this.callers.resolve(request);
+    return resolution instanceof Promise
+      ? resolution.then((resolved) => this.admitted(request, resolved, scope, answer))
+      : this.admitted(request, resolution, scope, answer);
+  }
+
+  /** What the call counts for; undefined: nothing limits it. */
+  subjectOf(
+    request: IncomingMessage,
+    resolution: Resolution,
+    routeClass: RouteClass,
+  ): LimitSubject | undefined {
+    const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
+    const caller = resolution.kind === 'caller' ? resolution.caller : undefined;
+    const limits = caller?.[own] ?? this.config[own];
+    if (limits.length === 0) return undefined;
+    const subject =
+      caller === undefined ? `address:${normalizeIp(this.addresses.of(request))}` : `key:${caller.keyId}`;
+    return { subject, routeClass, limits, hasKey: caller !== undefined };
+  }
+
+  count(subject: LimitSubject): Admission | Promise<Admission> {
+    return this.shares.admit(subject);
+  }
+
+  /** Gives the answer the fields of the limits; throws if there is no room. */
+  judge(admission: Admission, answer: Answer): void {
+    answer.setFields(rateLimitFields(admission.windows));
+    if (!admission.admitted) throw this.refusal(admission);
+  }
+
+  permit(resolution: Resolution, scope: Scope): Caller | undefined {
+    return admittedCaller(resolution, scope, this.config.requestAccess);
+  }
+
+  private admitted(
+    request: IncomingMessage,
+    resolution: Resolution,
+    scope: Scope,
+    answer: Answer,
+  ): Caller | undefined | Promise<Caller | undefined> {
+    const subject = this.subjectOf(request, resolution, routeClassOf(scope));
+    if (subject !== undefined) {
+      const counted = this.count(subject);
+      if (counted instanceof Promise) {
+        return counted.then((admission) => {
+          this.judge(admission, answer);
+          return this.permit(resolution, scope);
+        });
+      }
+      this.judge(counted, answer);
+    }
+    return this.permit(resolution, scope);
+  }
+
+  private refusal(admission: Admission): DomainError {
+    const seconds = admission.retryAfterSeconds;
+    const full = admission.exhausted.map(({ window }) => window);
+    const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
+    return new DomainError('rate_limited', `No more than ${limits}. Try again in ${seconds} s.`, {
+      status: this.config.rateLimitStatus,
+      retryAfterSeconds: seconds,
+      extensions: { 'violated-policies': full.map(({ name }) => name) },
+    });
+  }
+}
+
+export function routeClassOf(scope: Scope): RouteClass {
+  return scope === 'submit' ? 'submit' : 'other';
+}

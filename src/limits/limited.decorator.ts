@@ -1,0 +1,9 @@
+import { applyDecorators, UseGuards } from '@nestjs/common';
+import type { Scope } from '../auth/caller.js';
+import { RequireScope } from '../auth/require-scope.decorator.js';
+import { LimitedGuard } from './limited.guard.js';
+
+/** What every queue route carries: it passes the gate. */
+export function Limited(scope: Scope): MethodDecorator {
+  return applyDecorators(RequireScope(scope), UseGuards(LimitedGuard));
+}

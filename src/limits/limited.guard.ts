@@ -1,0 +1,58 @@
+import { type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import {
+  getOptionsToken,
+  ThrottlerGuard,
+  type ThrottlerModuleOptions,
+  type ThrottlerRequest,
+} from '@nestjs/throttler';
+import type { Request, Response } from 'express';
+import { CallerResolver } from '../auth/caller-resolver.js';
+import type { GuardedRequest } from '../auth/current-caller.decorator.js';
+import { RequireScope } from '../auth/require-scope.decorator.js';
+import { setFields } from '../http/reply.js';
+import { Gate, routeClassOf } from './gate.js';
+import { ShareStorage, throttlerKey } from './share-storage.js';
+
+/** The gate as a guard of Nest: the throttler counts, then the scope of the route decides. */
+@Injectable()
+export class LimitedGuard extends ThrottlerGuard {
+  constructor(
+    @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
+    private readonly storage: ShareStorage,
+    reflector: Reflector,
+    private readonly callers: CallerResolver,
+    private readonly gate: Gate,
+  ) {
+    super(options, storage, reflector);
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    await super.canActivate(context);
+    const request = context.switchToHttp().getRequest<GuardedRequest>();
+    const scope = this.reflector.get(RequireScope, context.getHandler());
+    const caller = this.gate.permit(await this.callers.resolve(request), scope);
+    if (caller !== undefined) request.caller = caller;
+    return true;
+  }
+
+  protected override async handleRequest({
+    context,
+    ttl,
+    limit,
+    blockDuration,
+    throttler,
+  }: ThrottlerRequest): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const response = http.getResponse<Response>();
+    const routeClass = routeClassOf(this.reflector.get(RequireScope, context.getHandler()));
+    if (throttler.name !== routeClass) return true;
+    const subject = this.gate.subjectOf(request, await this.callers.resolve(request), routeClass);
+    if (subject === undefined) return true;
+    const key = throttlerKey(subject);
+    const { admission } = await this.storage.increment(key, ttl, limit, blockDuration, routeClass);
+    this.gate.judge(admission, { setFields: (fields) => setFields(response, fields) });
+    return true;
+  }
+}

@@ -1,0 +1,45 @@
+import { Module } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.js';
+import { Config } from '../config/config.js';
+import type { RateLimits } from '../config/rate-limits.js';
+import { LimitAskEntity } from './entities/limit-ask.entity.js';
+import { LimitHolderEntity } from './entities/limit-holder.entity.js';
+import { LimitShareEntity } from './entities/limit-share.entity.js';
+import { Gate } from './gate.js';
+import { ShareStorage } from './share-storage.js';
+import { Shares } from './shares.js';
+
+@Module({
+  imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitHolderEntity, LimitShareEntity])],
+  providers: [Gate, Shares, ShareStorage],
+  exports: [Gate, ShareStorage],
+})
+class SharesModule {}
+
+/** Whoever imports this module can put `@Limited(…)` on its routes, and call the gate. */
+@Module({
+  imports: [
+    AuthModule,
+    SharesModule,
+    ThrottlerModule.forRootAsync({
+      imports: [SharesModule],
+      inject: [ShareStorage, Config],
+      useFactory: (storage: ShareStorage, config: Config) => ({
+        storage,
+        throttlers: [throttler('submit', config.rateLimitSubmit), throttler('other', config.rateLimitOther)],
+      }),
+    }),
+  ],
+  exports: [AuthModule, SharesModule],
+})
+export class LimitsModule {}
+
+/** The service's own limits, as the throttler names them: the tightest window. A key may have others. */
+function throttler(name: string, limits: RateLimits): { name: string; limit: number; ttl: number } {
+  const [tightest = { limit: 0, windowMs: 0 }] = [...limits].sort(
+    (one, other) => one.windowMs - other.windowMs,
+  );
+  return { name, limit: tightest.limit, ttl: tightest.windowMs };
+}

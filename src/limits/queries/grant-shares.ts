@@ -1,0 +1,130 @@
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
+import type { BudgetKey } from '../budget.js';
+import type { GoneHolder, Grant, GrantRequest, PerWindow } from '../share-store.js';
+
+/*
+ * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
+ *   add up to more than its limit.
+ * Race: nodes that ask for the same budget. A first statement locks the budgets, in one order for everybody, until the
+ *   commit; the second then sees every share that was committed before. A budget that nobody has met has no row to
+ *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller.
+ * Index: limit_share_pkey, by the budget; limit_holder_pkey.
+ */
+const lockBudgets: Statement = {
+  name: 'lock_budgets',
+  text: `SELECT pg_advisory_xact_lock(number)
+FROM (
+  SELECT DISTINCT hashtextextended(concat_ws(' ', subject, route_class, policy), 0) AS number
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS budget (subject, route_class, policy)
+  ORDER BY number
+) AS budget`,
+};
+
+/**
+ * What a holder without a row may have used unseen: within 3 s at most, so many of the tightest window's shares. A
+ * window that it has been gone for counts for nothing.
+ */
+const heldByOthers = `SELECT coalesce(sum(
+         CASE
+           WHEN holder.id IS NOT NULL THEN other.shares[i]
+           WHEN gone.for_ms >= windows_ms[i] THEN 0
+           WHEN i = 1 THEN other.shares[1]
+           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(3000.0 / windows_ms[1])::integer)
+         END
+       ), 0)::bigint
+FROM limit_share AS other
+LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
+LEFT JOIN unnest($10::uuid[], $11::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
+WHERE other.subject = asked.subject
+  AND other.route_class = asked.route_class
+  AND other.policy = asked.policy
+  AND other.holder_id <> $1::uuid`;
+
+const grantStatement: Statement = {
+  name: 'grant_shares',
+  text: `WITH asked AS MATERIALIZED (
+  SELECT subject, route_class, policy, limits::integer[], windows_ms::integer[], held::integer[], used::integer[],
+         needed::integer[], wanted::integer[], number
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+              $12::text[]) WITH ORDINALITY
+    AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
+), granted AS MATERIALIZED (
+  SELECT asked.*, share.*
+  FROM asked
+  CROSS JOIN LATERAL (
+    SELECT array_agg((held[i] + least(wanted[i], free))::integer ORDER BY i) AS shares,
+           array_agg((free - least(wanted[i], free))::integer ORDER BY i) AS unallocated,
+           bool_or(needed[i] > free) AS is_short
+    FROM generate_subscripts(limits, 1) AS i
+    CROSS JOIN LATERAL (SELECT greatest(0, limits[i] - held[i] - (${heldByOthers})) AS free) AS room
+  ) AS share
+), written AS (
+  INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
+  SELECT subject, route_class, policy, $1::uuid, shares, used
+  FROM granted
+  ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE
+  SET shares = excluded.shares, used = excluded.used
+), asks AS (
+  INSERT INTO limit_ask (holder_id, subject, route_class, policy)
+  SELECT other.holder_id, other.subject, other.route_class, other.policy
+  FROM granted
+  JOIN limit_share AS other USING (subject, route_class, policy)
+  JOIN limit_holder AS holder ON holder.id = other.holder_id
+  WHERE is_short
+    AND other.holder_id <> $1::uuid
+  ON CONFLICT DO NOTHING
+)
+SELECT shares, unallocated, is_short AS "isShort",
+       ARRAY (
+         SELECT other.holder_id::text
+         FROM limit_share AS other
+         WHERE other.subject = granted.subject
+           AND other.route_class = granted.route_class
+           AND other.policy = granted.policy
+           AND other.holder_id <> $1::uuid
+           AND NOT EXISTS (SELECT FROM limit_holder WHERE id = other.holder_id)
+           AND other.holder_id <> ALL ($10::uuid[])
+       ) AS strays
+FROM granted
+ORDER BY number`,
+};
+
+export async function grantShares(
+  database: Database,
+  holder: string,
+  requests: readonly GrantRequest[],
+  gone: readonly GoneHolder[],
+): Promise<{ grants: Grant[]; strays: string[] }> {
+  const keys = columnsOf(requests.map(({ key }) => key));
+  const grants = await database.transaction(async (query) => {
+    await query(lockBudgets, keys);
+    return query<Grant & { strays: string[] }>(grantStatement, [
+      holder,
+      ...keys,
+      arraysOf(requests.map(({ limits }) => limits)),
+      arraysOf(requests.map(({ windowsMs }) => windowsMs)),
+      arraysOf(requests.map(({ held }) => held)),
+      arraysOf(requests.map(({ used }) => used)),
+      arraysOf(requests.map(({ needed }) => needed)),
+      gone.map(({ id }) => id),
+      gone.map(({ forMs }) => forMs),
+      arraysOf(requests.map(({ wanted }) => wanted)),
+    ]);
+  });
+  return { grants, strays: grants.flatMap(({ strays }) => strays) };
+}
+
+/** The three columns of a budget's key, as parameters of a set. */
+export function columnsOf(keys: readonly BudgetKey[]): [string[], string[], string[]] {
+  return [
+    keys.map(({ subject }) => subject),
+    keys.map(({ routeClass }) => routeClass),
+    keys.map(({ policy }) => policy),
+  ];
+}
+
+/** Arrays of arrays may not be of different lengths in PostgreSQL: each goes as its text. */
+export function arraysOf(values: readonly PerWindow[]): string[] {
+  return values.map((numbers) => `{${numbers.join()}}`);
+}

@@ -1,0 +1,135 @@
+import type { Database } from '../../database/database.js';
+import type { Statement } from '../../database/statement.js';
+import type { BudgetKey } from '../budget.js';
+import type { ShareRow, WriteRequest, WriteResult } from '../share-store.js';
+import { arraysOf, columnsOf } from './grant-shares.js';
+
+/*
+ * Purpose: writes behind what a holder used and gives back, says that it lives, ends holders that do not, and reads
+ *   what it must know of the others.
+ * Race: only the holder writes its rows, one statement at a time. A silent holder that beats in the very moment keeps
+ *   its row, for its beat is compared once the row is locked; one that comes back later finds its row gone.
+ * Durability: not waited for. What is lost with the database's last commits leaves larger shares than are held.
+ * Index: limit_share_pkey, limit_holder_pkey, limit_ask_pkey.
+ */
+const writeStatement: Statement = {
+  name: 'write_shares',
+  text: `WITH settings AS MATERIALIZED (
+  SELECT set_config('synchronous_commit', 'off', true)
+), beaten AS (
+  UPDATE limit_holder
+  SET beat = coalesce($2::bigint, beat)
+  WHERE id = $1::uuid
+    AND EXISTS (SELECT FROM settings)
+  RETURNING id
+), written AS (
+  UPDATE limit_share
+  SET shares = row.shares::integer[], used = row.used::integer[]
+  FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS row (subject, route_class, policy, shares, used)
+  WHERE limit_share.subject = row.subject
+    AND limit_share.route_class = row.route_class
+    AND limit_share.policy = row.policy
+    AND limit_share.holder_id = $1::uuid
+), forgotten AS (
+  DELETE FROM limit_share
+  USING unnest($8::text[], $9::text[], $10::text[]) AS key (subject, route_class, policy)
+  WHERE limit_share.subject = key.subject
+    AND limit_share.route_class = key.route_class
+    AND limit_share.policy = key.policy
+    AND limit_share.holder_id = $1::uuid
+), ended AS (
+  DELETE FROM limit_holder
+  USING unnest($11::uuid[], $12::bigint[]) AS silent (id, beat)
+  WHERE limit_holder.id = silent.id
+    AND limit_holder.beat = silent.beat
+  RETURNING limit_holder.id
+), asked AS (
+  DELETE FROM limit_ask
+  WHERE holder_id = $1::uuid
+  RETURNING subject, route_class, policy
+)
+SELECT EXISTS (SELECT FROM beaten) AS "isKnown",
+       coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat))
+                 FROM limit_holder
+                 WHERE id <> $1::uuid AND id NOT IN (SELECT id FROM ended)), '[]') AS holders,
+       coalesce((SELECT json_agg(json_build_object('subject', subject, 'routeClass', route_class, 'policy', policy))
+                 FROM asked), '[]') AS asked`,
+};
+
+export async function writeShares(
+  database: Database,
+  holder: string,
+  { beat, rows, forgotten, silent }: WriteRequest,
+): Promise<WriteResult> {
+  const [result] = await database.query<WriteResult>(writeStatement, [
+    holder,
+    beat ?? null,
+    ...rowColumns(rows),
+    ...columnsOf(forgotten),
+    silent.map(({ id }) => id),
+    silent.map(({ beat: known }) => known),
+  ]);
+  return result!;
+}
+
+/*
+ * Purpose: a holder that stops leaves rows that say what it used, and nothing else.
+ * Race: it has admitted its last call before; from here on its row is gone.
+ * Index: limit_share_pkey; limit_share_by_holder for the rows that go.
+ */
+const leaveStatement: Statement = {
+  name: 'leave_shares',
+  text: `WITH gone AS (
+  DELETE FROM limit_holder
+  WHERE id = $1::uuid
+), removed AS (
+  DELETE FROM limit_ask
+  WHERE holder_id = $1::uuid
+), kept AS (
+  SELECT *
+  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS row (subject, route_class, policy, shares, used)
+), unused AS (
+  DELETE FROM limit_share
+  WHERE holder_id = $1::uuid
+    AND (subject, route_class, policy) NOT IN (SELECT subject, route_class, policy FROM kept)
+)
+UPDATE limit_share
+SET shares = kept.shares::integer[], used = kept.used::integer[]
+FROM kept
+WHERE limit_share.subject = kept.subject
+  AND limit_share.route_class = kept.route_class
+  AND limit_share.policy = kept.policy
+  AND limit_share.holder_id = $1::uuid`,
+};
+
+export async function leaveShares(
+  database: Database,
+  holder: string,
+  rows: readonly ShareRow[],
+): Promise<void> {
+  const used = rows.filter((row) => row.used.some((count) => count > 0));
+  await database.query(leaveStatement, [holder, ...rowColumns(used)]);
+}
+
+const pruneStatement: Statement = {
+  name: 'prune_shares',
+  text: `WITH asks AS (
+  DELETE FROM limit_ask
+  WHERE holder_id = ANY ($1::uuid[])
+)
+DELETE FROM limit_share
+WHERE holder_id = ANY ($1::uuid[])`,
+};
+
+/** Removes the rows of holders that have been gone for longer than any window. Index: limit_share_by_holder. */
+export async function pruneShares(database: Database, holders: readonly string[]): Promise<void> {
+  await database.query(pruneStatement, [holders]);
+}
+
+function rowColumns(rows: readonly ShareRow[]): string[][] {
+  return [
+    ...columnsOf(rows.map(({ key }: { key: BudgetKey }) => key)),
+    arraysOf(rows.map(({ shares }) => shares)),
+    arraysOf(rows.map(({ used }) => used)),
+  ];
+}

@@ -1,0 +1,53 @@
+import type { RateLimits } from '../config/rate-limits.js';
+import type { WindowState } from './admission.js';
+
+const policies = new WeakMap<RateLimits[number], string>();
+
+/**
+ * The fields of limited answers, names and values in turns: `X-RateLimit-*` of the tighter window, whose reset is in
+ * seconds from now, and all windows as in draft-ietf-httpapi-ratelimit-headers-10.
+ */
+export function rateLimitFields(windows: readonly WindowState[]): string[] {
+  let tighter = windows[0]!;
+  let policy = '';
+  let state = '';
+  for (const each of windows) {
+    if (isTighter(each, tighter)) tighter = each;
+    if (policy !== '') {
+      policy += ', ';
+      state += ', ';
+    }
+    policy += policyOf(each);
+    state += `"${each.window.name}";r=${each.remaining};t=${wholeSeconds(each.resetMs)}`;
+  }
+  return [
+    'X-RateLimit-Limit',
+    String(tighter.window.limit),
+    'X-RateLimit-Remaining',
+    String(tighter.remaining),
+    'X-RateLimit-Reset',
+    String(wholeSeconds(tighter.resetMs)),
+    'RateLimit-Policy',
+    policy,
+    'RateLimit',
+    state,
+  ];
+}
+
+function policyOf({ window }: WindowState): string {
+  let text = policies.get(window);
+  if (text === undefined) {
+    text = `"${window.name}";q=${window.limit};w=${wholeSeconds(window.windowMs)}`;
+    policies.set(window, text);
+  }
+  return text;
+}
+
+/** Fewer calls left; of two with as many, the one that takes longer to recover. */
+function isTighter(one: WindowState, other: WindowState): boolean {
+  return one.remaining === other.remaining ? one.resetMs > other.resetMs : one.remaining < other.remaining;
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1_000);
+}

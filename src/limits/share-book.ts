@@ -1,0 +1,251 @@
+import { DomainError } from '../errors/domain-error.js';
+import { policyText } from '../config/rate-limits.js';
+import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
+import type { Grant, GrantRequest, ShareRow } from './share-store.js';
+
+/** Callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
+export const maxBudgets = 200_000;
+/** A call is held so long for a share that other nodes may give back. */
+export const holdMs = 250;
+/** Held calls have their budget asked for again so often: a message may be lost. */
+const askEveryMs = 100;
+/** Of what the whole limit has, a node that shares it takes this part divided by the nodes beyond what waits. */
+const prefetchPart = 1 / 4;
+/** Of its unused share a node keeps half when another asks. */
+const keptWhenAsked = 1 / 2;
+/** Budgets looked at in a round for those that nobody called on in their longest window. */
+const idleLooks = 25_000;
+
+/** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
+export class ShareBook {
+  private readonly budgets = new Map<string, Budget>();
+  /** Forgotten, and their rows are still there. */
+  private readonly leaving = new Map<string, BudgetKey>();
+  private readonly wanting = new Set<Budget>();
+  private readonly holding = new Set<Budget>();
+  private unwritten = new Set<Budget>();
+  private idleScan = this.budgets.entries();
+
+  get size(): number {
+    return this.budgets.size;
+  }
+
+  get wantsGrants(): boolean {
+    return this.wanting.size > 0;
+  }
+
+  get holdsCalls(): boolean {
+    return this.holding.size > 0;
+  }
+
+  budgetOf({ subject, routeClass, limits, hasKey }: LimitSubject): Budget {
+    const key = { subject, routeClass, policy: policyText(limits) };
+    const id = idOf(key);
+    const known = this.budgets.get(id);
+    if (known !== undefined) return known;
+    if (!hasKey && this.budgets.size >= maxBudgets) {
+      throw new DomainError(
+        'unavailable',
+        'The service has too many callers at once. Try again in a minute.',
+        {
+          retryAfterSeconds: 60,
+        },
+      );
+    }
+    const budget = new Budget(key, limits);
+    this.budgets.set(id, budget);
+    this.leaving.delete(id);
+    return budget;
+  }
+
+  noteUse(budget: Budget): void {
+    this.unwritten.add(budget);
+  }
+
+  /** Until its share grows, its use falls, or `holdMs` are over. */
+  hold(budget: Budget, call: HeldCall): void {
+    budget.held.push(call);
+    this.holding.add(budget);
+    this.askAgain(budget, call.since);
+  }
+
+  /** What to ask for, of this many nodes; takes it off the list. */
+  takeGrantRequests(nodes: number, max: number, now: number): { budget: Budget; request: GrantRequest }[] {
+    const taken: { budget: Budget; request: GrantRequest }[] = [];
+    for (const budget of this.wanting) {
+      if (taken.length >= max) break;
+      this.wanting.delete(budget);
+      budget.askedAt = now;
+      taken.push({ budget, request: toRequest(budget, nodes, now) });
+    }
+    return taken;
+  }
+
+  applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number): void {
+    budget.metAt ??= now;
+    budget.windows.forEach((window, i) => {
+      if (shares[i]! > window.share) budget.forgetRefusal();
+      window.share = shares[i]!;
+      window.unallocated = unallocated[i]!;
+    });
+    this.serveHeld(budget, now);
+    // Those that came while it was asked for; if there was not enough for the others, they wait for the next look.
+    if (budget.held.length > 0 && !isShort) this.wanting.add(budget);
+  }
+
+  /** Admits held calls in their order as far as the share goes, and refuses those that were held long enough. */
+  serveHeld(budget: Budget, now: number): void {
+    const { held } = budget;
+    while (held.length > 0) {
+      const admission = budget.admit(now);
+      if (admission === undefined) break;
+      this.unwritten.add(budget);
+      held.shift()!.admit(admission);
+    }
+    const { metAt = Infinity, isExhausted } = budget;
+    const isOver = ({ since }: HeldCall): boolean => isExhausted || now >= Math.max(since, metAt) + holdMs;
+    if (held.length > 0 && isOver(held[0]!)) {
+      const refusal = budget.refuse(now, !isExhausted);
+      while (held.length > 0 && isOver(held[0]!)) held.shift()!.admit(refusal);
+    }
+    if (held.length === 0) this.holding.delete(budget);
+  }
+
+  /** All that are held; asks again for those that still wait. */
+  serveAllHeld(now: number): void {
+    for (const budget of this.holding) {
+      this.serveHeld(budget, now);
+      if (budget.held.length > 0) this.askAgain(budget, now);
+    }
+  }
+
+  private askAgain(budget: Budget, now: number): void {
+    if (budget.askedAt === undefined || now - budget.askedAt >= askEveryMs) this.wanting.add(budget);
+  }
+
+  /** Rejects the calls that wait for these budgets, or all. */
+  rejectHeld(error: unknown, budgets: Iterable<Budget> = this.holding): void {
+    for (const budget of [...budgets]) {
+      for (const call of budget.held.splice(0)) call.reject(error);
+      this.holding.delete(budget);
+      this.wanting.delete(budget);
+    }
+  }
+
+  /** Another node is short of these: gives half of what is not used of each, in memory, before anybody hears of it. */
+  giveBack(keys: readonly BudgetKey[], now: number): ShareRow[] {
+    const rows: ShareRow[] = [];
+    for (const key of keys) {
+      const budget = this.budgets.get(idOf(key));
+      if (budget === undefined || budget.held.length > 0) continue;
+      budget.expire(now);
+      const gave = budget.windows.map((window) => window.shrink(keptWhenAsked));
+      if (gave.includes(true)) rows.push(toRow(budget, now));
+    }
+    return rows;
+  }
+
+  /** Another node gave something of these back. */
+  noteGiven(keys: readonly BudgetKey[]): void {
+    for (const key of keys) {
+      const budget = this.budgets.get(idOf(key));
+      budget?.forgetRefusal();
+      if (budget !== undefined && budget.held.length > 0) this.wanting.add(budget);
+    }
+  }
+
+  /** What was used since it was last written. */
+  takeUnwritten(max: number, now: number): { budgets: Budget[]; rows: ShareRow[] } {
+    const budgets: Budget[] = [];
+    for (const budget of this.unwritten) {
+      if (budgets.length >= max) break;
+      this.unwritten.delete(budget);
+      budgets.push(budget);
+    }
+    return { budgets, rows: budgets.map((budget) => toRow(budget, now)) };
+  }
+
+  putBackUnwritten(budgets: readonly Budget[]): void {
+    // One that was forgotten meanwhile must not write over the row of the one that came after it.
+    for (const budget of budgets)
+      if (this.budgets.get(idOf(budget.key)) === budget) this.unwritten.add(budget);
+  }
+
+  /** Forgets callers that have not called for their longest window, in memory first; their rows are to be removed. */
+  takeForgotten(max: number, now: number): Map<string, BudgetKey> {
+    for (let looks = Math.min(idleLooks, this.budgets.size); looks > 0; looks--) {
+      const next = this.idleScan.next();
+      if (next.done === true) {
+        this.idleScan = this.budgets.entries();
+        break;
+      }
+      const [id, budget] = next.value;
+      if (budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
+      this.budgets.delete(id);
+      this.unwritten.delete(budget);
+      this.wanting.delete(budget);
+      this.leaving.set(id, budget.key);
+    }
+    const taken = new Map<string, BudgetKey>();
+    for (const [id, key] of this.leaving) {
+      if (taken.size >= max) break;
+      taken.set(id, key);
+    }
+    return taken;
+  }
+
+  noteRemoved(forgotten: ReadonlyMap<string, BudgetKey>): void {
+    for (const id of forgotten.keys()) this.leaving.delete(id);
+  }
+
+  /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
+  lastRows(now: number): ShareRow[] {
+    return [...this.budgets.values()].map((budget) => {
+      const { key, used } = toRow(budget, now);
+      return { key, used, shares: used };
+    });
+  }
+
+  /** Nothing is held any more. */
+  clear(error: unknown): void {
+    this.rejectHeld(error);
+    this.budgets.clear();
+    this.leaving.clear();
+    this.unwritten.clear();
+    this.idleScan = this.budgets.entries();
+  }
+}
+
+export function idOf({ subject, routeClass, policy }: BudgetKey): string {
+  return `${routeClass} ${policy} ${subject}`;
+}
+
+function toRow(budget: Budget, now: number): ShareRow {
+  budget.expire(now);
+  return {
+    key: budget.key,
+    shares: budget.windows.map(({ share }) => share),
+    used: budget.windows.map(({ used }) => used),
+  };
+}
+
+function toRequest(budget: Budget, nodes: number, now: number): GrantRequest {
+  budget.expire(now);
+  const { key, held, windows } = budget;
+  const needed = windows.map(({ used, share }) => Math.max(0, used + held.length - share));
+  return {
+    key,
+    limits: windows.map(({ window }) => window.limit),
+    windowsMs: windows.map(({ window }) => window.windowMs),
+    held: windows.map(({ share }) => share),
+    used: windows.map(({ used }) => used),
+    needed,
+    wanted: windows.map(({ window: { limit }, share }, i) =>
+      nodes === 1
+        ? limit - share
+        : needed[i] === 0
+          ? 0
+          : needed[i]! + Math.ceil((limit * prefetchPart) / nodes),
+    ),
+  };
+}

@@ -1,0 +1,257 @@
+import { DomainError } from '../errors/domain-error.js';
+import type { Admission } from './admission.js';
+import type { Budget, BudgetKey, LimitSubject } from './budget.js';
+import { HolderWatch } from './holder-watch.js';
+import { idOf, ShareBook } from './share-book.js';
+import type { ShareMessages, ShareStore, Timing } from './share-store.js';
+
+/** A node admits only so long after it sent the last sign of life that the database took. */
+export const fenceMs = 3_000;
+const writeEveryMs = 1_000;
+const retryMs = 300;
+const sweepMs = 20;
+const maxGrants = 200;
+const maxRows = 1_000;
+
+/** Hears what becomes of the writes. */
+export interface KeeperListener {
+  failed(error: unknown): void;
+  worked(): void;
+}
+
+/**
+ * Keeps this node's shares in step with the database: one statement at a time asks for grants, writes use behind, or
+ * gives back. Since none runs beside another, a row never says less than the node holds in memory.
+ */
+export class ShareKeeper {
+  private readonly book = new ShareBook();
+  private readonly watch = new HolderWatch();
+  private holder = '';
+  private beat = 0;
+  /** When the sign of life was sent that the database took last. */
+  private aliveAt = -Infinity;
+  private isRegistered = false;
+  private isWriteDue = false;
+  private readonly asked = new Map<string, BudgetKey>();
+  private running: Promise<void> | undefined;
+  private cancelTick: (() => void) | undefined;
+  private cancelSweep: (() => void) | undefined;
+  private isStopped = false;
+  private stopping: Promise<void> | undefined;
+
+  constructor(
+    private readonly store: ShareStore,
+    private readonly messages: ShareMessages,
+    private readonly timing: Timing,
+    private readonly newHolderId: () => string,
+    private readonly listener?: KeeperListener,
+  ) {}
+
+  /** How many callers it knows. */
+  get size(): number {
+    return this.book.size;
+  }
+
+  async start(): Promise<void> {
+    await this.register();
+    this.tickIn(writeEveryMs);
+  }
+
+  /** Gives back all but what was used; once, for the second time nothing would be known of the use. */
+  stop(): Promise<void> {
+    return (this.stopping ??= this.leave());
+  }
+
+  private async leave(): Promise<void> {
+    this.isStopped = true;
+    this.cancelTick?.();
+    this.cancelSweep?.();
+    await this.running;
+    this.aliveAt = -Infinity;
+    const rows = this.book.lastRows(this.timing.now());
+    this.book.clear(unavailable());
+    if (this.isRegistered) await this.store.leave(this.holder, rows);
+  }
+
+  /** Counts a call under all windows of its limit, or under none. At once, except where a share is asked for first. */
+  admit(subject: LimitSubject): Admission | Promise<Admission> {
+    const now = this.timing.now();
+    if (!this.isAlive(now)) throw unavailable();
+    const budget = this.book.budgetOf(subject);
+    const refusal = budget.standingRefusal(now);
+    if (refusal !== undefined) return refusal;
+    if (budget.held.length === 0) {
+      const admission = budget.admit(now);
+      if (admission !== undefined) {
+        this.book.noteUse(budget);
+        return admission;
+      }
+    }
+    if (budget.isExhausted || !budget.mayAsk(now) || budget.held.length >= budget.maxHeld)
+      return budget.refuse(now);
+    return new Promise((admit, reject) => {
+      this.book.hold(budget, { since: now, admit, reject });
+      this.sweepSoon();
+      this.runSoon();
+    });
+  }
+
+  /** Another node is short of these. */
+  onAsked(keys: readonly BudgetKey[]): void {
+    for (const key of keys) this.asked.set(idOf(key), key);
+    this.runSoon();
+  }
+
+  /** Another node gave something of these back. */
+  onGiven(keys: readonly BudgetKey[]): void {
+    this.book.noteGiven(keys);
+    this.runSoon();
+  }
+
+  private isAlive(now: number): boolean {
+    return now - this.aliveAt < fenceMs;
+  }
+
+  private tickIn(ms: number): void {
+    if (this.isStopped) return;
+    this.cancelTick?.();
+    this.cancelTick = this.timing.after(ms, () => {
+      this.isWriteDue = true;
+      this.runSoon();
+      this.tickIn(writeEveryMs);
+    });
+  }
+
+  private sweepSoon(): void {
+    this.cancelSweep ??= this.timing.after(sweepMs, () => {
+      this.cancelSweep = undefined;
+      const now = this.timing.now();
+      if (this.isAlive(now)) this.book.serveAllHeld(now);
+      else this.book.rejectHeld(unavailable());
+      if (this.book.wantsGrants) this.runSoon();
+      if (this.book.holdsCalls && !this.isStopped) this.sweepSoon();
+    });
+  }
+
+  /** Once the turn has brought all its callers. */
+  private runSoon(): void {
+    if (this.isStopped) return;
+    this.running ??= this.run().finally(() => {
+      this.running = undefined;
+      if (this.hasWork) this.runSoon();
+    });
+  }
+
+  private get hasWork(): boolean {
+    return !this.isStopped && (this.isWriteDue || this.asked.size > 0 || this.book.wantsGrants);
+  }
+
+  private async run(): Promise<void> {
+    await new Promise<void>((resolve) => this.timing.after(0, resolve));
+    while (this.hasWork) {
+      try {
+        if (!this.isRegistered) await this.register();
+        else if (this.isWriteDue) await this.writeAll();
+        else if (this.asked.size > 0) await this.giveBack();
+        else await this.askForGrants();
+      } catch (error) {
+        this.listener?.failed(error);
+        this.book.rejectHeld(error);
+        this.isWriteDue = false;
+        this.asked.clear();
+        this.tickIn(retryMs);
+      }
+    }
+  }
+
+  private async register(): Promise<void> {
+    const holder = this.newHolderId();
+    const sentAt = this.timing.now();
+    const { holders, gone } = await this.store.register(holder);
+    this.holder = holder;
+    this.beat = 0;
+    this.isRegistered = true;
+    this.aliveAt = sentAt;
+    const now = this.timing.now();
+    this.watch.see(holders, now);
+    this.watch.noteGone(gone, now);
+  }
+
+  private async askForGrants(): Promise<void> {
+    const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
+    const requests = taken.map(({ request }) => request);
+    try {
+      const { grants, strays } = await this.store.grant(
+        this.holder,
+        requests,
+        this.watch.gone(this.timing.now()),
+      );
+      const now = this.timing.now();
+      this.watch.noteGone(strays, now);
+      if (!this.isAlive(now)) return this.book.rejectHeld(unavailable());
+      taken.forEach(({ budget }, i) => this.book.applyGrant(budget, grants[i]!, now));
+      const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
+      if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
+    } catch (error) {
+      this.book.rejectHeld(error, budgetsOf(taken));
+      throw error;
+    }
+  }
+
+  /** Only what is asked for: the rest is written in its time. */
+  private async giveBack(): Promise<void> {
+    const keys = [...this.asked.values()];
+    this.asked.clear();
+    const rows = this.book.giveBack(keys, this.timing.now());
+    if (rows.length === 0) return;
+    const request = { beat: undefined, rows, forgotten: [], silent: [] };
+    const { isKnown } = await this.store.write(this.holder, request);
+    if (!isKnown) return this.lose();
+    this.messages.gave(rows.map(({ key }) => key));
+  }
+
+  /** All that was used since the last time, and with the last of it the sign of life. */
+  private async writeAll(): Promise<void> {
+    const beganAt = this.timing.now();
+    this.isWriteDue = false;
+    for (let isLast = false; !isLast;) {
+      const now = this.timing.now();
+      const forgotten = this.book.takeForgotten(maxRows, now);
+      const { budgets, rows } = this.book.takeUnwritten(maxRows, now);
+      isLast = budgets.length < maxRows;
+      const silent = isLast ? this.watch.silent(now) : [];
+      try {
+        const beat = isLast ? ++this.beat : undefined;
+        const request = { beat, rows, forgotten: [...forgotten.values()], silent };
+        const { isKnown, holders, asked } = await this.store.write(this.holder, request);
+        if (!isKnown) return this.lose();
+        this.book.noteRemoved(forgotten);
+        this.onAsked(asked);
+        if (isLast) this.watch.see(holders, this.timing.now());
+      } catch (error) {
+        this.book.putBackUnwritten(budgets);
+        throw error;
+      }
+    }
+    this.aliveAt = beganAt;
+    this.listener?.worked();
+    const finished = this.watch.takeFinished(this.timing.now());
+    if (finished.length > 0) await this.store.prune(finished);
+  }
+
+  /** The others gave this node up: what it held is theirs in a window's time, and it begins anew. */
+  private lose(): void {
+    this.aliveAt = -Infinity;
+    this.isRegistered = false;
+    this.isWriteDue = true;
+    this.book.clear(unavailable());
+  }
+}
+
+function budgetsOf(taken: readonly { budget: Budget }[]): Budget[] {
+  return taken.map(({ budget }) => budget);
+}
+
+function unavailable(): DomainError {
+  return new DomainError('unavailable', 'The service cannot count calls just now. Try again in a moment.');
+}

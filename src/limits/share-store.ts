@@ -1,0 +1,96 @@
+import type { BudgetKey } from './budget.js';
+
+/** One number a window, the tightest window first. */
+export type PerWindow = readonly number[];
+
+/** What a node asks the database for, for one budget. */
+export interface GrantRequest {
+  key: BudgetKey;
+  limits: PerWindow;
+  windowsMs: PerWindow;
+  /** The share that the node holds, which stays. */
+  held: PerWindow;
+  used: PerWindow;
+  /** What waits, and so is short if it is not granted. */
+  needed: PerWindow;
+  /** `needed` and some more for the calls to come. */
+  wanted: PerWindow;
+}
+
+export interface Grant {
+  /** The node's share from now on: committed. */
+  shares: PerWindow;
+  /** Of the limit, what no node holds. */
+  unallocated: PerWindow;
+  /** Less than needed was to be had, and other nodes hold some: they were asked to give back. */
+  isShort: boolean;
+}
+
+/** A budget's row as it is to be: the share the node keeps, and what it used of it. */
+export interface ShareRow {
+  key: BudgetKey;
+  shares: PerWindow;
+  used: PerWindow;
+}
+
+/** A run of another node's share book, and the last sign of life that was read of it. */
+export interface HolderBeat {
+  id: string;
+  beat: number;
+}
+
+/** A holder that admits no more, and for how long that is known. */
+export interface GoneHolder {
+  id: string;
+  forMs: number;
+}
+
+export interface WriteRequest {
+  /** undefined: no sign of life, since more is still to be written. */
+  beat: number | undefined;
+  rows: readonly ShareRow[];
+  forgotten: readonly BudgetKey[];
+  /** Holders that were silent too long: they may not use their shares from now on, unless they have beaten since. */
+  silent: readonly HolderBeat[];
+}
+
+export interface WriteResult {
+  /** False: the others gave this holder up, and its shares with it. */
+  isKnown: boolean;
+  /** All others. */
+  holders: HolderBeat[];
+  /** Budgets of which another node wants a part. */
+  asked: BudgetKey[];
+}
+
+/** The database's side of the shares. */
+export interface ShareStore {
+  /** Also says which holders are gone already, but still have shares to their names. */
+  register(holder: string): Promise<{ holders: HolderBeat[]; gone: string[] }>;
+  /** Durable before it resolves. `strays`: holders that are gone and that `gone` did not name. */
+  grant(
+    holder: string,
+    requests: readonly GrantRequest[],
+    gone: readonly GoneHolder[],
+  ): Promise<{ grants: Grant[]; strays: string[] }>;
+  write(holder: string, request: WriteRequest): Promise<WriteResult>;
+  /** Removes what holders left that have been gone for longer than any window. */
+  prune(holders: readonly string[]): Promise<void>;
+  /** The holder admits no more; its rows say what it used. */
+  leave(holder: string, rows: readonly ShareRow[]): Promise<void>;
+}
+
+/** Hints between nodes; each may be lost. */
+export interface ShareMessages {
+  /** This node is short of these. */
+  asked(keys: readonly BudgetKey[]): void;
+  /** This node gave something of these back. */
+  gave(keys: readonly BudgetKey[]): void;
+}
+
+/** The process's monotonic clock and timers; a simulation has its own. */
+export interface Timing {
+  now(): number;
+  /** Returns what undoes it. */
+  after(ms: number, work: () => void): () => void;
+}

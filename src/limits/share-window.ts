@@ -1,0 +1,68 @@
+import type { RateWindow } from '../config/rate-limits.js';
+
+/** Admissions so close together leave a window together, with the last of them: late by so much of it, early never. */
+const grainsPerWindow = 40;
+const compactAfter = 128;
+
+/** One window of a caller's limit: the share of it that this node holds, and what the node admitted within it. */
+export class ShareWindow {
+  /** What this node may admit within any `windowMs`; never above what the database has granted it. */
+  share = 0;
+  /** Of the limit, what no node held when the database last granted. */
+  unallocated = 0;
+  /** Admitted here within the window, as of the last `expire`. */
+  used = 0;
+  private readonly ends: number[] = [];
+  private readonly counts: number[] = [];
+  private head = 0;
+  private readonly grainMs: number;
+
+  constructor(readonly window: RateWindow) {
+    this.grainMs = window.windowMs / grainsPerWindow;
+  }
+
+  get hasRoom(): boolean {
+    return this.used < this.share;
+  }
+
+  /** Times are the process's monotonic clock, in milliseconds. */
+  expire(now: number): void {
+    const { ends, counts } = this;
+    const { windowMs } = this.window;
+    while (this.head < ends.length && ends[this.head]! + windowMs <= now) this.used -= counts[this.head++]!;
+    if (this.head < compactAfter && this.head < ends.length) return;
+    ends.splice(0, this.head);
+    counts.splice(0, this.head);
+    this.head = 0;
+  }
+
+  add(now: number): void {
+    const last = this.ends.length - 1;
+    const joinsLast =
+      last >= this.head && Math.floor(this.ends[last]! / this.grainMs) === Math.floor(now / this.grainMs);
+    if (joinsLast) {
+      this.ends[last] = now;
+      this.counts[last]!++;
+    } else {
+      this.ends.push(now);
+      this.counts.push(1);
+    }
+    this.used++;
+  }
+
+  /** Until the oldest admission leaves the window; 0 if there is none. */
+  resetMs(now: number): number {
+    const oldest = this.ends[this.head];
+    return oldest === undefined ? 0 : Math.max(0, oldest + this.window.windowMs - now);
+  }
+
+  /** Gives up all but what is used and a part of the rest: only a share above the use may shrink. False: nothing to give. */
+  shrink(keepOfSpare: number): boolean {
+    const spare = this.share - this.used;
+    const given = spare - Math.floor(Math.max(0, spare) * keepOfSpare);
+    if (given <= 0) return false;
+    this.share -= given;
+    this.unallocated += given;
+    return true;
+  }
+}

@@ -1,0 +1,108 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { v7 } from 'uuid';
+import { Database } from '../database/database.js';
+import { NotifyChannel } from '../database/notify-channel.js';
+import type { Admission } from './admission.js';
+import type { BudgetKey, LimitSubject } from './budget.js';
+import { shareDatabase } from './share-database.js';
+import { ShareKeeper } from './share-keeper.js';
+import type { ShareMessages, Timing } from './share-store.js';
+
+const topic = 'limits';
+/** So many budgets are named in a message at the most: it has to fit into a notification. */
+const maxKeysInMessage = 30;
+
+/** What comes within so many milliseconds travels together. */
+const collectMs = 10;
+
+interface Message {
+  from: string;
+  asked: BudgetKey[];
+  gave: BudgetKey[];
+}
+
+const realTime: Timing = {
+  now: () => performance.now(),
+  after: (ms, work) => {
+    if (ms === 0) {
+      const immediate = setImmediate(work);
+      return () => clearImmediate(immediate);
+    }
+    const timer = setTimeout(work, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** This process's shares of its callers' limits, kept by `ShareKeeper`. */
+@Injectable()
+export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger(Shares.name);
+  private readonly id = v7();
+  private readonly keeper: ShareKeeper;
+  private readonly outbox: Record<'asked' | 'gave', BudgetKey[]> = { asked: [], gave: [] };
+  private sendTimer: NodeJS.Timeout | undefined;
+  private isFailing = false;
+
+  constructor(
+    database: Database,
+    private readonly channel: NotifyChannel,
+  ) {
+    const messages: ShareMessages = {
+      asked: (keys) => this.collect('asked', keys),
+      gave: (keys) => this.collect('gave', keys),
+    };
+    this.keeper = new ShareKeeper(shareDatabase(database, this.id), messages, realTime, v7, {
+      failed: (error) => this.noteFailure(error),
+      worked: () => (this.isFailing = false),
+    });
+  }
+
+  /** Counts a call under all windows of its limit, or under none; at once in nearly all cases. */
+  admit(subject: LimitSubject): Admission | Promise<Admission> {
+    return this.keeper.admit(subject);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    this.channel.listen(topic, (body) => {
+      const { from, asked, gave } = JSON.parse(body) as Message;
+      if (from === this.id) return;
+      if (asked.length > 0) this.keeper.onAsked(asked);
+      if (gave.length > 0) this.keeper.onGiven(gave);
+    });
+    await this.keeper.start();
+  }
+
+  /** Once nobody calls any more. What cannot be given back without a database counts as used for a window. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.keeper.stop().catch((error: unknown) => this.noteFailure(error));
+  }
+
+  private collect(kind: 'asked' | 'gave', keys: readonly BudgetKey[]): void {
+    this.outbox[kind].push(...keys);
+    this.sendTimer ??= setTimeout(() => this.send(), collectMs).unref();
+  }
+
+  private send(): void {
+    this.sendTimer = undefined;
+    const { asked, gave } = this.outbox;
+    while (asked.length + gave.length > 0) {
+      const message: Message = {
+        from: this.id,
+        asked: asked.splice(0, maxKeysInMessage),
+        gave: gave.splice(0, maxKeysInMessage),
+      };
+      this.channel.sendNow(topic, JSON.stringify(message));
+    }
+  }
+
+  private noteFailure(error: unknown): void {
+    if (!this.isFailing)
+      this.logger.warn({ err: error }, 'the use of limits cannot be written; calls are refused meanwhile');
+    this.isFailing = true;
+  }
+}

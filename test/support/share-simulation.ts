@@ -1,0 +1,318 @@
+import { DomainError } from '../../src/errors/domain-error.js';
+import type { RateLimits } from '../../src/config/rate-limits.js';
+import type { Admission } from '../../src/limits/admission.js';
+import type { BudgetKey } from '../../src/limits/budget.js';
+import { ShareKeeper } from '../../src/limits/share-keeper.js';
+import type {
+  Grant,
+  GrantRequest,
+  ShareMessages,
+  ShareRow,
+  ShareStore,
+} from '../../src/limits/share-store.js';
+
+interface Event {
+  at: number;
+  order: number;
+  work: () => void;
+}
+
+/** Time that only passes from one event to the next. */
+export class SimulatedTime {
+  now = 0;
+  private readonly heap: Event[] = [];
+  private order = 0;
+
+  at(at: number, work: () => void): void {
+    const heap = this.heap;
+    heap.push({ at: Math.max(at, this.now), order: this.order++, work });
+    for (let child = heap.length - 1; child > 0;) {
+      const parent = (child - 1) >> 1;
+      if (!isBefore(heap[child]!, heap[parent]!)) break;
+      [heap[child], heap[parent]] = [heap[parent]!, heap[child]!];
+      child = parent;
+    }
+  }
+
+  async run(until: number): Promise<void> {
+    for (let next = this.take(until); next !== undefined; next = this.take(until)) {
+      this.now = next.at;
+      next.work();
+      for (let turn = 0; turn < 14; turn++) await undefined;
+    }
+    this.now = until;
+  }
+
+  private take(until: number): Event | undefined {
+    const { heap } = this;
+    const first = heap[0];
+    if (first === undefined || first.at > until) return undefined;
+    const last = heap.pop()!;
+    if (heap.length === 0) return first;
+    heap[0] = last;
+    for (let parent = 0; ;) {
+      let child = 2 * parent + 1;
+      if (child >= heap.length) break;
+      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+      if (!isBefore(heap[child]!, heap[parent]!)) break;
+      [heap[child], heap[parent]] = [heap[parent]!, heap[child]!];
+      parent = child;
+    }
+    return first;
+  }
+}
+
+function isBefore(one: Event, other: Event): boolean {
+  return one.at === other.at ? one.order < other.order : one.at < other.at;
+}
+
+/** What PostgreSQL does with the shares, by the rules of src/limits/queries. */
+class SimulatedDatabase {
+  private readonly holders = new Map<string, number>();
+  private readonly rows = new Map<string, Map<string, ShareRow>>();
+  private readonly asks = new Map<string, Map<string, BudgetKey>>();
+
+  storeFor(holderOf: (holder: string) => void): ShareStore {
+    return {
+      register: async (holder) => {
+        holderOf(holder);
+        this.holders.set(holder, 0);
+        const named = new Set([...this.rows.values()].flatMap((row) => [...row.keys()]));
+        return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
+      },
+      grant: async (holder, requests, gone) => {
+        const forMs = new Map(gone.map((one) => [one.id, one.forMs]));
+        const strays = new Set<string>();
+        return {
+          grants: requests.map((request) => this.grant(holder, request, forMs, strays)),
+          strays: [...strays],
+        };
+      },
+      write: async (holder, { beat, rows, forgotten, silent }) => {
+        const isKnown = this.holders.has(holder);
+        if (isKnown && beat !== undefined) this.holders.set(holder, beat);
+        for (const row of rows) if (this.of(row.key).has(holder)) this.of(row.key).set(holder, row);
+        for (const key of forgotten) this.of(key).delete(holder);
+        for (const { id, beat: known } of silent) if (this.holders.get(id) === known) this.holders.delete(id);
+        const asked = [...(this.asks.get(holder)?.values() ?? [])];
+        this.asks.delete(holder);
+        return { isKnown, holders: this.others(holder), asked };
+      },
+      prune: async () => undefined,
+      leave: async (holder, rows) => {
+        this.holders.delete(holder);
+        for (const row of this.rows.values()) row.delete(holder);
+        for (const row of rows) if (row.used.some((used) => used > 0)) this.of(row.key).set(holder, row);
+      },
+    };
+  }
+
+  private grant(
+    holder: string,
+    { key, limits, windowsMs, held, used, needed, wanted }: GrantRequest,
+    gone: Map<string, number>,
+    strays: Set<string>,
+  ): Grant {
+    const others = [...this.of(key)].filter(([id]) => id !== holder);
+    for (const [id] of others) if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
+    const free = limits.map((limit, i) => {
+      const byOthers = others.map(([id, row]) => {
+        if (this.holders.has(id)) return row.shares[i]!;
+        if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
+        if (i === 0) return row.shares[0]!;
+        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(3_000 / windowsMs[0]!));
+      });
+      return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, 0));
+    });
+    const shares = held.map((share, i) => share + Math.min(wanted[i]!, free[i]!));
+    this.of(key).set(holder, { key, shares, used });
+    const isShort = needed.some((count, i) => count > free[i]!);
+    if (isShort) {
+      for (const [id] of others) {
+        if (!this.holders.has(id)) continue;
+        if (!this.asks.has(id)) this.asks.set(id, new Map());
+        this.asks.get(id)!.set(idOf(key), key);
+      }
+    }
+    return { shares, unallocated: free.map((count, i) => count - Math.min(wanted[i]!, count)), isShort };
+  }
+
+  private of(key: BudgetKey): Map<string, ShareRow> {
+    let row = this.rows.get(idOf(key));
+    if (row === undefined) this.rows.set(idOf(key), (row = new Map<string, ShareRow>()));
+    return row;
+  }
+
+  private others(holder: string): { id: string; beat: number }[] {
+    return [...this.holders].filter(([id]) => id !== holder).map(([id, beat]) => ({ id, beat }));
+  }
+}
+
+function idOf({ subject, routeClass, policy }: BudgetKey): string {
+  return `${routeClass} ${policy} ${subject}`;
+}
+
+export interface CallOutcome {
+  at: number;
+  answeredAt: number;
+  result: 'admitted' | 'refused' | 'unavailable';
+}
+
+/** One node's keeper under a clock of its own, which can be frozen, cut off from the database, or killed. */
+export class SimulatedNode {
+  private frozen: (() => void)[] | undefined;
+  private isCutOff = false;
+  private isDead = false;
+  private readonly offset: number;
+  readonly keeper: ShareKeeper;
+
+  constructor(
+    private readonly fleet: SimulatedFleet,
+    private readonly random: () => number,
+  ) {
+    this.offset = Math.floor(random() * 1e6);
+    const messages: ShareMessages = {
+      asked: (keys) => fleet.tell(this, (node) => node.keeper.onAsked(keys)),
+      gave: (keys) => fleet.tell(this, (node) => node.keeper.onGiven(keys)),
+    };
+    let id = 0;
+    this.keeper = new ShareKeeper(
+      this.remote(fleet.database.storeFor(() => undefined)),
+      messages,
+      {
+        now: () => fleet.time.now + this.offset,
+        after: (ms, work) => {
+          let isOff = false;
+          fleet.time.at(fleet.time.now + ms, () => this.wake(() => isOff || work()));
+          return () => (isOff = true);
+        },
+      },
+      () => `${fleet.nodes.size}-${this.offset}-${++id}`,
+    );
+  }
+
+  freeze(): void {
+    this.frozen ??= [];
+  }
+
+  thaw(): void {
+    const late = this.frozen ?? [];
+    this.frozen = undefined;
+    for (const work of late) this.wake(work);
+  }
+
+  cutOff(isCutOff: boolean): void {
+    this.isCutOff = isCutOff;
+  }
+
+  kill(): void {
+    this.isDead = true;
+    this.fleet.nodes.delete(this);
+  }
+
+  /** Runs it now, when the node thaws, or never. */
+  wake(work: () => void): void {
+    if (this.isDead) return;
+    if (this.frozen === undefined) work();
+    else this.frozen.push(work);
+  }
+
+  call(subject: string, limits: RateLimits, done: (outcome: CallOutcome) => void): void {
+    const at = this.fleet.time.now;
+    const answer = (result: CallOutcome['result']): void =>
+      done({ at, answeredAt: this.fleet.time.now, result });
+    const settle = ({ admitted }: Admission): void => answer(admitted ? 'admitted' : 'refused');
+    try {
+      const admission = this.keeper.admit({ subject, routeClass: 'submit', limits, hasKey: true });
+      if (admission instanceof Promise) admission.then(settle, () => answer('unavailable'));
+      else settle(admission);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      answer('unavailable');
+    }
+  }
+
+  /** The database at the other end of a network that takes its time, and loses what is sent while it is cut. */
+  private remote(store: ShareStore): ShareStore {
+    const over =
+      <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+      (...args: Args): Promise<T> =>
+        new Promise((resolve, reject) => {
+          const { time } = this.fleet;
+          const fail = (): void => time.at(time.now + 2_000, () => this.wake(() => reject(lost())));
+          if (this.isCutOff) return fail();
+          time.at(time.now + this.latency(), () => {
+            const result = work(...args);
+            if (this.isCutOff) return fail();
+            time.at(time.now + this.latency(), () => this.wake(() => resolve(result)));
+          });
+        });
+    return {
+      register: over(store.register),
+      grant: over(store.grant),
+      write: over(store.write),
+      prune: over(store.prune),
+      leave: over(store.leave),
+    };
+  }
+
+  private latency(): number {
+    return 0.5 + this.random() * (this.random() < 0.02 ? 200 : 6);
+  }
+}
+
+function lost(): DomainError {
+  return new DomainError('unavailable', 'The database cannot be reached.');
+}
+
+export class SimulatedFleet {
+  readonly time = new SimulatedTime();
+  readonly database = new SimulatedDatabase();
+  readonly nodes = new Set<SimulatedNode>();
+
+  constructor(
+    private readonly random: () => number,
+    /** Of the hints between nodes. */
+    private readonly lostMessages = 0.05,
+  ) {}
+
+  join(): SimulatedNode {
+    const node = new SimulatedNode(this, this.random);
+    void node.keeper.start().then(
+      () => this.nodes.add(node),
+      () => undefined,
+    );
+    return node;
+  }
+
+  tell(from: SimulatedNode, what: (node: SimulatedNode) => void): void {
+    for (const node of this.nodes) {
+      if (node === from || this.random() < this.lostMessages) continue;
+      this.time.at(this.time.now + 5 + this.random() * 45, () => node.wake(() => what(node)));
+    }
+  }
+}
+
+/** A small generator with a seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** The most calls within any window, wherever it begins. */
+export function maxInAnyWindow(times: readonly number[], windowMs: number): number {
+  const sorted = [...times].sort((one, other) => one - other);
+  let first = 0;
+  let max = 0;
+  sorted.forEach((time, i) => {
+    // Clocks of different offsets differ in the last digits of a number.
+    while (sorted[first]! + windowMs <= time + 1e-6) first++;
+    max = Math.max(max, i - first + 1);
+  });
+  return max;
+}
