@@ -24,7 +24,7 @@ interface Source {
   stale: boolean;
 }
 
-/** Positions are updates at max this often… */
+/** Positions are sent at most this often… */
 const roundMs = 1_000;
 /** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
 const stepsPerRound = 50;

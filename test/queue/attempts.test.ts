@@ -87,7 +87,7 @@ describe('attempts', () => {
     expect(model.times(id)).toBe(1);
   });
 
-  test('wait as long as the model asked, out of the line but still IN_QUEUE', async () => {
+  test('wait as long as the model asked, out of the queue but still IN_QUEUE', async () => {
     const later = { status: 429, headers: { 'retry-after': '3600' } };
     const id = await calls.submit('test/patient', { attempts: [later, {}] });
     await model.arrived(id);
@@ -113,7 +113,7 @@ describe('attempts', () => {
     expect(wait).toEqual({ ok: true });
   });
 
-  test('keep the place in the line: a request that failed is ahead of those that came after it', async () => {
+  test('keep the position in the queue: a request that failed is ahead of those that came after it', async () => {
     const first = await calls.submit('test/narrow', { hold: true });
     await model.arrived(first);
     const id = await calls.submit('test/narrow', { attempts: [busy, {}] });

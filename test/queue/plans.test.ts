@@ -211,7 +211,7 @@ describe('the hot statements find their rows by index, and the claim sorts nothi
   });
 });
 
-test('a claim reads as little of a long line as of a short one', async () => {
+test('a claim reads as little of a long queue as of a short one', async () => {
   const pagesOf = async (): Promise<number> => {
     const plan = await planOf('claim', '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
     const found = /Limit[^\n]*\n(?:.*Output.*\n)?\s*Buffers: ([^\n]*)/.exec(plan);

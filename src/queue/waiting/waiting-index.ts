@@ -24,8 +24,8 @@ export class WaitingIndex {
   private readonly tombstones = new Tombstones();
 
   add({ modelId, priority, seq, attempt }: EntryChange): void {
-    const removedAt = this.tombstones.attempt(seq);
-    if (removedAt !== undefined && attempt <= removedAt) return;
+    const removedAttempt = this.tombstones.attempt(seq);
+    if (removedAttempt !== undefined && attempt <= removedAttempt) return;
     addTo(this.models, modelId, priority, seq);
     if (this.refilled !== undefined) addTo(this.refilled, modelId, priority, seq);
   }
