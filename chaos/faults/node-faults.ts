@@ -5,6 +5,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'node killed',
     hits: 'one node',
+    graceMs: null,
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
@@ -16,6 +17,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'all nodes killed',
     hits: 'all nodes',
+    graceMs: null,
     async make(context) {
       mark(context, context.targets, true);
       await Promise.all(context.targets.map((node) => node.kill()));
@@ -26,10 +28,11 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'rolling restart',
     hits: 'all nodes',
+    graceMs: null,
     async make(context) {
       for (const node of context.targets) {
         mark(context, [node]);
-        await node.stop();
+        if (!(await node.stop())) context.violate('a node stops in order', `${node.name} had to be killed`);
         await node.start();
       }
     },
@@ -37,6 +40,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'node frozen',
     hits: 'one node',
+    graceMs: 5_000,
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
@@ -48,6 +52,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'node cut off',
     hits: 'one node',
+    graceMs: 10_000,
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
@@ -60,6 +65,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'connections reset',
     hits: 'one node',
+    graceMs: 5_000,
     make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
@@ -70,6 +76,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'listener half-open',
     hits: 'one node',
+    graceMs: 0,
     make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
