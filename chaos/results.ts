@@ -14,7 +14,7 @@ import type { Options } from './options.js';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 const directory = join(root, 'chaos/results');
 
-/** One run, as it is kept. */
+/** One run, as its file has it. */
 export interface Result {
   date: string;
   /** What ran; with a + where files differed from it. */
@@ -60,6 +60,7 @@ export async function writeResult(result: Result): Promise<string> {
 }
 
 export function readResults(): Result[] {
+  mkdirSync(directory, { recursive: true });
   return readdirSync(directory)
     .filter((name) => name.endsWith('.json'))
     .sort()

@@ -26,7 +26,7 @@ export async function writeTables(): Promise<void> {
   const text = readFileSync(path, 'utf8');
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`${path} has no place for the tables`);
+  if (from < 0 || to < from) throw new Error(`${path} has no markers for the tables`);
   const written = `${text.slice(0, from)}${begin}\n${tables(readResults())}\n${text.slice(to)}`;
   writeFileSync(path, await format(written, { parser: 'markdown', printWidth: 110 }));
 }

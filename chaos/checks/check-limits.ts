@@ -1,8 +1,9 @@
 import { parseRateLimits } from '../../src/config/parsers.js';
-import type { RateWindow } from '../../src/config/rate-limits.js';
 import type { FaultRecord } from '../faults/fault.js';
 import type { Caller, LimitedCall, RouteClass } from '../load/caller.js';
 import type { Ledger } from '../load/ledger.js';
+
+type RateWindow = ReturnType<typeof parseRateLimits>[number];
 
 /** A caller below this part of its limit is hardly ever refused. */
 const calmShare = 0.7;
@@ -11,6 +12,8 @@ const mostRefused = 0.01;
 const leastJudged = 1_000;
 /** After a fault and one window; a caller may get less until then. */
 const afterFaultMs = 5_000;
+/** A caller gives up by then. */
+const longestCallMs = 20_000;
 
 export interface LimitUse {
   routes: RouteClass;
@@ -101,19 +104,20 @@ function countRefusals(
     if (call.result === 'unknown' || isDisturbed(records, sentAt - windowMs - afterFaultMs, answeredAt))
       continue;
     // Below it now, and in the window before: what was given back since then may still be on its way.
-    if (countSince(calls, i, sentAt - windowMs) > most) continue;
-    const before = countSince(calls, i, sentAt - 2 * windowMs) - countSince(calls, i, sentAt - windowMs);
-    if (before > most) continue;
+    if (countBetween(calls, i, sentAt - windowMs, answeredAt) > most) continue;
+    if (countBetween(calls, i, sentAt - 2 * windowMs, sentAt - windowMs) > most) continue;
     use.judged++;
     if (refused) use.unduly++;
   }
 }
 
-/** The call at `index` and those before it that may have reached the service after `from`. */
-function countSince(calls: readonly LimitedCall[], index: number, from: number): number {
+/** The calls that may have reached the service between the two times. `index` is where to begin. */
+function countBetween(calls: readonly LimitedCall[], index: number, from: number, to: number): number {
   let count = 0;
-  for (let i = index; i >= 0 && calls[i]!.sentAt > from - 20_000; i--)
-    if (calls[i]!.answeredAt > from) count++;
+  for (let i = index; i >= 0 && calls[i]!.sentAt > from - longestCallMs; i--) {
+    if (calls[i]!.answeredAt > from && calls[i]!.sentAt <= to) count++;
+  }
+  for (let i = index + 1; i < calls.length && calls[i]!.sentAt <= to; i++) count++;
   return count;
 }
 

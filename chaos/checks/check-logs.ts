@@ -16,15 +16,15 @@ export function checkLogs(stored: StoredState, ledger: Ledger, runs: RunLog): vo
 
 function checkStored(row: RequestRow, ledger: Ledger, runs: RunLog): void {
   for (const run of runs.ofRequest(row.id)) {
-    const kept = row.events
+    const found = row.events
       .map(({ text }) => /^\S+ runner (\S+) line (\d+)$/.exec(text ?? ''))
       .filter((match) => match?.[1] === run.nonce)
       .map((match) => Number(match![2]));
-    if (kept.some((line, i) => line !== i)) {
-      ledger.violate('log lines are stored once and in order', `${run.nonce}: ${kept.join()}`, row.id);
+    if (found.some((line, i) => line !== i)) {
+      ledger.violate('log lines are stored once and in order', `${run.nonce}: ${found.join()}`, row.id);
     }
-    if (row.output?.nonce === run.nonce && kept.length !== run.lines) {
-      const detail = `${run.nonce}: ${kept.length} of ${run.lines}`;
+    if (row.output?.nonce === run.nonce && found.length !== run.lines) {
+      const detail = `${run.nonce}: ${found.length} of ${run.lines}`;
       ledger.violate('a success has every line of its log', detail, row.id);
     }
   }
@@ -46,11 +46,11 @@ function checkIds({ id, events }: Followed, ledger: Ledger): void {
 
 function checkSent({ events, opened }: Followed, row: RequestRow, ledger: Ledger): void {
   const sent = events.flatMap(({ logs }) => logs);
-  const kept = row.events.flatMap(({ text }) => text ?? []);
-  if (sent.join('\n') === kept.join('\n')) return;
-  const missing = kept.filter((line) => !sent.includes(line));
+  const found = row.events.flatMap(({ text }) => text ?? []);
+  if (sent.join('\n') === found.join('\n')) return;
+  const missing = found.filter((line) => !sent.includes(line));
   const twice = sent.filter(
-    (line, i) => sent.indexOf(line) !== i && kept.indexOf(line) === kept.lastIndexOf(line),
+    (line, i) => sent.indexOf(line) !== i && found.indexOf(line) === found.lastIndexOf(line),
   );
   const detail = {
     opened,

@@ -3,7 +3,7 @@ import { KeySecret } from '../../src/auth/key-secret.js';
 import type { Postgres } from '../cluster/postgres.js';
 import { Caller, shippedLimits, type Limits } from './caller.js';
 
-/** Everybody who calls. All have limits, most of them the shipped ones. */
+/** All callers. Each has limits, most of them the shipped ones. */
 export class Callers {
   /** The bootstrap key. */
   readonly main = withKey('bootstrap');

@@ -4,8 +4,8 @@ import type { Postgres } from '../cluster/postgres.js';
 const everyMs = 100;
 
 /**
- * How many submissions one commit wrote: rows with one xmin. Only waiting requests that never ran are looked at, for
- * every change of a row gives it another.
+ * How many submissions one commit wrote: rows with one xmin. Those of `queue_entry`, which a submission writes with
+ * its request, for they are never changed; an entry that was never tried is its submission's.
  */
 export class CommitSampler {
   private readonly rowsOfCommit = new Map<string, number>();
@@ -38,10 +38,7 @@ export class CommitSampler {
 
   private async sample(): Promise<void> {
     const commits = await this.postgres.query<{ xmin: string; rows: number }>(
-      `SELECT xmin::text AS xmin, count(*)::integer AS rows
-       FROM request
-       WHERE state = 'IN_QUEUE' AND attempt = 0 AND model_id IN ('chaos/echo', 'chaos/fast')
-       GROUP BY 1`,
+      'SELECT xmin::text AS xmin, count(*)::integer AS rows FROM queue_entry WHERE attempt = 0 GROUP BY 1',
     );
     for (const { xmin, rows } of commits) {
       this.rowsOfCommit.set(xmin, Math.max(rows, this.rowsOfCommit.get(xmin) ?? 0));
