@@ -1,4 +1,5 @@
 import { faultRows } from './fault-table.js';
+import { checkBursts } from './checks/check-bursts.js';
 import { checkCalm } from './checks/check-calm.js';
 import { checkConcurrency } from './checks/check-concurrency.js';
 import { checkIdempotency } from './checks/check-idempotency.js';
@@ -13,7 +14,7 @@ import { now, sleep, within } from './clock.js';
 import { Cluster } from './cluster/cluster.js';
 import { GrantHistory } from './cluster/grant-history.js';
 import { faultKinds, Schedule } from './faults/schedule.js';
-import { Bursts, checkBursts } from './load/bursts.js';
+import { Bursts } from './load/bursts.js';
 import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';

@@ -9,7 +9,7 @@ export interface RawAnswer {
 /** Connections idle for longer are closed here, before the service closes them under a call. */
 const idleMs = 2_000;
 
-const agent = new Agent({ keepAlive: true, timeout: idleMs, scheduling: 'lifo' });
+const agent = new Agent({ keepAlive: true, timeout: idleMs, scheduling: 'lifo', maxFreeSockets: 1_500 });
 
 /** One call; rejects when the connection breaks or the whole answer has not come in time. */
 export function httpCall(
