@@ -6,11 +6,11 @@ import { shippedLimits } from '../load/caller.js';
 import { Callers } from '../load/callers.js';
 import type { Random } from '../random.js';
 import { DatabasePath } from './database-path.js';
-import { DatabaseProxy } from './database-proxy.js';
 import { Disk } from './disk.js';
 import { modelsFile } from './models-file.js';
 import { PgBouncer } from './pgbouncer.js';
 import { Postgres } from './postgres.js';
+import { ProxyThread } from './proxy-thread.js';
 import { type Role, ServiceNode } from './service-node.js';
 
 /** The repository, seen from `dist/chaos/cluster`. */
@@ -25,7 +25,7 @@ export class Cluster {
   readonly paths: DatabasePath[] = [];
   readonly callers = new Callers();
   private bouncer: PgBouncer | undefined;
-  private behindBouncer: DatabaseProxy | undefined;
+  private readonly proxies = new ProxyThread();
 
   constructor(
     private readonly processes: number,
@@ -43,7 +43,7 @@ export class Cluster {
     await this.postgres.start();
     if (this.pgbouncer) await this.startPgBouncer();
     for (const [index, role] of this.roles().entries()) {
-      const path = await DatabasePath.open(this.postgres, this.bouncer);
+      const path = await DatabasePath.open(this.proxies, this.postgres, this.bouncer);
       this.paths.push(path);
       this.nodes.push(
         new ServiceNode({
@@ -75,9 +75,8 @@ export class Cluster {
 
   async stop(keepDirectory: boolean): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
-    await Promise.all(this.paths.map((path) => path.close()));
     this.bouncer?.abandon();
-    await this.behindBouncer?.close();
+    await this.proxies.stop();
     await this.postgres.stop();
     process.off('exit', this.abandon);
     if (!keepDirectory) rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
@@ -92,8 +91,7 @@ export class Cluster {
 
   /** Its settings name one port, and the server has another after every start: a proxy stands between. */
   private async startPgBouncer(): Promise<void> {
-    this.behindBouncer = new DatabaseProxy(() => this.postgres.port);
-    const port = await this.behindBouncer.listen();
+    const { port } = await this.proxies.open(this.postgres.portCell);
     this.bouncer = await PgBouncer.start(this.directory, port, this.postgres.password);
   }
 

@@ -39,11 +39,11 @@ export class DatabaseProxy {
     this.waiting.clear();
   }
 
-  /** One connection of the notification channel goes silent for good, if there is one. */
-  muteChannel(pick: <T>(items: readonly T[]) => T): void {
+  /** One connection of the notification channel, drawn from 0 to 1, goes silent for good, if there is one. */
+  muteChannel(draw: number): void {
     const channels = [...this.pairs].filter(({ isChannel, mute }) => isChannel && !mute);
-    if (channels.length === 0) return;
-    const pair = pick(channels);
+    const pair = channels[Math.floor(draw * channels.length)];
+    if (pair === undefined) return;
     pair.mute = true;
     pause(pair);
   }
@@ -55,11 +55,6 @@ export class DatabaseProxy {
       server.resetAndDestroy();
     }
     for (const client of this.waiting) client.resetAndDestroy();
-  }
-
-  async close(): Promise<void> {
-    this.reset();
-    await new Promise((done) => this.listener.close(done));
   }
 
   private accept(client: Socket): void {

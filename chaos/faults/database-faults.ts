@@ -31,9 +31,9 @@ export const databaseFaults: readonly FaultKind[] = [
     hits: 'database',
     graceMs,
     async make({ cluster, random }) {
-      for (const path of cluster.paths) path.hang();
+      await Promise.all(cluster.paths.map((path) => path.make('hang')));
       await sleep(random.between(1_000, 20_000));
-      for (const path of cluster.paths) path.heal();
+      await Promise.all(cluster.paths.map((path) => path.make('heal')));
     },
   },
   {

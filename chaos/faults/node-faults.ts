@@ -57,31 +57,29 @@ export const nodeFaults: readonly FaultKind[] = [
       const node = context.random.pick(context.targets);
       mark(context, [node]);
       const path = context.cluster.pathOf(node);
-      path.hang();
+      await path.make('hang');
       await sleep(context.random.between(1_000, 20_000));
-      path.heal();
+      await path.make('heal');
     },
   },
   {
     name: 'connections reset',
     hits: 'one node',
     graceMs: 5_000,
-    make(context) {
+    async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      context.cluster.pathOf(node).reset();
-      return Promise.resolve();
+      await context.cluster.pathOf(node).make('reset');
     },
   },
   {
     name: 'listener half-open',
     hits: 'one node',
     graceMs: 0,
-    make(context) {
+    async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      context.cluster.pathOf(node).muteChannel((channels) => context.random.pick(channels));
-      return Promise.resolve();
+      await context.cluster.pathOf(node).muteChannel(context.random.next());
     },
   },
 ];

@@ -12,7 +12,7 @@ const leastMs = 1_200;
 /** It goes on for so long, surge after surge, if a busy machine keeps it from the bar. */
 const mostMs = 15_000;
 /** Calls under way; then it waits for most of their answers, and surges again. */
-const mostPending = 3_000;
+const mostPending = 2_200;
 const fewPending = 200;
 const tickMs = 10;
 /** Requests of each burst that a caller watches to their end. */
