@@ -15,10 +15,11 @@ export interface EventRow {
   text: string | null;
 }
 
-/** Everything that the database knows of one request. */
+/** Everything that the database has of one request. */
 export interface RequestRow {
   id: string;
   modelId: string;
+  keyId: string;
   marker: string;
   state: string;
   outcome: string | null;
@@ -26,21 +27,22 @@ export interface RequestRow {
   failed: number;
   lost: number;
   code: string | null;
-  output: { request_id: string; attempt: number; nonce: string } | null;
+  /** Of the harness's models, or the input of the one that echoes. */
+  output: { request_id?: string; attempt?: number; nonce?: string; marker?: string } | null;
   attempts: AttemptRow[];
   events: EventRow[];
 }
 
-export interface Books {
+export interface StoredState {
   requests: Map<string, RequestRow>;
   idempotencyKeys: { key: string; id: string }[];
   /** Rows left in the tables of what waits and runs. */
   left: { queue_entry: number; delayed_entry: number; lease: number };
 }
 
-export async function readBooks({ postgres }: Cluster): Promise<Books> {
+export async function readStoredState({ postgres }: Cluster): Promise<StoredState> {
   const rows = await postgres.query<RequestRow>(
-    `SELECT r.id, r.model_id AS "modelId", r.input->>'marker' AS marker, r.state, r.outcome, r.attempt,
+    `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.state, r.outcome, r.attempt,
             r.failed_attempts AS failed, r.lost_attempts AS lost, r.error->>'code' AS code, r.output,
             coalesce(a.attempts, '[]') AS attempts, coalesce(e.events, '[]') AS events
      FROM request r
@@ -56,7 +58,7 @@ export async function readBooks({ postgres }: Cluster): Promise<Books> {
        FROM request_event GROUP BY request_id
      ) e ON e.request_id = r.id`,
   );
-  const [left] = await postgres.query<Books['left']>(
+  const [left] = await postgres.query<StoredState['left']>(
     `SELECT (SELECT count(*)::integer FROM queue_entry) AS queue_entry,
             (SELECT count(*)::integer FROM delayed_entry) AS delayed_entry,
             (SELECT count(*)::integer FROM lease) AS lease`,

@@ -8,19 +8,19 @@ import type { Submitter } from './submitter.js';
 
 const modelId = 'chaos/held';
 const depth = 24;
-/** By then even a node that missed a message has compared its line with the database. */
+/** By then even a node that missed a message has compared its index with the database. */
 const patienceMs = 45_000;
 
 interface Disagreement {
   node: string;
   id: string;
-  told: number | undefined;
+  shown: number | undefined;
   true: number;
 }
 
-/** A line that does not move, because its model holds what it runs: every position in it must be exact. */
-export class HeldLine {
-  /** How long after the last heal all nodes told every position right. */
+/** A queue that does not move, because its model holds what it runs: every position in it must be exact. */
+export class HeldQueue {
+  /** How long after the last heal all nodes showed every position right. */
   readonly exactAfterMs: number[] = [];
 
   constructor(
@@ -31,7 +31,7 @@ export class HeldLine {
     private readonly random: Random,
   ) {}
 
-  /** Lengthens the line, and cancels some in its middle. */
+  /** Lengthens the queue, and cancels some in its middle. */
   async fill(): Promise<void> {
     const entries: Entry[] = [];
     for (let missing = depth - (await this.order()).length; missing > 0; missing--) {
@@ -40,7 +40,7 @@ export class HeldLine {
     }
     for (const entry of entries.filter(() => this.random.chance(0.15))) {
       const node = this.random.pick(this.cluster.apiNodes);
-      await this.client.call(node, 'PUT', `requests/${entry.id}/cancel`);
+      await this.client.call(entry.caller, node, 'PUT', `requests/${entry.id}/cancel`);
     }
   }
 
@@ -70,24 +70,28 @@ export class HeldLine {
     const before = await this.order();
     const wrong: Disagreement[] = [];
     for (const node of this.cluster.apiNodes) {
-      const answers = await Promise.all(
-        before.map((id) => this.client.call(node, 'GET', `requests/${id}/status`)),
-      );
-      for (const [place, id] of before.entries()) {
-        const told = (answers[place]?.body as Status | undefined)?.queue_position;
-        if (told !== place) wrong.push({ node: node.name, id, told, true: place });
+      const shown = await Promise.all(before.map((id) => this.positionOf(id, node)));
+      for (const [position, id] of before.entries()) {
+        if (shown[position] === position) continue;
+        wrong.push({ node: node.name, id, shown: shown[position], true: position });
       }
     }
     const after = await this.order();
-    // It moved under our eyes: look again.
+    // It moved while it was compared: look again.
     return before.join() === after.join() ? wrong : this.compare();
+  }
+
+  private async positionOf(id: string, node: Cluster['nodes'][number]): Promise<number | undefined> {
+    const caller = this.random.pick(this.cluster.callers.keyless);
+    const answer = await this.client.call(caller, node, 'GET', `requests/${id}/status`);
+    return (answer?.body as Status | undefined)?.queue_position;
   }
 
   private async order(): Promise<string[]> {
     const rows = await this.cluster.postgres.query<{ id: string }>(
       `SELECT request_id AS id
-       FROM (SELECT * FROM queue_entry UNION ALL
-             SELECT model_id, priority, seq, request_id, attempt, expires_at FROM delayed_entry) AS line
+       FROM (SELECT model_id, priority, seq, request_id FROM queue_entry UNION ALL
+             SELECT model_id, priority, seq, request_id FROM delayed_entry) AS waiting
        WHERE model_id = $1 ORDER BY priority, seq`,
       [modelId],
     );

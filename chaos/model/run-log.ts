@@ -7,7 +7,7 @@ export interface ModelRun {
   readonly modelId: string;
   /** The process that called. */
   readonly node: string;
-  /** What the output carries, so that it can be told by whom it was computed. */
+  /** What the output carries, to know which run computed it. */
   readonly nonce: string;
   readonly startedAt: number;
   /** When the answer had gone out or the connection was closed; Infinity while the model is at work. */
@@ -19,7 +19,7 @@ export interface ModelRun {
 }
 
 /** Every call that the models got. */
-export class RunBook {
+export class RunLog {
   readonly runs: ModelRun[] = [];
   private readonly byNonce = new Map<string, ModelRun>();
   private readonly byRequest = new Map<string, ModelRun[]>();
@@ -49,8 +49,8 @@ export class RunBook {
     return this.byRequest.get(requestId) ?? [];
   }
 
-  /** Runs going on, of one node or of all. */
-  going(node?: string): ModelRun[] {
+  /** Runs under way, of one node or of all. */
+  active(node?: string): ModelRun[] {
     return this.runs.filter((run) => run.endedAt === Infinity && (node === undefined || run.node === node));
   }
 }
