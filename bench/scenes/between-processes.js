@@ -7,7 +7,7 @@ import { median, percentile } from '../support/stats.js';
 export const scene = {
   number: 8,
   name: 'api-to-scheduler',
-  title: 'the same from an api process to a scheduler process',
+  title: 'the same, api to scheduler process',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

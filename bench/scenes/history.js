@@ -18,7 +18,7 @@ const documented = {
   queue_depth: 'SELECT * FROM queue_depth',
   running_now: 'SELECT * FROM running_now',
   model_stats: 'SELECT * FROM model_stats',
-  'a page of request_history': page,
+  'request_history page': page,
 };
 
 export const scene = {
@@ -47,7 +47,7 @@ export const scene = {
       ratioRow('status/s without history', status.fresh, 'with', status.old, bar),
       ratioRow('claim median ms with history', median(hinted.old), 'without', median(hinted.fresh), bar),
       ...views,
-      ...(await viewRows(old)).map((row) => ({ ...row, note: 'after the submissions of this scene' })),
+      ...(await viewRows(old)).map((row) => ({ ...row, figure: `${row.figure}, after the scene's load` })),
     ];
   },
 };

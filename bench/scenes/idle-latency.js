@@ -11,7 +11,7 @@ const turnsInRound = 10;
 export const scene = {
   number: 7,
   name: 'latency',
-  title: 'idle: submission sent to handler started',
+  title: 'idle: sent to handler started',
   short: true,
 
   /** @param {import('../support/bench.js').Bench} bench */

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -11,17 +11,17 @@ import { ModelServer } from './model-server.js';
 import { describeProfiles, profileArgs } from './profile.js';
 import { startPostgres, withClient } from './postgres.js';
 import { startRedis } from './redis.js';
-import { wrk } from './wrk.js';
+import { wrk, wrkUntil } from './wrk.js';
 
 const peersDirectory = fileURLToPath(new URL('../peers', import.meta.url));
 const template = 'bench_template';
+const shortTurnSeconds = 2;
 
 /**
  * How much is measured.
  * @typedef {object} Extent
  * @property {boolean} short
  * @property {number} rounds
- * @property {number} seconds of load in a round
  * @property {boolean} profile whether the service's processes write CPU profiles
  */
 
@@ -37,7 +37,6 @@ export class Bench {
     const bench = new Bench();
     bench.short = extent.short;
     bench.rounds = extent.rounds;
-    bench.seconds = extent.seconds;
     bench.profile = extent.profile;
     bench.directory = mkdtempSync(join(tmpdir(), 'nowserving-bench-'));
     chmodSync(bench.directory, 0o711);
@@ -47,8 +46,17 @@ export class Bench {
     bench.model = await ModelServer.start();
     bench.postgres = await startPostgres(bench.built, bench.directory);
     await bench.#makeTemplate();
-    bench.redis = await startRedis(bench.directory);
+    bench.redis = await startRedis(bench.directory, { durable: true });
+    bench.quickRedis = await startRedis(bench.directory, { durable: false });
     return bench;
+  }
+
+  /**
+   * How long a turn of load is in a scene: the scene says it, not who measures.
+   * @param {{ turnSeconds?: number }} scene
+   */
+  beginScene({ turnSeconds = 5 }) {
+    this.turnSeconds = this.short ? shortTurnSeconds : turnSeconds;
   }
 
   /** A migrated database with the bench's key; gone with the scene. */
@@ -101,16 +109,26 @@ export class Bench {
   }
 
   /**
+   * Load on one subject until it has given so many answers.
+   * @param {{ url: string }} subject
+   * @param {string} script Lua
+   * @param {{ connections: number, count: number }} options
+   */
+  async firstAnswers({ url }, script, options) {
+    return allGood(await wrkUntil({ url, directory: this.directory, script, ...options }));
+  }
+
+  /**
    * Load on one subject, with the processor time that an answer cost the subject and PostgreSQL: the figure that
    * suffers least when others use the machine too.
    * @param {{ url: string, pid: number }} subject
    * @param {string} script Lua
    * @param {{ connections: number, seconds?: number }} options
    */
-  async load(subject, script, { connections, seconds = this.seconds }) {
+  async load(subject, script, { connections, seconds = this.turnSeconds }) {
     const before = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
-    const load = await wrk({ url: subject.url, directory: this.directory, script, connections, seconds });
-    if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
+    const { url } = subject;
+    const load = allGood(await wrk({ url, directory: this.directory, script, connections, seconds }));
     const after = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
     const [processUs, postgresUs] = after.map((ms, i) => ((ms - before[i]) * 1_000) / load.answers);
     return { ...load, processUs, postgresUs };
@@ -124,6 +142,7 @@ export class Bench {
   async stop() {
     await this.endScene();
     await this.redis?.stop();
+    await this.quickRedis?.stop();
     await this.postgres.stop();
     await this.model.stop();
   }
@@ -154,8 +173,16 @@ export class Bench {
   }
 }
 
+/** What a service is quick at refusing is no measurement. */
+function allGood(load) {
+  if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
+  return load;
+}
+
 function installPeers() {
-  if (existsSync(join(peersDirectory, 'node_modules'))) return;
+  const changedAt = (file) =>
+    statSync(join(peersDirectory, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
+  if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return;
   const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
     cwd: peersDirectory,
     stdio: ['ignore', 'inherit', 'inherit'],
