@@ -8,7 +8,6 @@ const processes = 2;
 const connectionsEach = 16;
 const keys = 4_000;
 const calls = 3 * keys;
-const warmUpSeconds = 3;
 
 export const scene = {
   number: 20,
@@ -31,7 +30,7 @@ export const scene = {
 async function turns(bench, order) {
   const fleets = [];
   for (const limits of order) fleets.push([limits, await startFleet(bench, limits)]);
-  for (const [, fleet] of fleets) await fleet.load(warmUpSeconds);
+  for (const [, fleet] of fleets) await fleet.load(bench.warmUpSeconds);
   const measured = await interleave(
     bench.rounds,
     Object.fromEntries(fleets.map(([limits, fleet]) => [limits, () => fleet.load(bench.turnSeconds)])),

@@ -10,7 +10,6 @@ import { claimAt, claimInTurns } from './claim.js';
 import { statusAt } from './status.js';
 
 const connections = 32;
-const warmUpSeconds = 3;
 const waiting = 100;
 
 const page = `SELECT * FROM request_history WHERE id < $1 ORDER BY id DESC LIMIT 50`;
@@ -53,7 +52,7 @@ export const scene = {
 };
 
 async function inTurns(bench, old, fresh) {
-  for (const warmUp of [old, fresh]) await warmUp(warmUpSeconds);
+  for (const warmUp of [old, fresh]) await warmUp(bench.warmUpSeconds);
   const measured = await interleave(bench.rounds, { old, fresh });
   return { old: medianOf(measured.old, 'perSecond'), fresh: medianOf(measured.fresh, 'perSecond') };
 }

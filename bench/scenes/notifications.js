@@ -10,7 +10,6 @@ import { postScript } from '../support/wrk.js';
 
 const processes = 4;
 const connectionsEach = 16;
-const warmUpSeconds = 3;
 /**
  * What is asked for is a difference of a few per cent, and a shared machine is half or twice as fast a second later:
  * turns as short as they can be, and all of what was answered in them.
@@ -58,7 +57,7 @@ async function turns(bench, order, pairs) {
   const fleets = {};
   for (const name of order) fleets[name] = await startFleet(bench, name);
   const { on, off } = fleets;
-  for (const fleet of [on, off]) await fleet.load(warmUpSeconds);
+  for (const fleet of [on, off]) await fleet.load(bench.warmUpSeconds);
   const turnOf = async (fleet) => {
     const perSecond = await fleet.load(turnSeconds);
     await delay(untoldMs);

@@ -8,7 +8,6 @@ import { plainRow, shown, turnsRow } from '../support/rows.js';
 import { postScript } from '../support/wrk.js';
 
 const connections = 32;
-const warmUpSeconds = 3;
 
 export const scene = {
   number: 16,
@@ -18,7 +17,7 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const subjects = { one: await submitsOver(bench, 1), two: await submitsOver(bench, 2) };
-    for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
+    for (const warmUp of Object.values(subjects)) await warmUp(bench.warmUpSeconds);
     const submits = await interleave(bench.rounds, subjects);
     await bench.endScene();
     const count = bench.short ? 5_000 : 30_000;

@@ -1,21 +1,21 @@
-import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { BuiltService, apiKey } from './built-service.js';
 import { spawnListening } from './child.js';
 import { cpuMsOf, cpuMsOfChildren } from './cpu.js';
+import { installPeers, peersDirectory } from './peers.js';
 import { ModelServer } from './model-server.js';
 import { describeProfiles, profileArgs } from './profile.js';
 import { startPostgres, withClient } from './postgres.js';
 import { startRedis } from './redis.js';
-import { wrk, wrkUntil } from './wrk.js';
+import { wrk } from './wrk.js';
+import { wrkUntil } from './wrk-until.js';
 
-const peersDirectory = fileURLToPath(new URL('../peers', import.meta.url));
 const template = 'bench_template';
 const shortTurnSeconds = 2;
+const warmUpSeconds = 3;
 
 /**
  * How much is measured.
@@ -57,6 +57,7 @@ export class Bench {
    */
   beginScene({ turnSeconds = 5 }) {
     this.turnSeconds = this.short ? shortTurnSeconds : turnSeconds;
+    this.warmUpSeconds = this.short ? shortTurnSeconds : warmUpSeconds;
   }
 
   /** A migrated database with the bench's key; gone with the scene. */
@@ -177,15 +178,4 @@ export class Bench {
 function allGood(load) {
   if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
   return load;
-}
-
-function installPeers() {
-  const changedAt = (file) =>
-    statSync(join(peersDirectory, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
-  if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return;
-  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
-    cwd: peersDirectory,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  if (status !== 0) throw new Error('npm ci in bench/peers failed');
 }

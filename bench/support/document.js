@@ -83,13 +83,14 @@ function cells(rows) {
   if (against === undefined) return [figure, bold(spread(rows, 'value')), bar, runs];
   const value = digits(median(rows.map((row) => row.value)));
   const within = rows.length === 1 && error ? ` ± ${error.toFixed(2)}` : '';
-  return [figure, `${value} = ${bold(`${spread(rows, 'ratio')} ×`)}${within} ${against}`, bar, runs];
+  return [figure, `${value}: ${bold(`${spread(rows, 'ratio')} ×`)}${within} ${against}`, bar, runs];
 }
 
 /** The median of all runs, and between which they are. */
 function spread(rows, field) {
   const values = rows.map((row) => row[field] ?? NaN);
-  const [low, middle, high] = [Math.min(...values), median(values), Math.max(...values)].map(digits);
+  const write = field === 'ratio' ? (value) => value.toFixed(2) : digits;
+  const [low, middle, high] = [Math.min(...values), median(values), Math.max(...values)].map(write);
   return low === high ? middle : `${middle} (${low}–${high})`;
 }
 
@@ -118,9 +119,9 @@ function runList(files) {
   const places = new Map();
   for (const { name, git, versions, machine } of files) {
     const { node, postgres } = versions;
-    const server = `PostgreSQL ${postgres.server_version} (fsync ${postgres.fsync}, shared_buffers ${postgres.shared_buffers}, min_wal_size ${postgres.min_wal_size})`;
+    const server = `PostgreSQL ${postgres.server_version} (shared_buffers ${postgres.shared_buffers}, min_wal_size ${postgres.min_wal_size})`;
     const place = `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Node ${node}, ${server}`;
-    const run = `${basename(name, '.json')} (${git.commit?.slice(0, 7)}${git.changed ? ' and changes' : ''})`;
+    const run = `${basename(name, '.json')} at ${git.commit?.slice(0, 7)}${git.changed ? ' and changes' : ''}`;
     places.set(place, [...(places.get(place) ?? []), run]);
   }
   return [...places].map(([place, runs]) => `- ${place}: ${runs.join(', ')}`).join('\n');

@@ -5,8 +5,8 @@ import { stopServerNow } from '../../test/support/temporary-servers.js';
 
 /** The service has up to 14 connections a process, a peer up to 12. */
 const maxConnections = 400;
-/** What is written between two checkpoints of a busy server; more would begin one. */
-const walSegments = 30;
+/** What is written in two checkpoints of a busy server; it has as many ready from then on as it will ever have. */
+const walSegments = 60;
 const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 /**

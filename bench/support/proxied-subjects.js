@@ -2,7 +2,6 @@ import { insertKeys } from './callers.js';
 import { withinLimit } from './within-limit.js';
 
 const connections = 32;
-const warmUpSeconds = 3;
 const trusted = { TRUST_PROXY: '1' };
 
 /**
@@ -38,7 +37,7 @@ export async function proxiedSubjects(bench, { keys, callers, perMinute, service
   for (const [name, [subject, lua]] of Object.entries(loads)) {
     const load = (seconds) => bench.load(subject, lua, { connections, seconds });
     const limited = name === 'bare' ? load : withinLimit(load, { callers, perMinute });
-    await limited(warmUpSeconds);
+    await limited(bench.warmUpSeconds);
     subjects[name] = () => limited(bench.turnSeconds);
   }
   return subjects;
