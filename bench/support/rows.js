@@ -1,5 +1,5 @@
 import { medianOf } from './rounds.js';
-import { standardError } from './stats.js';
+import { median, standardError } from './stats.js';
 
 /**
  * One line of the table.
@@ -50,6 +50,21 @@ export function ratioRow(figure, value, against, base, bar) {
 export function turnsRow(figure, turns, against, floor, { field = 'perSecond', bar } = {}) {
   const ratios = turns.map((turn, i) => turn[field] / floor[i][field]);
   const row = ratioRow(figure, medianOf(turns, field), against, medianOf(floor, field), bar);
+  return { ...row, error: standardError(ratios) };
+}
+
+/**
+ * The median of all samples against that of a peer, with how much the turns' medians differ.
+ * @param {string} figure
+ * @param {number[][]} turns
+ * @param {string} against
+ * @param {number[][]} floor the turns beside them
+ * @param {Bar} [bar]
+ * @returns {Row}
+ */
+export function samplesRow(figure, turns, against, floor, bar) {
+  const ratios = turns.map((samples, i) => median(samples) / median(floor[i]));
+  const row = ratioRow(figure, median(turns.flat()), against, median(floor.flat()), bar);
   return { ...row, error: standardError(ratios) };
 }
 
