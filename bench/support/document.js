@@ -108,7 +108,9 @@ function planFigures(files) {
   const messages = first([10], /^messages\/s/);
   const cores = first([10], /^cores in all/, digits);
   const memory = first([10], /^KiB/, digits);
+  const { cores: count, cpu, memoryGiB } = files[0].machine;
   return [
+    `On ${count} cores (${cpu}, ${memoryGiB} GiB), which the load uses too:\n`,
     `- **${submits.text} submissions a second**, each on disk before it is answered (scene ${submits.number})`,
     `- **${statuses.text} statuses a second** (scene ${statuses.number})`,
     `- **10,000 open streams** on one process, ${memory.text} KiB each; ${messages.text} messages a second take ${cores.text} of a core (scene 10)`,
