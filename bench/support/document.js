@@ -77,12 +77,12 @@ function cells(rows) {
   const [{ figure, against, error, bar: whole = '' }] = rows;
   const bar = whole.replace(' ×', '');
   const missed = rows.filter(({ met }) => met === false).length;
-  const runs = missed === 0 ? String(rows.length) : `${rows.length}, ${missed} missed`;
+  const runs = missed === 0 || rows.length === 1 ? String(rows.length) : `${rows.length}, ${missed} missed`;
   const bold = (text) => (missed * 2 > rows.length ? `**${text}**` : text);
   if (bar === 'holds') return [figure, bold(missed === 0 ? 'holds' : 'does not hold'), '', runs];
   if (against === undefined) return [figure, bold(spread(rows, 'value')), bar, runs];
   const value = digits(median(rows.map((row) => row.value)));
-  const within = rows.length === 1 && error ? ` ± ${error.toFixed(2)}` : '';
+  const within = rows.length === 1 && bar && error ? ` ± ${error.toFixed(2)}` : '';
   return [figure, `${value}: ${bold(`${spread(rows, 'ratio')} ×`)}${within} ${against}`, bar, runs];
 }
 
