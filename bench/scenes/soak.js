@@ -23,7 +23,9 @@ const narrow = [
   'lease',
   'node',
   'slot_grant',
-  'rate_usage',
+  'limit_share',
+  'limit_holder',
+  'limit_ask',
   'idempotency_key',
   'api_key',
 ];
