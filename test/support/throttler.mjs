@@ -28,5 +28,5 @@ function load(file) {
   return module.exports;
 }
 
-export const { getOptionsToken, SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule, ThrottlerStorage } =
+export const { getOptionsToken, normalizeIp, SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule, ThrottlerStorage } =
   load(native.resolve('@nestjs/throttler/dist/index.js'));
