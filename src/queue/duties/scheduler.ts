@@ -7,7 +7,7 @@ import { Cluster } from '../cluster/cluster.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { NodeIdentity } from '../cluster/node-identity.js';
 import { claim, type Claimed } from '../queries/claim.js';
-import type { Submission } from '../queries/submit.js';
+import type { Submission } from '../queries/submission.js';
 import { submitStarted } from '../queries/submit-started.js';
 import { findModelsWithWork } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';

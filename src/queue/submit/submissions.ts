@@ -5,7 +5,8 @@ import type { Pipeline } from '../../database/pipeline.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import { Scheduler } from '../duties/scheduler.js';
-import { submit, type Submission, type Submitted } from '../queries/submit.js';
+import type { Submission } from '../queries/submission.js';
+import { submit, type Submitted } from '../queries/submit.js';
 import { submitOnce, type OnceResult, type OnceSubmission } from '../queries/submit-once.js';
 import { QueueEvents } from '../queue-events.js';
 
