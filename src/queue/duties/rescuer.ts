@@ -38,7 +38,7 @@ export class Rescuer extends Duty {
   /** Without asking whether a node seems lost. */
   async rescueNow(): Promise<void> {
     const now = this.clock.now();
-    const rescued = await rescue(this.database, {
+    const { requests: rescued } = await rescue(this.database, {
       nodeId: this.node.id,
       lostAfterMs,
       lostLimit,
@@ -46,10 +46,12 @@ export class Rescuer extends Duty {
       cancelled: requestErrors.cancelled(now),
     });
     if (rescued.length === 0) return;
-    for (const { id, requeued } of rescued) {
-      this.log.warn(`the node that ran ${id} was lost; ${requeued ? 'it runs again' : 'it is ended'}`);
+    for (const { id, outcome } of rescued) {
+      this.log.warn(
+        `the node that ran ${id} was lost; ${outcome === null ? 'it runs again' : 'it is ended'}`,
+      );
     }
-    const requeued = rescued.filter((one) => one.requeued);
+    const requeued = rescued.filter(({ outcome }) => outcome === null);
     this.events.publish({
       added: requeued,
       work: [...new Set(requeued.map(({ modelId }) => modelId))],
