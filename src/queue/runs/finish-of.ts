@@ -1,24 +1,52 @@
 import type { Finish } from '../queries/finish.js';
 import { requestErrors } from '../request-errors.js';
+import type { AttemptFailure, CompletedRequest } from '../request-events.js';
 import type { RunEnd, RunExecution } from './run-execution.js';
 import { storable } from './run-log.js';
 import { RunFailure } from './runner.js';
 
-/** What is to be written when a run ends for good. */
-export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): Finish {
-  const { claimed, model } = execution;
-  const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
+/** What is to be written when a run ends for good, and what is published after that. */
+export interface RunFinish extends Finish {
+  completed: CompletedRequest;
+}
+
+export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
+  const { claimed, model, runMs } = execution;
+  const { id, token, attempt } = claimed;
+  const common = { requestId: id, token, output: null, message: null };
+  const completed = { id, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
-    return { ...common, attemptOutcome: 'succeeded', output: end.output, error: null };
+    const outcome = 'succeeded';
+    return {
+      ...common,
+      attemptOutcome: outcome,
+      output: end.output,
+      error: null,
+      completed: { ...completed, outcome },
+    };
   }
   if (end.kind === 'aborted' && end.reason !== 'timed_out') {
+    const outcome = 'cancelled';
     const error = requestErrors.cancelled(nowMs);
-    return { ...common, attemptOutcome: 'cancelled', error };
+    return { ...common, attemptOutcome: outcome, error, completed: { ...completed, outcome } };
   }
   const timedOut = end.kind === 'aborted';
   const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : errorOf(end.error, nowMs);
   const message = execution.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
-  return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message };
+  const failure = timedOut ? error : toAttemptFailure(end.error);
+  return {
+    ...common,
+    attemptOutcome: timedOut ? 'timed_out' : 'failed',
+    error,
+    message,
+    completed: { ...completed, outcome: 'failed', failure },
+  };
+}
+
+export function toAttemptFailure(error: unknown): AttemptFailure {
+  const failure = asRunFailure(error);
+  const { message, options } = failure;
+  return { code: options.code, message, ...(failure === error ? {} : { cause: error }) };
 }
 
 /** What a runner rejected with, as a failure; anything it did not choose itself may be tried again. */
