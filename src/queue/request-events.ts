@@ -20,7 +20,7 @@ export interface AttemptFailure {
   code: string;
   message: string;
   /** What the runner broke with, where it did not fail on purpose. */
-  cause?: unknown;
+  cause?: Error | undefined;
 }
 
 /** An attempt ended and another one follows. */

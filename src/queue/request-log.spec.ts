@@ -33,8 +33,9 @@ it('a failed attempt is one line that names request, model, code and what the mo
 });
 
 it('a runner that broke is an error, with what it broke with', () => {
-  at('info').onCompleted([{ ...request, outcome: 'failed', failure: { ...failure, cause: new Error('x') } }]);
-  expect(lines).toEqual([['error', 'the runner of acme/up broke on r-1: Error: x']]);
+  const cause = new Error('x');
+  at('info').onCompleted([{ ...request, outcome: 'failed', failure: { ...failure, cause } }]);
+  expect(lines).toEqual([['error', `the runner of acme/up broke on r-1: ${cause.stack}`]]);
 });
 
 it('a lost node is named, and so is what ran there', () => {

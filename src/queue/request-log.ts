@@ -50,7 +50,8 @@ export class RequestLog {
   private failed({ id, modelId, attempt }: StartedRequest, failure: AttemptFailure, next: string): void {
     const { code, message, cause } = failure;
     // A runner that breaks has a fault of its own: a person must act.
-    if (cause !== undefined) this.log.error(`the runner of ${modelId} broke on ${id}: ${String(cause)}`);
+    if (cause !== undefined)
+      this.log.error(`the runner of ${modelId} broke on ${id}: ${cause.stack ?? cause.message}`);
     else this.log.warn(`attempt ${attempt} of ${id} of ${modelId} failed with ${code}: ${message} (${next})`);
   }
 }

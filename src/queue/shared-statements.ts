@@ -6,7 +6,7 @@ import { appendLog, type LogLine } from './queries/append-log.js';
 import { finish } from './queries/finish.js';
 import { readStatus } from './queries/read-status.js';
 import { QueueEvents } from './queue-events.js';
-import type { RunFinish } from './runs/finish-of.js';
+import { toCompleted, type RunFinish } from './runs/finish-of.js';
 import type { StatusRow } from './status-row.js';
 
 const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
@@ -25,9 +25,7 @@ export class SharedStatements {
         const ended = await finish(database, items);
         // Also what was not ended here: the answer to a first try may have been lost on the way.
         events.publish({ changed: items.map(({ requestId }) => requestId) });
-        events.emit('request.completed', () =>
-          items.filter((_, i) => ended[i]).map(({ completed }) => completed),
-        );
+        events.emit('request.completed', () => items.filter((_, i) => ended[i]).map(toCompleted));
         return ended;
       },
       { maxItems: 512, maxWeight, weigh: ({ output }) => output?.length ?? 0, writers: 3, isolate },

@@ -53,7 +53,7 @@ async function lifeOf(id: string): Promise<unknown[]> {
   await until(() => life().some(([name]) => name === 'request.completed'), {
     message: `the end of ${id} is published`,
   });
-  return life().map(([name, { id: _, ...event }]) => [name, event]);
+  return life().map(([name, event]) => [name, { ...event, id: undefined }]);
 }
 
 /** The two that every request of a model begins with, when it starts at once. */
