@@ -6,7 +6,7 @@ const claimLimit = 512;
 /** A look from the very front at least this often: a submission elsewhere may not be known here yet. */
 const floorMs = 1_000;
 
-/** What the scheduler knows of one model. */
+/** What the dispatcher knows of one model. */
 export class ModelDispatcher {
   /** The claims in flight. */
   claiming: Promise<void> | undefined;
