@@ -19,11 +19,23 @@ export interface Fault {
   message: string;
   /** Given with the rule. */
   context: Record<string, unknown> | undefined;
+  /** What a parser threw. */
+  cause: Error | undefined;
+}
+
+/** What is wrong with one entry of a map; a parser throws several as an `AggregateError`. */
+export class EntryFault extends Error {
+  constructor(
+    readonly entry: string,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** Stands in the place of a value that its parser would not take, until the rules are checked. */
 class Refused {
-  constructor(readonly message: string) {}
+  constructor(readonly error: Error) {}
 }
 
 /** The property becomes what `parse` makes of its value; what that throws says what would have been accepted. */
@@ -33,7 +45,7 @@ export function Parsed(parse: (value: never) => unknown, options: ValidationOpti
       try {
         return parse(value as never);
       } catch (error) {
-        return new Refused((error as Error).message);
+        return new Refused(error as Error);
       }
     }),
     ValidateBy(
@@ -41,7 +53,7 @@ export function Parsed(parse: (value: never) => unknown, options: ValidationOpti
         name: 'isParsed',
         validator: {
           validate: (value) => !(value instanceof Refused),
-          defaultMessage: (made) => (made?.value as Refused).message,
+          defaultMessage: (made) => (made?.value as Refused).error.message,
         },
       },
       options,
@@ -84,7 +96,8 @@ export function ruledProperties(type: Class<object>): string[] {
   return [...new Set(rules.map(({ propertyName }) => propertyName))];
 }
 
-function toFault({ property, constraints = {}, contexts = {} }: ValidationError): Fault {
+function toFault({ property, value, constraints = {}, contexts = {} }: ValidationError): Fault {
   const [[rule, message] = ['', 'is wrong']] = Object.entries(constraints);
-  return { property, message, context: contexts[rule] as Fault['context'] };
+  const cause = value instanceof Refused ? value.error : undefined;
+  return { property, message, cause, context: contexts[rule] as Fault['context'] };
 }

@@ -31,7 +31,7 @@ export async function saveModels(database: Database, models: readonly Model[]): 
   await database.query(saveModelsStatement, [
     models.map(({ id }) => id),
     models.map(({ description }) => description),
-    models.map(({ runner }) => (runner.kind === 'demo' ? `demo:${runner.demo}` : runner.kind)),
+    models.map(({ runner }) => runner.label()),
     models.map(({ concurrency }) => concurrency),
     models.map(({ timeoutMs }) => timeoutMs),
     models.map(({ expiresMs }) => expiresMs),
