@@ -9,7 +9,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { QueueService, type Accepted } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { fingerprintOf } from './idempotency-key.js';
+import { fingerprintOf } from './fingerprint.js';
 import { parseInputBody } from './input-body.js';
 import { toStatusView, type StatusView } from './status-view.js';
 
