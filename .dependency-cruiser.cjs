@@ -6,7 +6,7 @@ const rooms = {
   tools: ['errors'],
   'embedded-postgres': [],
   database: ['config', 'errors', 'internals', 'tools'],
-  models: ['config', 'errors', 'database', 'tools'],
+  models: ['config', 'errors', 'tools'],
   queue: ['config', 'errors', 'database', 'models', 'tools'],
   runners: ['queue', 'models', 'config', 'errors', 'tools'],
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'tools'],
@@ -27,7 +27,7 @@ const walls = Object.entries(rooms).map(([room, neighbours]) => ({
 
 const privateFolders = ['queries', 'duties', 'entities'].map((folder) => ({
   name: `private-${folder}`,
-  comment: `A room's ${folder} are its own; app.module.ts may name the entities.`,
+  comment: `A room's ${folder} are its own: its module registers its entities.`,
   severity: 'error',
   from: { path: '^src/([^/]+)/' },
   to: { path: `^src/[^/]+/${folder}/`, pathNot: '^src/$1/' },

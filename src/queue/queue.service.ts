@@ -7,8 +7,8 @@ import { cancel } from './queries/cancel.js';
 import type { RequestError } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
 import { readLog } from './queries/read-log.js';
-import { readOutput } from './queries/read-output.js';
 import type { StatusRow } from './status-row.js';
+import { QueueStore } from './queue-store.js';
 import { QueueEvents } from './queue-events.js';
 import { RequestIds } from './submit/request-id.js';
 import { requestErrors } from './request-errors.js';
@@ -43,6 +43,7 @@ export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'al
 export class QueueService {
   constructor(
     private readonly database: Database,
+    private readonly store: QueueStore,
     private readonly statements: SharedStatements,
     private readonly submissions: Submissions,
     private readonly index: WaitingIndex,
@@ -95,7 +96,7 @@ export class QueueService {
 
   /** JSON text. */
   output(requestId: string): Promise<string | null> {
-    return readOutput(this.database, requestId);
+    return this.store.output(requestId);
   }
 
   async cancel(requestId: string): Promise<CancelAnswer> {
