@@ -5,6 +5,7 @@ import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Limited } from '../limits/limited.decorator.js';
+import { useCacheControl } from '../internals/cache-control.js';
 import { validated } from '../http/validated.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';
 import { BaseUrl } from '../requests/request-urls.js';
@@ -15,7 +16,6 @@ import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
 import { ApiStatusStream } from './api-status-stream.js';
 import { StreamHeaders } from './stream.headers.js';
-import { sseHeaders } from './sse-headers.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;
@@ -50,7 +50,7 @@ export class StreamController {
       response.status(204).end(); // tells an EventSource not to come back
       return EMPTY;
     }
-    sseHeaders(response);
+    useCacheControl(response, 'no-cache, no-transform');
     const base = this.bases.of(request);
     return statusMessages({
       snapshots: this.sources.watch(row),

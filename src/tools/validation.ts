@@ -53,7 +53,7 @@ export function Parsed(parse: (value: never) => unknown, options: ValidationOpti
         name: 'isParsed',
         validator: {
           validate: (value) => !(value instanceof Refused),
-          defaultMessage: (made) => (made?.value as Refused).error.message,
+          defaultMessage: (made) => (made!.value as Refused).error.message,
         },
       },
       options,
