@@ -8,6 +8,7 @@ import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { deferContinue } from './expect-continue.js';
 import { QuietNestLogger } from './quiet-nest-logger.js';
+import { refuseReservedSubmit } from './reserved-path.js';
 import { assignRequestId } from './request-id.js';
 import { securityHeaders } from './security-headers.js';
 import { limitServer } from './server-limits.js';
@@ -24,6 +25,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   app.use(securityHeaders(config.corsOrigins.length > 0));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
   app.use(refuseWhileDraining(app.get(Draining)));
+  app.use(refuseReservedSubmit);
   serveDocs(app);
 
   const server: Server = app.getHttpServer();
