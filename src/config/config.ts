@@ -5,6 +5,7 @@ import {
   parseChoice,
   parseDuration,
   parseInteger,
+  parseOrigins,
   parseRateLimits,
   parseUrl,
 } from './parsers.js';
@@ -81,7 +82,7 @@ const readers: Record<string, Reader> = {
   RETENTION_PAYLOAD: (config, value) => (config.retentionPayloadMs = parseDuration(value)),
   LOG_LEVEL: (config, value) =>
     (config.logLevel = parseChoice(value, ['silent', 'error', 'warn', 'info', 'debug', 'trace'])),
-  CORS_ORIGINS: (config, value) => (config.corsOrigins = parseList(value)),
+  CORS_ORIGINS: (config, value) => (config.corsOrigins = parseOrigins(value)),
   NODE_NAME: (config, value) => (config.nodeName = value),
 };
 
@@ -107,13 +108,6 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     throw new ConfigError(`These settings are wrong:\n${faults.join('\n')}`);
   }
   return config;
-}
-
-function parseList(value: string): string[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 }
 
 function parseApiKey(value: string): string {

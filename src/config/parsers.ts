@@ -76,3 +76,23 @@ export function parseAddressList(value: string): boolean | number | string[] {
   }
   return addresses;
 }
+
+/** Origins as browsers send them, with commas between, or `*`: whatever never matches one is a fault. */
+export function parseOrigins(value: string): string[] {
+  const origins = value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  const wrong = origins.some((origin) => (origin === '*' ? origins.length > 1 : !isOrigin(origin)));
+  if (wrong) {
+    throw new Error(
+      'expected origins as browsers send them, such as https://app.example.org or http://localhost:5173: scheme, ' +
+        'host and, if it is not the usual one, port; no slash at the end, no path, no wildcard within. Or * alone, for any',
+    );
+  }
+  return origins;
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

@@ -13,8 +13,15 @@ import { assignRequestId } from './request-id.js';
 import { securityHeaders } from './security-headers.js';
 import { limitServer } from './server-limits.js';
 
-/** Everything between the socket and the guards. `app` was made without a body parser and does not listen yet. */
-export function configureHttp(app: NestExpressApplication, config: Config): void {
+/**
+ * Everything between the socket and the guards. `app` was made without a body parser and does not listen yet;
+ * `models` are the ids that the API description offers.
+ */
+export function configureHttp(
+  app: NestExpressApplication,
+  config: Config,
+  models: readonly string[] = [],
+): void {
   app.useLogger(app.get(QuietNestLogger));
   app.set('trust proxy', config.trustProxy);
   app.set('etag', false);
@@ -26,7 +33,7 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
   app.use(refuseWhileDraining(app.get(Draining)));
   app.use(refuseReservedSubmit);
-  serveDocs(app);
+  serveDocs(app, models);
 
   const server: Server = app.getHttpServer();
   limitServer(server);

@@ -28,7 +28,12 @@ const saveModelsStatement: Statement = {
 };
 
 export async function saveModels(database: Database, models: readonly Model[]): Promise<void> {
-  await database.query(saveModelsStatement, [
+  await database.query(saveModelsStatement, toColumns(models));
+}
+
+/** One array a column of the table's copy. */
+export function toColumns(models: readonly Model[]): unknown[][] {
+  return [
     models.map(({ id }) => id),
     models.map(({ description }) => description),
     models.map(({ runner }) => (runner.kind === 'demo' ? `demo:${runner.demo}` : runner.kind)),
@@ -36,5 +41,5 @@ export async function saveModels(database: Database, models: readonly Model[]): 
     models.map(({ timeoutMs }) => timeoutMs),
     models.map(({ expiresMs }) => expiresMs),
     models.map(({ attempts }) => attempts),
-  ]);
+  ];
 }
