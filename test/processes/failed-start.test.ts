@@ -134,6 +134,7 @@ test('wrong settings are named all at once, without their values', async () => {
     ROLE: 'boss',
     DATABASE_URL: 'mysql://root:secret@localhost/queue',
     SHUTDOWN_GRACE: 'soon',
+    CORS_ORIGINS: 'http://localhost:5173/',
     RATE_LIMIT_SUBMIT: 'lots',
   });
   expect([code, stdout]).toEqual([1, '']);
@@ -142,6 +143,7 @@ test('wrong settings are named all at once, without their values', async () => {
   expect(faults.map((line) => line.trim().replace(/:.*/, '')).toSorted()).toEqual([
     'DATABASE_URL',
     'PORT',
+    'CORS_ORIGINS',
     'RATE_LIMIT_SUBMIT',
     'ROLE',
     'SHUTDOWN_GRACE',
