@@ -57,6 +57,19 @@ export class Database implements Queries {
     );
   }
 
+  /** One transaction, sent as a whole: nothing waits for this process between two of its statements. Rows of the last. */
+  async atomically<Row extends object>(...statements: (readonly [Statement, unknown[]])[]): Promise<Row[]> {
+    return this.onConnection(
+      async (client) => {
+        const begun = client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '1s'`);
+        const rows = statements.map(([statement, values]) => this.run<Row>(client, statement, values));
+        await Promise.all([begun, ...rows, client.query('COMMIT')]);
+        return rows.at(-1)!;
+      },
+      () => false,
+    );
+  }
+
   private async lend(): Promise<PipelineConnection> {
     const client = await this.connect();
     return {

@@ -81,15 +81,20 @@ export class Budget {
 
   /** Whether this node holds the whole limit of a window that is used up: then no other node has any of it. */
   get isExhausted(): boolean {
-    return this.windows.some((window) => !window.hasRoom && window.share >= window.window.limit);
+    return this.windows.some((window) => !window.hasRoom && window.isWhole);
   }
 
   /** Refuses, until what this node admitted leaves a window; `inVain`: the others had nothing to give either. */
   refuse(now: number, inVain = false): Admission {
     const full = this.windows.filter((window) => !window.hasRoom);
-    const ownMs = Math.max(0, ...full.map((window) => (window.share > 0 ? window.resetMs(now) : Infinity)));
+    const exhausted = full.filter((window) => window.isWhole);
     if (inVain) this.restedMs = Math.min(maxRestMs, Math.max(restMs, this.restedMs * 2));
-    this.refusedUntil = now + (this.isExhausted ? ownMs : Math.min(ownMs, this.restedMs));
+    // Of the others' windows there may be more to be had by then.
+    const ownMs = (exhausted.length > 0 ? exhausted : full).map((window) =>
+      window.share > 0 ? window.resetMs(now) : Infinity,
+    );
+    this.refusedUntil =
+      now + Math.min(Math.max(0, ...ownMs), exhausted.length > 0 ? Infinity : this.restedMs);
     this.restsUntil = now + (inVain ? this.restedMs : 0);
     return this.admission(false, now);
   }
@@ -105,12 +110,16 @@ export class Budget {
   }
 
   private admission(admitted: boolean, now: number): Admission {
+    // A refusing window has nothing left anywhere; where none is known to, as in a rush, all that are full refuse.
+    const refuses = this.windows.some((window) => !window.hasRoom && window.unallocated === 0)
+      ? (window: ShareWindow): boolean => !window.hasRoom && window.unallocated === 0
+      : (window: ShareWindow): boolean => !window.hasRoom;
     return new Admission(
       admitted,
       this.windows.map((window) => ({
         window: window.window,
         remaining:
-          admitted || window.hasRoom ? Math.max(0, window.share - window.used + window.unallocated) : 0,
+          !admitted && refuses(window) ? 0 : Math.max(0, window.share - window.used + window.unallocated),
         resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
       })),
     );

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
 import { policyText } from '../config/rate-limits.js';
+import { idOf, toRequest, toRow } from './budget-rows.js';
 import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
 import type { Grant, GrantRequest, ShareRow } from './share-store.js';
 
@@ -9,8 +10,6 @@ export const maxBudgets = 200_000;
 export const holdMs = 250;
 /** Held calls have their budget asked for again so often: a message may be lost. */
 const askEveryMs = 100;
-/** Of what the whole limit has, a node that shares it takes this part divided by the nodes beyond what waits. */
-const prefetchPart = 1 / 4;
 /** Of its unused share a node keeps half when another asks. */
 const keptWhenAsked = 1 / 2;
 /** Budgets looked at in a round for those that nobody called on in their longest window. */
@@ -133,16 +132,16 @@ export class ShareBook {
   }
 
   /** Another node is short of these: gives half of what is not used of each, in memory, before anybody hears of it. */
-  giveBack(keys: readonly BudgetKey[], now: number): ShareRow[] {
-    const rows: ShareRow[] = [];
+  giveBack(keys: readonly BudgetKey[], now: number): { budgets: Budget[]; rows: ShareRow[] } {
+    const budgets: Budget[] = [];
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
       if (budget === undefined || budget.held.length > 0) continue;
       budget.expire(now);
       const gave = budget.windows.map((window) => window.shrink(keptWhenAsked));
-      if (gave.includes(true)) rows.push(toRow(budget, now));
+      if (gave.includes(true)) budgets.push(budget);
     }
-    return rows;
+    return { budgets, rows: budgets.map((budget) => toRow(budget, now)) };
   }
 
   /** Another node gave something of these back. */
@@ -194,6 +193,11 @@ export class ShareBook {
     return taken;
   }
 
+  /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is removed. */
+  noteRows(keys: readonly BudgetKey[]): void {
+    for (const key of keys) if (!this.budgets.has(idOf(key))) this.leaving.set(idOf(key), key);
+  }
+
   noteRemoved(forgotten: ReadonlyMap<string, BudgetKey>): void {
     for (const id of forgotten.keys()) this.leaving.delete(id);
   }
@@ -214,38 +218,4 @@ export class ShareBook {
     this.unwritten.clear();
     this.idleScan = this.budgets.entries();
   }
-}
-
-export function idOf({ subject, routeClass, policy }: BudgetKey): string {
-  return `${routeClass} ${policy} ${subject}`;
-}
-
-function toRow(budget: Budget, now: number): ShareRow {
-  budget.expire(now);
-  return {
-    key: budget.key,
-    shares: budget.windows.map(({ share }) => share),
-    used: budget.windows.map(({ used }) => used),
-  };
-}
-
-function toRequest(budget: Budget, nodes: number, now: number): GrantRequest {
-  budget.expire(now);
-  const { key, held, windows } = budget;
-  const needed = windows.map(({ used, share }) => Math.max(0, used + held.length - share));
-  return {
-    key,
-    limits: windows.map(({ window }) => window.limit),
-    windowsMs: windows.map(({ window }) => window.windowMs),
-    held: windows.map(({ share }) => share),
-    used: windows.map(({ used }) => used),
-    needed,
-    wanted: windows.map(({ window: { limit }, share }, i) =>
-      nodes === 1
-        ? limit - share
-        : needed[i] === 0
-          ? 0
-          : needed[i]! + Math.ceil((limit * prefetchPart) / nodes),
-    ),
-  };
 }

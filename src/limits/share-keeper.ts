@@ -2,10 +2,11 @@ import { DomainError } from '../errors/domain-error.js';
 import type { Admission } from './admission.js';
 import type { Budget, BudgetKey, LimitSubject } from './budget.js';
 import { HolderWatch } from './holder-watch.js';
-import { idOf, ShareBook } from './share-book.js';
-import type { ShareMessages, ShareStore, Timing } from './share-store.js';
+import { idOf } from './budget-rows.js';
+import { ShareBook } from './share-book.js';
+import type { HolderBeat, ShareMessages, ShareStore, Timing } from './share-store.js';
 
-/** A node admits only so long after it sent the last sign of life that the database took. */
+/** A node admits only so long after it began the last round of writes that the database took. */
 export const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
@@ -21,14 +22,15 @@ export interface KeeperListener {
 
 /**
  * Keeps this node's shares in step with the database: one statement at a time asks for grants, writes use behind, or
- * gives back. Since none runs beside another, a row never says less than the node holds in memory.
+ * gives back. Since none runs beside another, and the database runs none that is older than the last it ran, a row never
+ * says less than the node holds in memory.
  */
 export class ShareKeeper {
   private readonly book = new ShareBook();
   private readonly watch = new HolderWatch();
   private holder = '';
   private beat = 0;
-  /** When the sign of life was sent that the database took last. */
+  /** When the last round of writes began that the database took as a whole. */
   private aliveAt = -Infinity;
   private isRegistered = false;
   private isWriteDue = false;
@@ -181,11 +183,12 @@ export class ShareKeeper {
     const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
     const requests = taken.map(({ request }) => request);
     try {
-      const { grants, strays } = await this.store.grant(
-        this.holder,
+      const { isKnown, grants, strays } = await this.store.grant(
+        this.nextBeat(),
         requests,
         this.watch.gone(this.timing.now()),
       );
+      if (!isKnown) return this.lose();
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
       if (!this.isAlive(now)) return this.book.rejectHeld(unavailable());
@@ -194,6 +197,8 @@ export class ShareKeeper {
       if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
     } catch (error) {
       this.book.rejectHeld(error, budgetsOf(taken));
+      // What it may have granted all the same is given back with the next write.
+      this.book.putBackUnwritten(budgetsOf(taken));
       throw error;
     }
   }
@@ -202,15 +207,19 @@ export class ShareKeeper {
   private async giveBack(): Promise<void> {
     const keys = [...this.asked.values()];
     this.asked.clear();
-    const rows = this.book.giveBack(keys, this.timing.now());
+    const { budgets, rows } = this.book.giveBack(keys, this.timing.now());
     if (rows.length === 0) return;
-    const request = { beat: undefined, rows, forgotten: [], silent: [] };
-    const { isKnown } = await this.store.write(this.holder, request);
-    if (!isKnown) return this.lose();
+    try {
+      const { isKnown } = await this.store.write(this.nextBeat(), { rows, forgotten: [], silent: [] });
+      if (!isKnown) return this.lose();
+    } catch (error) {
+      this.book.putBackUnwritten(budgets);
+      throw error;
+    }
     this.messages.gave(rows.map(({ key }) => key));
   }
 
-  /** All that was used since the last time, and with the last of it the sign of life. */
+  /** All that was used since the last time, and with the last of it who is silent. */
   private async writeAll(): Promise<void> {
     const beganAt = this.timing.now();
     this.isWriteDue = false;
@@ -221,11 +230,11 @@ export class ShareKeeper {
       isLast = budgets.length < maxRows;
       const silent = isLast ? this.watch.silent(now) : [];
       try {
-        const beat = isLast ? ++this.beat : undefined;
-        const request = { beat, rows, forgotten: [...forgotten.values()], silent };
-        const { isKnown, holders, asked } = await this.store.write(this.holder, request);
+        const request = { rows, forgotten: [...forgotten.values()], silent };
+        const { isKnown, holders, asked } = await this.store.write(this.nextBeat(), request);
         if (!isKnown) return this.lose();
         this.book.noteRemoved(forgotten);
+        this.book.noteRows(asked);
         this.onAsked(asked);
         if (isLast) this.watch.see(holders, this.timing.now());
       } catch (error) {
@@ -237,6 +246,10 @@ export class ShareKeeper {
     this.listener?.worked();
     const finished = this.watch.takeFinished(this.timing.now());
     if (finished.length > 0) await this.store.prune(finished);
+  }
+
+  private nextBeat(): HolderBeat {
+    return { id: this.holder, beat: ++this.beat };
   }
 
   /** The others gave this node up: what it held is theirs in a window's time, and it begins anew. */

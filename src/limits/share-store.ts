@@ -26,6 +26,14 @@ export interface Grant {
   isShort: boolean;
 }
 
+export interface GrantResult {
+  /** False: the others gave this holder up, and nothing is granted. */
+  isKnown: boolean;
+  grants: Grant[];
+  /** Holders that are gone and that the request did not name. */
+  strays: string[];
+}
+
 /** A budget's row as it is to be: the share the node keeps, and what it used of it. */
 export interface ShareRow {
   key: BudgetKey;
@@ -33,7 +41,7 @@ export interface ShareRow {
   used: PerWindow;
 }
 
-/** A run of another node's share book, and the last sign of life that was read of it. */
+/** A run of a node's share book, and the number of a statement of it: each is greater than the one before. */
 export interface HolderBeat {
   id: string;
   beat: number;
@@ -46,8 +54,6 @@ export interface GoneHolder {
 }
 
 export interface WriteRequest {
-  /** undefined: no sign of life, since more is still to be written. */
-  beat: number | undefined;
   rows: readonly ShareRow[];
   forgotten: readonly BudgetKey[];
   /** Holders that were silent too long: they may not use their shares from now on, unless they have beaten since. */
@@ -67,13 +73,14 @@ export interface WriteResult {
 export interface ShareStore {
   /** Also says which holders are gone already, but still have shares to their names. */
   register(holder: string): Promise<{ holders: HolderBeat[]; gone: string[] }>;
-  /** Durable before it resolves. `strays`: holders that are gone and that `gone` did not name. */
+  /** Durable before it resolves. */
   grant(
-    holder: string,
+    holder: HolderBeat,
     requests: readonly GrantRequest[],
     gone: readonly GoneHolder[],
-  ): Promise<{ grants: Grant[]; strays: string[] }>;
-  write(holder: string, request: WriteRequest): Promise<WriteResult>;
+  ): Promise<GrantResult>;
+  /** Like `grant` it does nothing if the holder's row has a number that is not smaller, or is gone. */
+  write(holder: HolderBeat, request: WriteRequest): Promise<WriteResult>;
   /** Removes what holders left that have been gone for longer than any window. */
   prune(holders: readonly string[]): Promise<void>;
   /** The holder admits no more; its rows say what it used. */

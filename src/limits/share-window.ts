@@ -25,6 +25,11 @@ export class ShareWindow {
     return this.used < this.share;
   }
 
+  /** Whether this node holds all of the limit. */
+  get isWhole(): boolean {
+    return this.share >= this.window.limit;
+  }
+
   /** Times are the process's monotonic clock, in milliseconds. */
   expire(now: number): void {
     const { ends, counts } = this;

@@ -11,12 +11,14 @@ import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { IndexSync } from './duties/index-sync.js';
+import { Dispatcher } from './runs/dispatcher.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 import { NodeIdentity } from './cluster/node-identity.js';
 import { QueueEvents } from './queue-events.js';
 import { QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
 import { RequestIds } from './submit/request-id.js';
+import { RequestLog } from './request-log.js';
 import { Retention } from './retention.js';
 import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
@@ -28,6 +30,7 @@ import { Submissions } from './submit/submissions.js';
   providers: [
     Cluster,
     ClusterMessages,
+    Dispatcher,
     Expirer,
     Heartbeat,
     IndexSync,
@@ -41,6 +44,7 @@ import { Submissions } from './submit/submissions.js';
     QueueLifecycle,
     QueueService,
     RequestIds,
+    RequestLog,
     Rescuer,
     Retention,
     RunnerRegistry,
@@ -51,6 +55,6 @@ import { Submissions } from './submit/submissions.js';
     Slots,
     Submissions,
   ],
-  exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry],
+  exports: [NodeIdentity, QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry, Submissions],
 })
 export class QueueModule {}

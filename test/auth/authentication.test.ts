@@ -1,30 +1,28 @@
 import { inspect } from 'node:util';
-import pg from 'pg';
 import { DataSource } from 'typeorm';
 import { hashOf, KeySecret } from '../../src/auth/key-secret.js';
 import { LastUse } from '../../src/auth/last-use.js';
 import { Database } from '../../src/database/database.js';
-import { type LimitedApp, problem, startLimitedApp } from '../support/rate-limit-app.js';
-import { createTestDatabase, type TestDatabase, until } from '../support/index.js';
+import { Caller } from '../support/caller.js';
+import { problemOf } from '../support/queue-calls.js';
+import { startTestService, type TestService, until } from '../support/index.js';
 
-let database: TestDatabase;
-let app: LimitedApp;
-let pool: pg.Pool;
+let service: TestService;
+let app: Caller;
+
+/** A second node. Nothing runs on either. */
+const startNode = (config: object = {}): Promise<TestService> =>
+  startTestService({ limits: '1000/s', config: { role: 'api', ...config } });
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  app = await startLimitedApp(database.url);
-  pool = new pg.Pool({ connectionString: database.url, max: 2 });
+  service = await startNode();
+  app = new Caller(service);
 });
 
-afterAll(async () => {
-  await app.stop();
-  await pool.end();
-  await database.drop();
-});
+afterAll(() => service.stop());
 
 async function code(response: Response): Promise<string> {
-  return (await problem(response)).code;
+  return (await problemOf(response)).code;
 }
 
 function gate(): { opened: Promise<void>; open: () => void } {
@@ -38,11 +36,11 @@ async function newestKeyId(): Promise<string> {
 }
 
 const authorized = (authorization: string): Promise<Response> =>
-  app.call('POST', '/submit/acme/upscale', { authorization });
+  app.submit(undefined, { headers: { authorization } });
 
 describe('the Authorization header', () => {
   test.each(['Key', 'key', 'KEY', 'Bearer', 'bearer'])('"%s <key>" is accepted', async (scheme) => {
-    expect((await authorized(`${scheme} ${await app.newKey()}`)).status).toBe(201);
+    expect((await authorized(`${scheme} ${await app.newKey()}`)).status).toBe(202);
   });
 
   test.each([
@@ -86,30 +84,28 @@ describe('a key', () => {
   test('may do what its scopes say and nothing else', async () => {
     const reader = await app.newKey({ scopes: ['read'] });
     const canceller = await app.newKey({ scopes: ['cancel'] });
-    const cancel = (key: string): Promise<Response> =>
-      app.call('PUT', '/cancel', { authorization: `Key ${key}` });
-    expect((await app.read(reader)).status).toBe(200);
+    expect(await code(await app.status(reader))).toBe('unknown_request');
     expect(await code(await app.submit(reader))).toBe('forbidden');
-    expect(await code(await cancel(reader))).toBe('forbidden');
-    expect((await cancel(canceller)).status).toBe(200);
-    expect(await code(await app.read(canceller))).toBe('forbidden');
+    expect(await code(await app.cancel(reader))).toBe('forbidden');
+    expect(await code(await app.cancel(canceller))).toBe('unknown_request');
+    expect(await code(await app.status(canceller))).toBe('forbidden');
   });
 
   test('may use the models it names and nothing else', async () => {
-    const key = await app.newKey({ models: ['acme/upscale', 'demo/*'] });
-    const submit = async (model: string): Promise<number> =>
-      (await app.call('POST', `/submit/${model}`, { authorization: `Key ${key}` })).status;
-    expect(await submit('acme/upscale')).toBe(201);
-    expect(await submit('demo/text/echo')).toBe(201);
-    expect(await submit('acme/upscale/more')).toBe(403);
-    expect(await submit('acme')).toBe(403);
-    expect(await submit('demonic/text')).toBe(403);
+    const key = await app.newKey({ models: ['demo/text/echo', 'demo/image/*'] });
+    const submit = async (model: string): Promise<number> => (await app.submit(key, { model })).status;
+    expect(await submit('demo/text/echo')).toBe(202);
+    expect(await submit('demo/image/fractal')).toBe(422);
+    expect(await submit('demo/image/none')).toBe(404);
+    expect(await submit('demo/text/echo/more')).toBe(403);
+    expect(await submit('demo/text')).toBe(403);
+    expect(await submit('demo/images/fractal')).toBe(403);
   });
 
   test('stops working at once when this node revokes it', async () => {
     const key = await app.newKey();
     const id = await newestKeyId();
-    expect((await app.submit(key)).status).toBe(201);
+    expect((await app.submit(key)).status).toBe(202);
     expect(await app.keys.revoke(id)).toBe(true);
     expect(await code(await app.submit(key))).toBe('invalid_key');
     expect(await app.keys.revoke(id)).toBe(false);
@@ -130,7 +126,7 @@ describe('a key', () => {
   test('that was being looked up while it was revoked is not remembered as valid', async () => {
     const key = await app.newKey();
     const id = await newestKeyId();
-    const connection = app.app.get(Database);
+    const connection = service.app.get(Database);
     const query = connection.query.bind(connection);
     const [read, release] = [gate(), gate()];
     connection.query = async (statement, values) => {
@@ -155,12 +151,12 @@ describe('a key', () => {
   });
 
   test('stops working within seconds when another node revokes it', async () => {
-    const other = await startLimitedApp(database.url);
+    const other = await startNode({ databaseUrl: service.databaseUrl });
     try {
       const key = await app.newKey();
-      expect((await other.submit(key)).status).toBe(201);
+      expect((await new Caller(other).submit(key)).status).toBe(202);
       await app.keys.revoke(await newestKeyId());
-      await until(async () => (await other.submit(key)).status === 401, { timeoutMs: 6_000 });
+      await until(async () => (await new Caller(other).submit(key)).status === 401, { timeoutMs: 6_000 });
     } finally {
       await other.stop();
     }
@@ -168,43 +164,43 @@ describe('a key', () => {
 
   test('stops working when it expires, even if it was just seen', async () => {
     const key = await app.newKey({ expires: { inMs: 400 } });
-    expect((await app.submit(key)).status).toBe(201);
+    expect((await app.submit(key)).status).toBe(202);
     await until(async () => (await app.submit(key)).status === 401, { timeoutMs: 3_000 });
   });
 
   test('that was made by another process works', async () => {
     const secret = KeySecret.generate();
     expect((await app.submit(secret.reveal())).status).toBe(401);
-    await pool.query(
+    await service.query(
       `INSERT INTO api_key (id, name, prefix, hash, scopes)
        VALUES (gen_random_uuid(), 'elsewhere', $1, $2, '{submit}')`,
       [secret.prefix(), secret.hash()],
     );
-    await until(async () => (await app.submit(secret.reveal())).status === 201);
+    await until(async () => (await app.submit(secret.reveal())).status === 202);
   });
 
   test('with limits that nobody can read has the limits of the service', async () => {
     const key = await app.newKey();
-    await pool.query(`UPDATE api_key SET rate_limit_submit = 'lots' WHERE id = $1`, [await newestKeyId()]);
-    expect((await app.submit(key)).status).toBe(201);
+    await service.query(`UPDATE api_key SET rate_limit_submit = 'lots' WHERE id = $1`, [await newestKeyId()]);
+    expect((await app.submit(key)).status).toBe(202);
   });
 
   test('leaves a trace of its last use, without a write for every call', async () => {
     const key = await app.newKey();
     const id = await newestKeyId();
     await Promise.all(Array.from({ length: 20 }, () => app.submit(key)));
-    await app.app.get(LastUse).flush();
+    await service.app.get(LastUse).flush();
     const read = async (): Promise<{ last_used_at: Date; xmin: string }> =>
       (
-        await pool.query<{ last_used_at: Date; xmin: string }>(
+        await service.query<{ last_used_at: Date; xmin: string }>(
           `SELECT last_used_at, xmin FROM api_key WHERE id = $1`,
           [id],
         )
-      ).rows[0]!;
+      )[0]!;
     const first = await read();
     expect(first.last_used_at).toBeInstanceOf(Date);
     await app.submit(key);
-    await app.app.get(LastUse).flush();
+    await service.app.get(LastUse).flush();
     expect((await read()).xmin).toBe(first.xmin);
   });
 
@@ -218,7 +214,7 @@ describe('a key', () => {
     });
     expect(shown).not.toContain(key.slice(10));
     expect(JSON.stringify({ caller, secret: new KeySecret(key) })).not.toContain(key.slice(10));
-    const { rows } = await pool.query(`SELECT k::text AS row FROM api_key k`);
+    const rows = await service.query(`SELECT k::text AS row FROM api_key k`);
     expect(JSON.stringify(rows)).not.toContain(key.slice(10));
   });
 
@@ -231,17 +227,17 @@ describe('a key', () => {
 
 describe('who may read a request', () => {
   test('REQUEST_ACCESS=capability asks for no key, but one that is sent must be valid', async () => {
-    expect(await (await app.read()).json()).toEqual({ keyId: null });
-    expect(await code(await app.read('ns_wrong'))).toBe('invalid_key');
-    const key = await app.newKey();
-    expect(await (await app.read(key)).json()).toEqual({ keyId: await newestKeyId() });
+    expect(await code(await app.status())).toBe('unknown_request');
+    expect(await code(await app.status('ns_wrong'))).toBe('invalid_key');
+    expect(await code(await app.status(await app.newKey()))).toBe('unknown_request');
   });
 
   test('REQUEST_ACCESS=key demands one', async () => {
-    const strict = await startLimitedApp(database.url, { requestAccess: 'key' });
+    const strict = await startNode({ databaseUrl: service.databaseUrl, requestAccess: 'key' });
     try {
-      expect(await code(await strict.read())).toBe('missing_key');
-      expect((await strict.read(await strict.newKey())).status).toBe(200);
+      const caller = new Caller(strict);
+      expect(await code(await caller.status())).toBe('missing_key');
+      expect(await code(await caller.status(await caller.newKey()))).toBe('unknown_request');
     } finally {
       await strict.stop();
     }
@@ -252,7 +248,7 @@ describe('looking keys up', () => {
   test('many calls at once share a statement, also with different keys, and later ones need none', async () => {
     const keys = [await app.newKey(), await app.newKey(), 'ns_unknown_1', 'ns_unknown_2'];
     const statements = new Set<string>();
-    const connection = app.app.get(Database);
+    const connection = service.app.get(Database);
     const query = connection.query.bind(connection);
     let count = 0;
     connection.query = (statement, values) => {
@@ -276,7 +272,7 @@ describe('looking keys up', () => {
 
 describe('the entity', () => {
   test('describes the table exactly', async () => {
-    const log = await app.app.get(DataSource).driver.createSchemaBuilder().log();
+    const log = await service.app.get(DataSource).driver.createSchemaBuilder().log();
     expect(log.upQueries.map(({ query }) => query)).toEqual([]);
   });
 });

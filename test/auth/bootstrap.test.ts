@@ -1,31 +1,32 @@
 import { KeySecret } from '../../src/auth/key-secret.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { Config } from '../../src/config/config.js';
-import { type LimitedApp, startLimitedApp } from '../support/rate-limit-app.js';
-import { createTestDatabase, type TestDatabase } from '../support/index.js';
+import { Caller } from '../support/caller.js';
+import { createTestDatabase, startTestService, type TestDatabase } from '../support/index.js';
 
 let database: TestDatabase;
-const apps: LimitedApp[] = [];
+const apps: Caller[] = [];
 
 beforeEach(async () => {
   database = await createTestDatabase();
 });
 
 afterEach(async () => {
-  for (const app of apps.splice(0)) await app.stop();
+  for (const { service } of apps.splice(0)) await service.stop();
   await database.drop();
 });
 
-async function start(bootstrapApiKey?: string): Promise<LimitedApp> {
-  const app = await startLimitedApp(database.url, { bootstrapApiKey });
+async function start(bootstrapApiKey?: string): Promise<Caller> {
+  const config = { databaseUrl: database.url, bootstrapApiKey, role: 'api' as const };
+  const app = new Caller(await startTestService({ config }));
   apps.push(app);
   return app;
 }
 
 /** As if the database were the embedded one. */
-async function startEmbedded(): Promise<LimitedApp> {
+async function startEmbedded(): Promise<Caller> {
   const app = await start();
-  app.app.get(Config).databaseUrl = undefined;
+  app.service.app.get(Config).databaseUrl = undefined;
   return app;
 }
 
@@ -33,8 +34,7 @@ const chosen = 'chosen-by-somebody-1234';
 
 test('BOOTSTRAP_API_KEY exists after the first start, with all scopes, and is never printed', async () => {
   const app = await start(chosen);
-  expect(await app.keys.bootstrap()).toEqual({});
-  expect((await app.submit(chosen)).status).toBe(201);
+  expect((await app.submit(chosen)).status).toBe(202);
   const [key] = await app.keys.list();
   expect(key).toMatchObject({
     name: 'bootstrap',
@@ -53,24 +53,24 @@ test('any number of nodes and starts make one bootstrap key', async () => {
 
 test('a bootstrap key that was revoked stays revoked', async () => {
   const app = await start(chosen);
-  await app.keys.bootstrap();
   await app.keys.revoke((await app.keys.list())[0]!.id);
   await app.keys.bootstrap();
   expect((await app.submit(chosen)).status).toBe(401);
 });
 
 test('a bootstrap key that was tried too early works as soon as it exists', async () => {
-  const app = await start(chosen);
+  const app = await start();
   expect((await app.submit(chosen)).status).toBe(401);
+  app.service.app.get(Config).bootstrapApiKey = chosen;
   await app.keys.bootstrap();
-  expect((await app.submit(chosen)).status).toBe(201);
+  expect((await app.submit(chosen)).status).toBe(202);
 });
 
 test('an embedded database without any key gets one, which is printed once', async () => {
   const app = await startEmbedded();
   const { printOnce } = await app.keys.bootstrap();
   expect(printOnce).toMatch(/^ns_[\w-]{43}$/);
-  expect((await app.submit(printOnce)).status).toBe(201);
+  expect((await app.submit(printOnce)).status).toBe(202);
   expect(await app.keys.bootstrap()).toEqual({});
 });
 
@@ -83,7 +83,7 @@ test('an embedded database that has a key gets no other', async () => {
 
 test('a database of somebody else gets no key that nobody asked for', async () => {
   const app = await start();
-  expect(await app.app.get(KeysService).bootstrap()).toEqual({});
+  expect(await app.service.app.get(KeysService).bootstrap()).toEqual({});
   expect(await app.keys.list()).toEqual([]);
 });
 

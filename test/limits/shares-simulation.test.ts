@@ -1,44 +1,63 @@
 import type { RateLimits } from '../../src/config/rate-limits.js';
 import {
+  type CallOutcome,
   maxInAnyWindow,
   seeded,
   SimulatedFleet,
-  type CallOutcome,
   type SimulatedNode,
 } from '../support/share-simulation.js';
 
-const seeds = 2_000;
-const limits: RateLimits = [
-  { name: 'second', limit: 10, windowMs: 1_000 },
-  { name: 'minute', limit: 40, windowMs: 6_000 },
+/** `npm run test:processes` runs the thousands. */
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 500);
+
+// Hundreds of thousands of refusals are made here: without their stacks it takes half as long.
+Error.stackTraceLimit = 0;
+
+/** A minute of six seconds. */
+const limitsOf = (second: number, minute: number): RateLimits => [
+  { name: 'second', limit: second, windowMs: 1_000 },
+  { name: 'minute', limit: minute, windowMs: 6_000 },
 ];
+const bothBind = limitsOf(10, 40);
+const onlySecondBinds = limitsOf(10, 100);
 
 function pick<T>(random: () => number, items: readonly T[]): T | undefined {
   return items[Math.floor(random() * items.length)];
 }
 
+interface Counted {
+  subject: string;
+  limits: RateLimits;
+  outcome: CallOutcome;
+}
+
 /** Calls of some callers at several times their limit on all nodes, while nodes come, go, freeze and die. */
-async function hammered(seed: number): Promise<Map<string, CallOutcome[]>> {
+async function hammered(seed: number): Promise<Counted[]> {
   const random = seeded(seed);
-  const fleet = new SimulatedFleet(random);
-  const outcomes = new Map<string, CallOutcome[]>();
-  const endMs = 16_000;
-  for (let n = 0; n < 2; n++) fleet.join();
+  const lostMessages = seed % 4 === 0 ? 0.2 : 0.05;
+  const fleet = new SimulatedFleet(random, { lostMessages, lateStatements: seed % 2 === 0 ? 0.05 : 0 });
+  const counted: Counted[] = [];
+  const maxNodes = 3 + (seed % 2);
+  while (fleet.joined < maxNodes - 1) fleet.join();
   for (const subject of ['a', 'b']) {
     const rate = 20 + random() * 30;
-    const all: CallOutcome[] = [];
-    outcomes.set(subject, all);
+    let limits = subject === 'a' ? bothBind : limitsOf(4, 100);
     const next = (): void => {
-      const node = pick(random, [...fleet.nodes]);
-      node?.wake(() => node.call(subject, limits, (outcome) => all.push(outcome)));
-      fleet.time.at(fleet.time.now + (random() * 2_000) / rate, next);
+      // The limits of a key may be changed at any time; nodes see it when they see it.
+      if (subject === 'b' && random() < 0.002) limits = pick(random, [bothBind, onlySecondBinds])!;
+      const mine = limits;
+      const node = pick(random, fleet.list);
+      node?.wake(() =>
+        node.call(subject, mine, (outcome) => counted.push({ subject, limits: mine, outcome })),
+      );
+      fleet.time.at(fleet.time.now + (random() * 2_000) / rate, next, 0);
     };
-    fleet.time.at(0, next);
+    fleet.time.at(0, next, 0);
   }
   const trouble = (): void => {
-    const node = pick(random, [...fleet.nodes]);
+    const node = pick(random, fleet.list);
     const until = fleet.time.now + random() * 7_000;
-    const kind = Math.floor(random() * 5);
+    const kind = Math.floor(random() * 6);
     if (node !== undefined && kind === 0) node.kill();
     if (node !== undefined && kind === 1)
       void node.keeper
@@ -53,45 +72,58 @@ async function hammered(seed: number): Promise<Map<string, CallOutcome[]>> {
       node.cutOff(true);
       fleet.time.at(until, () => node.cutOff(false));
     }
-    if (fleet.nodes.size < 3) fleet.join();
+    if (kind === 4 && random() < 0.3) {
+      fleet.isDatabaseAway = true;
+      fleet.time.at(until, () => (fleet.isDatabaseAway = false));
+    }
+    if (fleet.nodes.size < maxNodes) fleet.join();
     fleet.time.at(fleet.time.now + random() * 3_000, trouble);
   };
   fleet.time.at(1_000, trouble);
-  await fleet.time.run(endMs);
-  return outcomes;
+  await fleet.time.run(12_000);
+  return counted;
 }
 
-test(`no window of any position exceeds its limit, over ${seeds} seeds of nodes that join, leave, freeze, are cut off and killed`, async () => {
+test(`no window of any position exceeds its limit, over ${seeds} seeds of nodes that join, leave, freeze, are cut off and killed, of messages lost and statements that run late`, async () => {
   let admitted = 0;
   for (let seed = 1; seed <= seeds; seed++) {
-    for (const [subject, outcomes] of await hammered(seed)) {
-      const times = outcomes
-        .filter(({ result }) => result === 'admitted')
-        .map(({ answeredAt }) => answeredAt);
-      admitted += times.length;
+    const times = new Map<string, { limits: RateLimits; at: number[] }>();
+    for (const { subject, limits, outcome } of await hammered(seed)) {
+      if (outcome.result !== 'admitted') continue;
+      const id = `${subject} ${limits.map(({ limit }) => limit).join()}`;
+      if (!times.has(id)) times.set(id, { limits, at: [] });
+      times.get(id)!.at.push(outcome.answeredAt);
+      admitted++;
+    }
+    for (const [id, { limits, at }] of times) {
       for (const { limit, windowMs } of limits) {
-        const most = maxInAnyWindow(times, windowMs);
-        if (most > limit) throw new Error(`seed ${seed}, ${subject}: ${most} within ${windowMs} ms`);
+        const max = maxInAnyWindow(at, windowMs);
+        if (max > limit) throw new Error(`seed ${seed}, ${id}: ${max} within ${windowMs} ms`);
       }
     }
   }
-  expect(admitted).toBeGreaterThan(seeds * 40);
-}, 120_000);
+  expect(admitted).toBeGreaterThan(seeds * 50);
+}, 300_000);
 
 interface Load {
+  limits: RateLimits;
   /** Of the limit. */
   part: number;
   nodeFor: (n: number, random: () => number, nodes: readonly SimulatedNode[]) => SimulatedNode;
   random?: boolean;
 }
 
-/** Outcomes of calls at a part of the limit, after a warm-up. */
+const firstCallMs = 2_000;
+/** Calls that wait for a slow grant are admitted later than they came, and closer together. */
+const growthMs = 8_000;
+
+/** Outcomes of calls at a part of the limit, once the shares have grown to what the caller needs. */
 async function steady(
   seed: number,
-  { part, nodeFor, random: atRandom = false }: Load,
+  { limits, part, nodeFor, random: atRandom = false }: Load,
 ): Promise<CallOutcome[]> {
   const random = seeded(seed);
-  const fleet = new SimulatedFleet(random, 0);
+  const fleet = new SimulatedFleet(random, { lostMessages: 0, lateStatements: 0 });
   const nodes = [fleet.join(), fleet.join(), fleet.join()];
   const outcomes: CallOutcome[] = [];
   const perMs = part * Math.min(...limits.map(({ limit, windowMs }) => limit / windowMs));
@@ -99,23 +131,30 @@ async function steady(
   const next = (): void => {
     const node = nodeFor(n++, random, nodes);
     node.wake(() => node.call('a', limits, (outcome) => outcomes.push(outcome)));
-    fleet.time.at(fleet.time.now + (1 / perMs) * (atRandom ? 0.5 + random() : 0.98 + random() * 0.04), next);
+    fleet.time.at(
+      fleet.time.now + (1 / perMs) * (atRandom ? 0.5 + random() : 0.98 + random() * 0.04),
+      next,
+      0,
+    );
   };
-  fleet.time.at(2_000, next);
-  await fleet.time.run(40_000);
-  return outcomes;
+  fleet.time.at(firstCallMs, next, 0);
+  await fleet.time.run(30_000);
+  return outcomes.filter(({ at }) => at > firstCallMs + growthMs);
 }
 
-describe('too much is not refused', () => {
+describe.each([
+  ['the minute binds', bothBind],
+  ['the second binds', onlySecondBinds],
+])('too much is not refused where %s', (_, limits) => {
   test.each([
-    ['sticks to one node', (_: number, __: unknown, nodes: readonly SimulatedNode[]) => nodes[0]!],
+    ['sticks to one node', (_n: number, _r: unknown, nodes: readonly SimulatedNode[]) => nodes[0]!],
     [
       'is spread evenly over three',
-      (n: number, __: unknown, nodes: readonly SimulatedNode[]) => nodes[n % 3]!,
+      (n: number, _r: unknown, nodes: readonly SimulatedNode[]) => nodes[n % 3]!,
     ],
-  ])('at 90 % of its limit a caller that %s is never refused', async (_, nodeFor) => {
-    for (let seed = 1; seed <= 100; seed++) {
-      const outcomes = await steady(seed, { part: 0.9, nodeFor });
+  ])('at 90 % of its limit a caller that %s is never refused', async (__, nodeFor) => {
+    for (let seed = 1; seed <= 50; seed++) {
+      const outcomes = await steady(seed, { limits, part: 0.9, nodeFor });
       expect({ seed, refused: outcomes.filter(({ result }) => result !== 'admitted').length }).toEqual({
         seed,
         refused: 0,
@@ -125,10 +164,10 @@ describe('too much is not refused', () => {
 
   test('at 70 % spread at random fewer than one call in a hundred is refused and none waits longer than 300 ms', async () => {
     const all: CallOutcome[] = [];
-    for (let seed = 1; seed <= 100; seed++) {
-      const nodeFor = (_: number, random: () => number, nodes: readonly SimulatedNode[]): SimulatedNode =>
+    for (let seed = 1; seed <= 50; seed++) {
+      const nodeFor = (_n: number, random: () => number, nodes: readonly SimulatedNode[]): SimulatedNode =>
         pick(random, nodes)!;
-      all.push(...(await steady(seed, { part: 0.7, nodeFor, random: true })));
+      all.push(...(await steady(seed, { limits, part: 0.7, nodeFor, random: true })));
     }
     const refused = all.filter(({ result }) => result !== 'admitted').length;
     expect(refused / all.length).toBeLessThan(0.01);

@@ -141,9 +141,9 @@ test('wrong settings are named all at once, without their values', async () => {
   const [first, ...faults] = stderr.trimEnd().split('\n');
   expect(first).toBe('These settings are wrong:');
   expect(faults.map((line) => line.trim().replace(/:.*/, '')).toSorted()).toEqual([
+    'CORS_ORIGINS',
     'DATABASE_URL',
     'PORT',
-    'CORS_ORIGINS',
     'RATE_LIMIT_SUBMIT',
     'ROLE',
     'SHUTDOWN_GRACE',

@@ -6,8 +6,14 @@ import { KeySecret } from '../../src/auth/key-secret.js';
 import { KeyStore } from '../../src/auth/key-store.js';
 import { createDataSource } from '../../src/database/data-source.js';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
-import { startLimitedApp } from '../support/rate-limit-app.js';
-import { createTestDatabase, SpawnedService, type TestDatabase, until } from '../support/index.js';
+import { Caller } from '../support/caller.js';
+import {
+  createTestDatabase,
+  SpawnedService,
+  startTestService,
+  type TestDatabase,
+  until,
+} from '../support/index.js';
 
 interface Ended {
   code: number | null;
@@ -56,14 +62,15 @@ describe('the keys command', () => {
     expect(table.output).toContain(key.slice(0, 10));
     expect(table.output + (await run('list', '--json')).output).not.toContain(key.slice(10));
 
-    const app = await startLimitedApp(database.url);
+    const service = await startTestService({ config: { databaseUrl: database.url, role: 'api' } });
+    const app = new Caller(service);
     try {
-      expect((await app.submit(key)).status).toBe(201);
+      expect((await app.submit(key)).status).toBe(202);
       const revoked = await run('revoke', 'web shop');
       expect(revoked).toEqual({ code: 0, output: expect.stringContaining('Revoked the key') as string });
       await until(async () => (await app.submit(key)).status === 401);
     } finally {
-      await app.stop();
+      await service.stop();
     }
   });
 

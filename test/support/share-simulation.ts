@@ -4,17 +4,24 @@ import type { Admission } from '../../src/limits/admission.js';
 import type { BudgetKey } from '../../src/limits/budget.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import type {
+  GoneHolder,
   Grant,
   GrantRequest,
+  HolderBeat,
   ShareMessages,
   ShareRow,
   ShareStore,
+  WriteRequest,
 } from '../../src/limits/share-store.js';
+
+/** A node waits so long for an answer of the database. */
+const timeoutMs = 2_000;
 
 interface Event {
   at: number;
   order: number;
   work: () => void;
+  turns: number;
 }
 
 /** Time that only passes from one event to the next. */
@@ -23,9 +30,10 @@ export class SimulatedTime {
   private readonly heap: Event[] = [];
   private order = 0;
 
-  at(at: number, work: () => void): void {
+  /** `turns`: promises that wait for each other where it settles one, at the most. */
+  at(at: number, work: () => void, turns = 8): void {
     const heap = this.heap;
-    heap.push({ at: Math.max(at, this.now), order: this.order++, work });
+    heap.push({ at: Math.max(at, this.now), order: this.order++, work, turns });
     for (let child = heap.length - 1; child > 0;) {
       const parent = (child - 1) >> 1;
       if (!isBefore(heap[child]!, heap[parent]!)) break;
@@ -38,7 +46,7 @@ export class SimulatedTime {
     for (let next = this.take(until); next !== undefined; next = this.take(until)) {
       this.now = next.at;
       next.work();
-      for (let turn = 0; turn < 14; turn++) await undefined;
+      for (let turn = 0; turn < next.turns; turn++) await undefined;
     }
     this.now = until;
   }
@@ -72,39 +80,45 @@ class SimulatedDatabase {
   private readonly rows = new Map<string, Map<string, ShareRow>>();
   private readonly asks = new Map<string, Map<string, BudgetKey>>();
 
-  storeFor(holderOf: (holder: string) => void): ShareStore {
-    return {
-      register: async (holder) => {
-        holderOf(holder);
-        this.holders.set(holder, 0);
-        const named = new Set([...this.rows.values()].flatMap((row) => [...row.keys()]));
-        return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
-      },
-      grant: async (holder, requests, gone) => {
-        const forMs = new Map(gone.map((one) => [one.id, one.forMs]));
-        const strays = new Set<string>();
-        return {
-          grants: requests.map((request) => this.grant(holder, request, forMs, strays)),
-          strays: [...strays],
-        };
-      },
-      write: async (holder, { beat, rows, forgotten, silent }) => {
-        const isKnown = this.holders.has(holder);
-        if (isKnown && beat !== undefined) this.holders.set(holder, beat);
-        for (const row of rows) if (this.of(row.key).has(holder)) this.of(row.key).set(holder, row);
-        for (const key of forgotten) this.of(key).delete(holder);
-        for (const { id, beat: known } of silent) if (this.holders.get(id) === known) this.holders.delete(id);
-        const asked = [...(this.asks.get(holder)?.values() ?? [])];
-        this.asks.delete(holder);
-        return { isKnown, holders: this.others(holder), asked };
-      },
-      prune: async () => undefined,
-      leave: async (holder, rows) => {
-        this.holders.delete(holder);
-        for (const row of this.rows.values()) row.delete(holder);
-        for (const row of rows) if (row.used.some((used) => used > 0)) this.of(row.key).set(holder, row);
-      },
-    };
+  /** As PostgreSQL does it: a statement that runs late, after a newer one of its holder, changes nothing. */
+  readonly store = {
+    register: (holder: string) => {
+      this.holders.set(holder, 0);
+      const named = new Set([...this.rows.values()].flatMap((row) => [...row.keys()]));
+      return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
+    },
+    grant: (beat: HolderBeat, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
+      if (!this.isNewer(beat)) return { isKnown: false, grants: [], strays: [] };
+      const forMs = new Map(gone.map((one) => [one.id, one.forMs]));
+      const strays = new Set<string>();
+      return {
+        isKnown: true,
+        grants: requests.map((request) => this.grant(beat.id, request, forMs, strays)),
+        strays: [...strays],
+      };
+    },
+    write: (beat: HolderBeat, { rows, forgotten, silent }: WriteRequest) => {
+      const holder = beat.id;
+      if (!this.isNewer(beat)) return { isKnown: false, holders: [], asked: [] };
+      for (const row of rows) if (this.of(row.key).has(holder)) this.of(row.key).set(holder, row);
+      for (const key of forgotten) this.of(key).delete(holder);
+      for (const { id, beat: known } of silent) if (this.holders.get(id) === known) this.holders.delete(id);
+      const asked = [...(this.asks.get(holder)?.values() ?? [])];
+      this.asks.delete(holder);
+      return { isKnown: true, holders: this.others(holder), asked };
+    },
+    prune: () => undefined,
+    leave: (holder: string, rows: readonly ShareRow[]) => {
+      this.holders.delete(holder);
+      for (const row of this.rows.values()) row.delete(holder);
+      for (const row of rows) if (row.used.some((used) => used > 0)) this.of(row.key).set(holder, row);
+    },
+  };
+
+  private isNewer({ id, beat }: HolderBeat): boolean {
+    if ((this.holders.get(id) ?? Infinity) >= beat) return false;
+    this.holders.set(id, beat);
+    return true;
   }
 
   private grant(
@@ -177,13 +191,13 @@ export class SimulatedNode {
     };
     let id = 0;
     this.keeper = new ShareKeeper(
-      this.remote(fleet.database.storeFor(() => undefined)),
+      this.remote(fleet.database.store),
       messages,
       {
         now: () => fleet.time.now + this.offset,
         after: (ms, work) => {
           let isOff = false;
-          fleet.time.at(fleet.time.now + ms, () => this.wake(() => isOff || work()));
+          fleet.time.at(fleet.time.now + ms, () => this.wake(() => isOff || work()), 4);
           return () => (isOff = true);
         },
       },
@@ -207,7 +221,7 @@ export class SimulatedNode {
 
   kill(): void {
     this.isDead = true;
-    this.fleet.nodes.delete(this);
+    this.fleet.leave(this);
   }
 
   /** Runs it now, when the node thaws, or never. */
@@ -233,14 +247,18 @@ export class SimulatedNode {
   }
 
   /** The database at the other end of a network that takes its time, and loses what is sent while it is cut. */
-  private remote(store: ShareStore): ShareStore {
+  private remote(store: SimulatedDatabase['store']): ShareStore {
     const over =
-      <Args extends unknown[], T>(work: (...args: Args) => Promise<T>) =>
+      <Args extends unknown[], T>(work: (...args: Args) => T) =>
       (...args: Args): Promise<T> =>
         new Promise((resolve, reject) => {
           const { time } = this.fleet;
-          const fail = (): void => time.at(time.now + 2_000, () => this.wake(() => reject(lost())));
-          if (this.isCutOff) return fail();
+          const fail = (): void => time.at(time.now + timeoutMs, () => this.wake(() => reject(lost())));
+          if (this.isCutOff || this.fleet.isDatabaseAway) return fail();
+          if (this.random() < this.fleet.faults.lateStatements) {
+            fail();
+            return time.at(time.now + this.random() * 3 * timeoutMs, () => void work(...args));
+          }
           time.at(time.now + this.latency(), () => {
             const result = work(...args);
             if (this.isCutOff) return fail();
@@ -265,21 +283,47 @@ function lost(): DomainError {
   return new DomainError('unavailable', 'The database cannot be reached.');
 }
 
+/** Parts of one. */
+export interface Faults {
+  /** Of the hints between nodes. */
+  lostMessages: number;
+  /** Of the statements: they time out for the node, and the database runs them sooner or later. */
+  lateStatements: number;
+}
+
 export class SimulatedFleet {
   readonly time = new SimulatedTime();
   readonly database = new SimulatedDatabase();
   readonly nodes = new Set<SimulatedNode>();
+  /** For all nodes. */
+  isDatabaseAway = false;
+  joined = 0;
+  private listed: SimulatedNode[] | undefined;
 
   constructor(
     private readonly random: () => number,
-    /** Of the hints between nodes. */
-    private readonly lostMessages = 0.05,
+    readonly faults: Faults,
   ) {}
 
+  /** The nodes, to be picked from. */
+  get list(): readonly SimulatedNode[] {
+    return (this.listed ??= [...this.nodes]);
+  }
+
+  /** Takes it from `nodes`. */
+  leave(node: SimulatedNode): void {
+    this.nodes.delete(node);
+    this.listed = undefined;
+  }
+
   join(): SimulatedNode {
+    this.joined++;
     const node = new SimulatedNode(this, this.random);
     void node.keeper.start().then(
-      () => this.nodes.add(node),
+      () => {
+        this.nodes.add(node);
+        this.listed = undefined;
+      },
       () => undefined,
     );
     return node;
@@ -287,8 +331,8 @@ export class SimulatedFleet {
 
   tell(from: SimulatedNode, what: (node: SimulatedNode) => void): void {
     for (const node of this.nodes) {
-      if (node === from || this.random() < this.lostMessages) continue;
-      this.time.at(this.time.now + 5 + this.random() * 45, () => node.wake(() => what(node)));
+      if (node === from || this.random() < this.faults.lostMessages) continue;
+      this.time.at(this.time.now + 5 + this.random() * 45, () => node.wake(() => what(node)), 0);
     }
   }
 }

@@ -6,11 +6,14 @@ import { join } from 'node:path';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import pg from 'pg';
 import { Config } from '../../src/config/config.js';
+import { parseRateLimits } from '../../src/config/parsers.js';
 import { startService } from '../../src/service.js';
 import { createTestDatabase } from './test-database.js';
 import { until } from './until.js';
 
 export interface TestServiceOptions {
+  /** For submissions and for all other calls, as in RATE_LIMIT_SUBMIT; the shipped ones if left out. */
+  limits?: string;
   config?: Partial<Config>;
   /** The text of a models.yaml; the shipped one with the demos if left out. */
   models?: string;
@@ -33,7 +36,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** The whole service in this process: a real database of its own, a real port, no rate limits. */
+/** The whole service in this process: a real database of its own, a real port, the shipped settings. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const database = options.config?.databaseUrl === undefined ? await createTestDatabase() : undefined;
   const directory = await mkdtemp(join(tmpdir(), 'nowserving-service-'));
@@ -43,9 +46,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     logLevel: 'silent',
     databaseUrl: database?.url,
     bootstrapApiKey: key,
-    rateLimitSubmit: [],
-    rateLimitOther: [],
     dataDir: join(directory, 'data'),
+    ...(options.limits !== undefined && limitsOf(options.limits)),
     ...options.config,
   });
   if (options.models !== undefined) {
@@ -95,6 +97,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         }
       })()),
   };
+}
+
+function limitsOf(text: string): Pick<Config, 'rateLimitSubmit' | 'rateLimitOther'> {
+  return { rateLimitSubmit: parseRateLimits(text), rateLimitOther: parseRateLimits(text) };
 }
 
 async function expectNoLeaks(server: Server): Promise<void> {

@@ -9,7 +9,7 @@ export class LimitHolderEntity {
   @Column({ name: 'node_id', type: 'uuid' })
   nodeId!: string;
 
-  /** Grows while the holder lives. */
+  /** The number of the last statement it ran: grows while the holder lives, and stops older ones that run late. */
   @Column({ type: 'bigint', default: 0 })
   beat!: number;
 }

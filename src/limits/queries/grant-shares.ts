@@ -1,14 +1,17 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { BudgetKey } from '../budget.js';
-import type { GoneHolder, Grant, GrantRequest, PerWindow } from '../share-store.js';
+import type { GoneHolder, Grant, GrantRequest, GrantResult, HolderBeat, PerWindow } from '../share-store.js';
 
 /*
  * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
  *   add up to more than its limit.
  * Race: nodes that ask for the same budget. A first statement locks the budgets, in one order for everybody, until the
  *   commit; the second then sees every share that was committed before. A budget that nobody has met has no row to
- *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller.
+ *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller. All is
+ *   sent at once, the commit too, so that a process that freezes in between holds no lock against the others.
+ *   A statement that its holder took for lost, and that runs late, has no newer number than the holder's row: it
+ *   changes nothing, for it knows nothing of the shares the holder has by now.
  * Index: limit_share_pkey, by the budget; limit_holder_pkey.
  */
 const lockBudgets: Statement = {
@@ -59,10 +62,17 @@ const grantStatement: Statement = {
     FROM generate_subscripts(limits, 1) AS i
     CROSS JOIN LATERAL (SELECT greatest(0, limits[i] - held[i] - (${heldByOthers})) AS free) AS room
   ) AS share
+), beaten AS (
+  UPDATE limit_holder
+  SET beat = $13::bigint
+  WHERE id = $1::uuid
+    AND beat < $13::bigint
+  RETURNING id
 ), written AS (
   INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
   SELECT subject, route_class, policy, $1::uuid, shares, used
   FROM granted
+  WHERE EXISTS (SELECT FROM beaten)
   ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE
   SET shares = excluded.shares, used = excluded.used
 ), asks AS (
@@ -72,6 +82,7 @@ const grantStatement: Statement = {
   JOIN limit_share AS other USING (subject, route_class, policy)
   JOIN limit_holder AS holder ON holder.id = other.holder_id
   WHERE is_short
+    AND EXISTS (SELECT FROM beaten)
     AND other.holder_id <> $1::uuid
   ON CONFLICT DO NOTHING
 )
@@ -87,32 +98,35 @@ SELECT shares, unallocated, is_short AS "isShort",
            AND other.holder_id <> ALL ($10::uuid[])
        ) AS strays
 FROM granted
+WHERE EXISTS (SELECT FROM beaten)
 ORDER BY number`,
 };
 
 export async function grantShares(
   database: Database,
-  holder: string,
+  { id, beat }: HolderBeat,
   requests: readonly GrantRequest[],
   gone: readonly GoneHolder[],
-): Promise<{ grants: Grant[]; strays: string[] }> {
+): Promise<GrantResult> {
   const keys = columnsOf(requests.map(({ key }) => key));
-  const grants = await database.transaction(async (query) => {
-    await query(lockBudgets, keys);
-    return query<Grant & { strays: string[] }>(grantStatement, [
-      holder,
-      ...keys,
-      arraysOf(requests.map(({ limits }) => limits)),
-      arraysOf(requests.map(({ windowsMs }) => windowsMs)),
-      arraysOf(requests.map(({ held }) => held)),
-      arraysOf(requests.map(({ used }) => used)),
-      arraysOf(requests.map(({ needed }) => needed)),
-      gone.map(({ id }) => id),
-      gone.map(({ forMs }) => forMs),
-      arraysOf(requests.map(({ wanted }) => wanted)),
-    ]);
-  });
-  return { grants, strays: grants.flatMap(({ strays }) => strays) };
+  const values = [
+    id,
+    ...keys,
+    arraysOf(requests.map(({ limits }) => limits)),
+    arraysOf(requests.map(({ windowsMs }) => windowsMs)),
+    arraysOf(requests.map(({ held }) => held)),
+    arraysOf(requests.map(({ used }) => used)),
+    arraysOf(requests.map(({ needed }) => needed)),
+    gone.map((one) => one.id),
+    gone.map(({ forMs }) => forMs),
+    arraysOf(requests.map(({ wanted }) => wanted)),
+    beat,
+  ];
+  const grants = await database.atomically<Grant & { strays: string[] }>(
+    [lockBudgets, keys],
+    [grantStatement, values],
+  );
+  return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
 }
 
 /** The three columns of a budget's key, as parameters of a set. */

@@ -1,14 +1,15 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { BudgetKey } from '../budget.js';
-import type { ShareRow, WriteRequest, WriteResult } from '../share-store.js';
+import type { HolderBeat, ShareRow, WriteRequest, WriteResult } from '../share-store.js';
 import { arraysOf, columnsOf } from './grant-shares.js';
 
 /*
  * Purpose: writes behind what a holder used and gives back, says that it lives, ends holders that do not, and reads
  *   what it must know of the others.
- * Race: only the holder writes its rows, one statement at a time. A silent holder that beats in the very moment keeps
- *   its row, for its beat is compared once the row is locked; one that comes back later finds its row gone.
+ * Race: only the holder writes its rows, one statement at a time; one that it took for lost and that runs late has no
+ *   newer number, and changes nothing. A silent holder that beats in the very moment keeps its row, for its beat is
+ *   compared once the row is locked; one that comes back later finds its row gone.
  * Durability: not waited for. What is lost with the database's last commits leaves larger shares than are held.
  * Index: limit_share_pkey, limit_holder_pkey, limit_ask_pkey.
  */
@@ -18,8 +19,9 @@ const writeStatement: Statement = {
   SELECT set_config('synchronous_commit', 'off', true)
 ), beaten AS (
   UPDATE limit_holder
-  SET beat = coalesce($2::bigint, beat)
+  SET beat = $2::bigint
   WHERE id = $1::uuid
+    AND beat < $2::bigint
     AND EXISTS (SELECT FROM settings)
   RETURNING id
 ), written AS (
@@ -30,6 +32,7 @@ const writeStatement: Statement = {
     AND limit_share.route_class = row.route_class
     AND limit_share.policy = row.policy
     AND limit_share.holder_id = $1::uuid
+    AND EXISTS (SELECT FROM beaten)
 ), forgotten AS (
   DELETE FROM limit_share
   USING unnest($8::text[], $9::text[], $10::text[]) AS key (subject, route_class, policy)
@@ -37,15 +40,21 @@ const writeStatement: Statement = {
     AND limit_share.route_class = key.route_class
     AND limit_share.policy = key.policy
     AND limit_share.holder_id = $1::uuid
+    AND EXISTS (SELECT FROM beaten)
 ), ended AS (
   DELETE FROM limit_holder
-  USING unnest($11::uuid[], $12::bigint[]) AS silent (id, beat)
-  WHERE limit_holder.id = silent.id
-    AND limit_holder.beat = silent.beat
-  RETURNING limit_holder.id
+  WHERE id IN (
+    SELECT limit_holder.id
+    FROM unnest($11::uuid[], $12::bigint[]) AS silent (id, beat)
+    JOIN limit_holder ON limit_holder.id = silent.id AND limit_holder.beat = silent.beat
+    FOR UPDATE OF limit_holder SKIP LOCKED
+  )
+    AND EXISTS (SELECT FROM beaten)
+  RETURNING id
 ), asked AS (
   DELETE FROM limit_ask
   WHERE holder_id = $1::uuid
+    AND EXISTS (SELECT FROM beaten)
   RETURNING subject, route_class, policy
 )
 SELECT EXISTS (SELECT FROM beaten) AS "isKnown",
@@ -58,16 +67,16 @@ SELECT EXISTS (SELECT FROM beaten) AS "isKnown",
 
 export async function writeShares(
   database: Database,
-  holder: string,
-  { beat, rows, forgotten, silent }: WriteRequest,
+  { id, beat }: HolderBeat,
+  { rows, forgotten, silent }: WriteRequest,
 ): Promise<WriteResult> {
   const [result] = await database.query<WriteResult>(writeStatement, [
-    holder,
-    beat ?? null,
+    id,
+    beat,
     ...rowColumns(rows),
     ...columnsOf(forgotten),
-    silent.map(({ id }) => id),
-    silent.map(({ beat: known }) => known),
+    silent.map((one) => one.id),
+    silent.map((one) => one.beat),
   ]);
   return result!;
 }
