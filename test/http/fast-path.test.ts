@@ -111,6 +111,8 @@ const submissions: [name: string, call: () => Call][] = [
   ['a submission', () => submission()],
   ['a submission with a query', () => submission({ path: '/v1/queue/test/narrow?logs=1&webhook=x' })],
   ['a key with Bearer', () => submission({ headers: { authorization: `Bearer ${service.key}` } })],
+  ['a model id whose slash is encoded', () => submission({ path: '/v1/queue/test%2Fnarrow' })],
+  ['one encoded in small letters', () => submission({ path: '/v1/queue/test%2fn%61rrow/?a=1' })],
   ['an unknown model', () => submission({ path: '/v1/queue/test/none' })],
   ['a body that is no JSON', () => submission({ body: '{' })],
   ['a body that is no object', () => submission({ body: '[1]' })],
@@ -163,7 +165,7 @@ const goesOn: [name: string, call: () => Call][] = [
   ['a submission with a wrong key', () => submission({ headers: { authorization: 'Key wrong' } })],
   ['a status without a key', () => ({ path: status() })],
   ['a status with a wrong key', () => ({ path: status(), headers: { authorization: 'Key wrong' } })],
-  ['a path that is encoded', () => submission({ path: '/v1/queue/test%2Fnarrow' })],
+  ['a path that is not encoded right', () => submission({ path: '/v1/queue/test%2' })],
   ['a path in other letters', () => submission({ path: '/V1/queue/test/narrow' })],
   ['a submission to the place of requests', () => submission({ path: '/v1/queue/requests/x/status' })],
   [

@@ -127,8 +127,6 @@ const models = [
   'demo/%00',
   'demo/text/echo%00',
   'demo/text/%65cho%20',
-  'demo%2ftext%2fecho',
-  'demo/text%2fecho',
   'demo%252Ftext/echo',
   'demo\\text\\echo',
   'demo%5Ctext%5Cecho',

@@ -33,7 +33,8 @@ const submit = async (): Promise<string> => {
 
 const cancel = async (id: string): Promise<[number, string]> => {
   const response = await service.put(`/v1/queue/requests/${id}/cancel`);
-  return [response.status, ((await response.json()) as { status: string }).status];
+  const { status, cancel_status: word = status } = (await response.json()) as Record<string, string>;
+  return [response.status, word!];
 };
 
 const endings = (ids: string[]): Promise<Ending[]> =>

@@ -112,7 +112,8 @@ describe('cancelling', () => {
     expect(response.status).toBe(400);
     expect(await problemOf(response)).toMatchObject({
       code: 'already_completed',
-      status: 'ALREADY_COMPLETED',
+      status: 400,
+      cancel_status: 'ALREADY_COMPLETED',
     });
     expect(await calls.status(id)).toEqual(before);
   });
