@@ -41,6 +41,7 @@ let reader: string;
 beforeAll(async () => {
   model = await new ScriptedModel().start();
   service = await startTestService({
+    limits: '1000/s',
     models: modelsFile(
       model.entry('test/narrow', { concurrency: 1 }),
       model.entry('test/roomy', { concurrency: 100 }),

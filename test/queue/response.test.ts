@@ -14,6 +14,7 @@ beforeAll(async () => {
     model.entry('test/narrow', { concurrency: 1, expires: '300ms' }),
   );
   service = await startTestService({
+    limits: '1000/s',
     models,
     config: { retentionMs: 5 * 86_400_000, maxOutputBytes: 10_000 },
   });
