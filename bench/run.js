@@ -4,15 +4,18 @@ import { parseArgs } from 'node:util';
 import { Bench } from './support/bench.js';
 import { gitState, machine, versions } from './support/machine.js';
 import { table } from './support/table.js';
+import { documentIsUpToDate, writeDocument } from './support/document.js';
 import { scenes } from './scenes/index.js';
 
 const usage = `npm run bench                      all scenes but the long ones
 npm run bench -- --scene submit    one, by name or number; may be given several times
 npm run bench -- --short           a few scenes for a few seconds; fails only on gross falls
 npm run bench -- --long            the ones that take half an hour too
-npm run bench -- --rounds 5 --seconds 10
+npm run bench -- --rounds 9        of each turn; how long one is, the scene says
 npm run bench -- --profile            also shows where the service spent its time
-npm run bench -- --list`;
+npm run bench -- --list
+npm run bench -- --table           writes the figures of bench/results into docs/performance.md
+npm run bench -- --check           says whether they are there already`;
 
 const say = (text) => process.stdout.write(`${text}\n`);
 
@@ -25,7 +28,8 @@ const { values: options } = parseArgs({
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
     rounds: { type: 'string' },
-    seconds: { type: 'string' },
+    table: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
   },
 });
 
@@ -44,15 +48,20 @@ function chosenScenes() {
 async function play(bench, scene) {
   say(`scene ${scene.number}: ${scene.title}`);
   const started = performance.now();
+  bench.beginScene(scene);
+  const { number, name, title } = scene;
+  const result = (rows) => ({
+    ...{ number, name, title, turnSeconds: bench.turnSeconds },
+    ...{ seconds: since(started), rows },
+  });
   try {
-    const rows = await scene.run(bench);
-    return { number: scene.number, name: scene.name, title: scene.title, seconds: since(started), rows };
+    return result(await scene.run(bench));
   } catch (error) {
     say(error.stack);
     const rows = [
       { figure: 'broke', value: NaN, bar: 'runs', met: false, grossFall: true, note: error.message },
     ];
-    return { number: scene.number, name: scene.name, title: scene.title, seconds: since(started), rows };
+    return result(rows);
   } finally {
     const profile = await bench.endScene();
     if (profile !== undefined) say(profile);
@@ -70,7 +79,6 @@ function save(results, bench, startedAt, before) {
     at: startedAt.toISOString(),
     command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
     rounds: bench.rounds,
-    seconds: bench.seconds,
     git: gitState(),
     machine: before,
     versions: versions(bench.postgres.settings),
@@ -90,15 +98,23 @@ async function main() {
     }
     return undefined;
   }
+  if (options.table) return say(writeDocument(scenes));
+  if (options.check) {
+    if (documentIsUpToDate(scenes)) return say('docs/performance.md is up to date.');
+    process.exitCode = 1;
+    return say('docs/performance.md is not up to date: npm run bench -- --table writes it.');
+  }
   const chosen = chosenScenes();
   const startedAt = new Date();
   const before = machine();
   const bench = await Bench.start({
     short: options.short,
     rounds: Number(options.rounds ?? (options.short ? 2 : 5)),
-    seconds: Number(options.seconds ?? (options.short ? 3 : 10)),
     profile: options.profile,
   });
+  const { fsync, synchronous_commit, server_version } = bench.postgres.settings;
+  say(`Node ${process.version}, PostgreSQL ${server_version}, ${before.cores} × ${before.cpu}`);
+  say(`fsync ${fsync}, synchronous_commit ${synchronous_commit}; load before: ${before.loadBefore}\n`);
   let stopping = false;
   const interrupted = () => {
     if (stopping) process.exit(130);
@@ -113,8 +129,8 @@ async function main() {
       results.push(result);
       say(`${table([result])}\n`);
     }
-    const file = save(results, bench, startedAt, before);
-    say(`${table(results)}\n\n${file}`);
+    say(`${table(results)}\n`);
+    if (!options.short) say(save(results, bench, startedAt, before));
   } finally {
     await bench.stop();
   }

@@ -1,8 +1,8 @@
-import type { Books } from './checks/books.js';
+import type { StoredState } from './checks/stored-state.js';
 import type { FaultRecord } from './faults/fault.js';
 import { servedAfterMs, takenUpAfterMs } from './faults/recovery.js';
 import type { Ledger } from './load/ledger.js';
-import type { RunBook } from './model/run-book.js';
+import type { RunLog } from './model/run-log.js';
 
 /** What one kind of fault did. */
 export interface FaultRow {
@@ -19,8 +19,8 @@ export interface FaultRow {
 export function faultRows(
   records: readonly FaultRecord[],
   ledger: Ledger,
-  books: Books,
-  runs: RunBook,
+  stored: StoredState,
+  runs: RunLog,
 ): FaultRow[] {
   return [...new Set(records.map(({ kind }) => kind))].map((kind) => {
     const made = records.filter((record) => record.kind === kind);
@@ -31,7 +31,7 @@ export function faultRows(
       affected: affected.length,
       servedMs: made.flatMap((record) => servedAfterMs(record, records)),
       takenUpMs: made.flatMap((record) => takenUpAfterMs(record, records, runs)),
-      lost: affected.filter((id) => books.requests.get(id)?.state !== 'COMPLETED').length,
+      lost: affected.filter((id) => stored.requests.get(id)?.state !== 'COMPLETED').length,
     };
   });
 }

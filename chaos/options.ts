@@ -13,6 +13,8 @@ export interface Options {
   only: string[];
   /** Leaves the directory with the logs in place. */
   keep: boolean;
+  /** No run: the tables in docs/reliability.md are written from the results. */
+  table: boolean;
 }
 
 export function readOptions(args: string[]): Options {
@@ -20,12 +22,13 @@ export function readOptions(args: string[]): Options {
     args,
     options: {
       seconds: { type: 'string', default: '60' },
-      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      seed: { type: 'string', default: today() },
       processes: { type: 'string', default: '3' },
       pgbouncer: { type: 'boolean', default: false },
       runs: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
       keep: { type: 'boolean', default: false },
+      table: { type: 'boolean', default: false },
     },
   });
   return {
@@ -36,7 +39,19 @@ export function readOptions(args: string[]): Options {
     runs: wholeNumber('--runs', values.runs, 1, 1_000),
     only: values.only.split(',').filter((kind) => kind !== ''),
     keep: values.keep,
+    table: values.table,
   };
+}
+
+/** The command that repeats a run. */
+export function commandFor({ seconds, seed, processes, pgbouncer, only }: Options): string {
+  const more = `${pgbouncer ? ' --pgbouncer' : ''}${only.length === 0 ? '' : ` --only '${only.join()}'`}`;
+  return `npm run chaos -- --seconds ${seconds} --seed ${seed} --processes ${processes}${more}`;
+}
+
+/** 20300131: another order of faults every day, and the same one for all who run it. */
+function today(): string {
+  return new Date().toISOString().slice(0, 10).replaceAll('-', '');
 }
 
 function wholeNumber(name: string, text: string, least: number, most: number): number {

@@ -1,58 +1,63 @@
-import type { Peak } from './checks/check-concurrency.js';
-import type { Books } from './checks/books.js';
+import type { StoredState } from './checks/stored-state.js';
 import type { Cluster } from './cluster/cluster.js';
-import { type FaultRow, renderRows, seconds } from './fault-table.js';
+import { renderRows, seconds } from './fault-table.js';
 import type { FaultRecord } from './faults/fault.js';
+import type { BurstRecord } from './load/bursts.js';
 import type { Ledger } from './load/ledger.js';
-import type { RunBook } from './model/run-book.js';
+import type { Result } from './results.js';
 
 export interface Findings {
   cluster: Cluster;
-  books: Books;
+  stored: StoredState;
   ledger: Ledger;
-  runs: RunBook;
   records: readonly FaultRecord[];
-  rows: readonly FaultRow[];
-  peaks: Peak[];
-  exactAfterMs: number[];
-  worstCallMs: number;
+  result: Result;
 }
 
 /** Of each rule. */
 const shownViolations = 3;
 
 /** What happened, for people. */
-export function report(findings: Findings): string {
-  const { cluster, ledger, books, peaks, exactAfterMs, worstCallMs } = findings;
-  const outcomes = countBy([...books.requests.values()].map(({ outcome }) => outcome ?? 'none'));
+export function report({ cluster, stored, ledger, records, result }: Findings): string {
+  const outcomes = countBy([...stored.requests.values()].map(({ outcome }) => outcome ?? 'none'));
   const complaints = cluster.nodes.flatMap(({ complaints }) => complaints);
   return [
     `nodes: ${cluster.nodes.map(({ name, role }) => `${name} ${role}`).join(', ')}`,
-    `requests: ${books.requests.size}, accepted: ${ledger.accepted.size}, runs: ${findings.runs.runs.length}`,
+    `requests: ${result.requests}, accepted: ${ledger.accepted.size}, runs: ${result.runs}`,
     `outcomes: ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
     `streams followed: ${ledger.followed.length}, opened ${ledger.followed.reduce((sum, { opened }) => sum + opened, 0)} times`,
-    `worst call of a node that was there: ${seconds(worstCallMs)}`,
-    `positions exact after: ${exactAfterMs.map(seconds).join(', ')}`,
-    `runs at once, at most: ${peaks.map(({ modelId, peak, limit }) => `${modelId} ${peak} of ${limit}`).join(', ')}`,
-    ...[...ledger.counts].sort(([a], [b]) => a.localeCompare(b)).map(([what, count]) => `${what}: ${count}`),
+    ...result.bursts.map(burstText),
+    ...result.limits.map(
+      ({ routes, window, callers, fullest, fullestCaller, refused, judged, unduly }) =>
+        `limits of a ${window} (${routes}): ${callers} callers, at most ${Math.round(fullest * 100)} % used (${fullestCaller}), ${refused} refused; below 70 % and without a fault: ${unduly} of ${judged} refused`,
+    ),
+    `worst call of a node that was there: ${seconds(result.worstCallMs)}`,
+    `last call served with a revoked key: ${seconds(result.servedAfterRevocationMs)} after it`,
+    `positions exact after: ${result.positionsExactAfterMs.map(seconds).join(', ')}`,
+    `runs at once, at most: ${result.peaks.map(({ modelId, peak, limit }) => `${modelId} ${peak} of ${limit}`).join(', ')}`,
+    ...Object.entries(result.counts).map(([what, count]) => `${what}: ${count}`),
     ...(complaints.length === 0
       ? []
       : [`error lines in the logs: ${complaints.length}`, ...complaints.slice(0, 5)]),
     '',
-    ...renderRows(findings.rows),
+    ...renderRows(result.faultRows),
     '',
-    ...violations(ledger, books),
-    ...(ledger.violations.length === 0
-      ? []
-      : ['', 'the faults, in milliseconds:', ...findings.records.map(timeline)]),
+    ...violations(ledger, stored),
+    ...(ledger.violations.length === 0 ? [] : ['', 'the faults, in milliseconds:', ...records.map(timeline)]),
   ].join('\n');
+}
+
+export function burstText(burst: BurstRecord): string {
+  const { calm, offered, accepted, refused, offeredPerSecond, acceptedPerSecond } = burst;
+  const batches = calm ? `; up to ${burst.largestCommit} in one commit` : '';
+  return `burst ${calm ? 'without a fault' : 'under faults'}: ${offered} offered, ${accepted} accepted, ${refused} refused; in the best second ${offeredPerSecond} and ${acceptedPerSecond}${batches}`;
 }
 
 function timeline({ kind, nodes, from, healedAt }: FaultRecord): string {
   return `${Math.round(from)} to ${Math.round(healedAt)}: ${kind} ${nodes.join(', ')}`;
 }
 
-function violations({ violations }: Ledger, books: Books): string[] {
+function violations({ violations }: Ledger, stored: StoredState): string[] {
   if (violations.length === 0) return ['no violation'];
   const rules = countBy(violations.map(({ rule }) => rule));
   const shown = [...rules.keys()].flatMap((rule) =>
@@ -62,7 +67,7 @@ function violations({ violations }: Ledger, books: Books): string[] {
     `${violations.length} violations: ${[...rules].map(([rule, count]) => `${rule} (${count})`).join(', ')}`,
     ...shown.flatMap(({ rule, detail, requestId }) => [
       `- ${rule}${requestId === undefined ? '' : ` [${requestId}]`}: ${detail}`,
-      ...(requestId === undefined ? [] : [`  ${JSON.stringify(books.requests.get(requestId))}`]),
+      ...(requestId === undefined ? [] : [`  ${JSON.stringify(stored.requests.get(requestId))}`]),
     ]),
   ];
 }

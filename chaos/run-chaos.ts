@@ -1,37 +1,37 @@
-import { type FaultRow, faultRows } from './fault-table.js';
-import { readBooks } from './checks/books.js';
+import { faultRows } from './fault-table.js';
+import { checkBursts } from './checks/check-bursts.js';
+import { checkCalm } from './checks/check-calm.js';
 import { checkConcurrency } from './checks/check-concurrency.js';
 import { checkIdempotency } from './checks/check-idempotency.js';
 import { checkLimits } from './checks/check-limits.js';
 import { checkLogs } from './checks/check-logs.js';
 import { checkRecovery } from './checks/check-recovery.js';
 import { checkRequests } from './checks/check-requests.js';
+import { checkRevocations } from './checks/check-revocations.js';
+import { checkViews } from './checks/check-views.js';
+import { readStoredState } from './checks/stored-state.js';
 import { now, sleep, within } from './clock.js';
-import { Cluster, limits } from './cluster/cluster.js';
+import { Cluster } from './cluster/cluster.js';
 import { GrantHistory } from './cluster/grant-history.js';
 import { faultKinds, Schedule } from './faults/schedule.js';
-import { HeldLine } from './load/held-line.js';
+import { Bursts } from './load/bursts.js';
+import { HeldQueue } from './load/held-queue.js';
+import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
 import { Load } from './load/load.js';
 import { ModelServer } from './model/model-server.js';
 import type { Options } from './options.js';
 import { Random } from './random.js';
-import { report } from './report.js';
+import { burstText, report } from './report.js';
+import { commitHere, type Result } from './results.js';
 
 /** Between two looks at the positions, for which faults pause. */
 const roundMs = 60_000;
 const drainMs = 150_000;
 
-export interface Result {
-  requests: number;
-  runs: number;
-  faults: number;
-  violations: number;
-  rows: FaultRow[];
-}
-
-/** Start, break, heal, drain, check the books, tell. */
+/** Start, break, heal, drain, reconcile, report. */
 export async function runChaos(options: Options, print: (text: string) => void): Promise<Result> {
+  const date = new Date().toISOString();
   const random = new Random(String(options.seed));
   const ledger = new Ledger();
   const model = new ModelServer();
@@ -41,21 +41,28 @@ export async function runChaos(options: Options, print: (text: string) => void):
     await model.start();
     await cluster.start(model.url);
     for (const node of cluster.nodes) {
-      node.onUnexpectedExit = (said) => ledger.violate('no process ends by itself', `${node.name}: ${said}`);
+      node.onUnexpectedExit = (output) =>
+        ledger.violate('no process ends by itself', `${node.name}: ${output}`);
     }
     const load = new Load(cluster, ledger, random);
-    const line = new HeldLine(cluster, load.client, load.submitter, ledger, random.fork('held'));
+    const queue = new HeldQueue(cluster, load.client, load.submitter, ledger, random.fork('held'));
+    const bursts = new Bursts(cluster, load, random.fork('bursts'));
+    const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
     const kinds = faultKinds.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-    const schedule = new Schedule(cluster, model.book, load, ledger, random.fork('faults'), kinds);
+    const schedule = new Schedule(cluster, model.runs, load, ledger, random.fork('faults'), kinds);
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
     load.start();
     const deadline = now() + options.seconds * 1_000;
+    load.track(revoker.run(() => now() < deadline));
     while (now() < deadline) {
-      await line.fill();
-      await schedule.run(Math.min(deadline, now() + roundMs));
-      await line.audit();
+      await queue.fill();
+      print(burstText(await bursts.run(true)));
+      const until = Math.min(deadline, now() + roundMs);
+      await Promise.all([schedule.run(until), bursts.runUntil(until)]);
+      await queue.audit();
+      await checkViews(cluster, ledger);
       model.release();
       print(
         `${Math.max(0, Math.round((deadline - now()) / 1_000))} s to go, ${schedule.records.length} faults, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
@@ -66,42 +73,46 @@ export async function runChaos(options: Options, print: (text: string) => void):
     await drain(cluster, model);
     if (!(await load.finish(60_000)))
       ledger.violate('every caller sees the end of its request', 'some did not in 60 s');
+    await checkViews(cluster, ledger);
 
-    const books = await readBooks(cluster);
-    checkRequests(books, ledger, model.book);
-    checkLogs(books, ledger, model.book);
-    checkIdempotency(books, ledger);
-    checkLimits(ledger, limits);
-    checkRecovery(schedule.records, model.book, ledger);
-    const peaks = checkConcurrency(model.book, cluster.nodes, grants, ledger);
-    const rows = faultRows(schedule.records, ledger, books, model.book);
-    print(
-      report({
-        cluster,
-        books,
-        ledger,
-        runs: model.book,
-        records: schedule.records,
-        rows,
-        peaks,
-        exactAfterMs: line.exactAfterMs,
-        worstCallMs: load.client.worstMs,
-      }),
-    );
-    return {
-      requests: books.requests.size,
-      runs: model.book.runs.length,
-      faults: schedule.records.length,
-      violations: ledger.violations.length,
-      rows,
+    const { records } = schedule;
+    const stored = await readStoredState(cluster);
+    checkRequests(stored, ledger, model.runs);
+    checkLogs(stored, ledger, model.runs);
+    checkIdempotency(stored, ledger);
+    checkBursts(bursts.records, ledger);
+    const limits = checkLimits(cluster.callers.all, records, ledger);
+    checkRecovery(records, model.runs, ledger);
+    checkCalm(ledger, records, cluster.nodes);
+    const servedAfterRevocationMs = checkRevocations(revoker.revocations, records, ledger);
+    const peaks = checkConcurrency(model.runs, cluster.nodes, grants, ledger);
+    const { seconds, seed, processes, pgbouncer, only } = options;
+    const result: Result = {
+      date,
+      commit: commitHere(),
+      options: { seconds, seed, processes, pgbouncer, only },
+      requests: stored.requests.size,
+      runs: model.runs.runs.length,
+      faults: records.length,
+      worstCallMs: load.client.worstMs,
+      positionsExactAfterMs: queue.exactAfterMs,
+      servedAfterRevocationMs,
+      bursts: bursts.records,
+      limits,
+      peaks,
+      faultRows: faultRows(records, ledger, stored, model.runs),
+      counts: Object.fromEntries([...ledger.counts].sort(([a], [b]) => a.localeCompare(b))),
+      violations: ledger.violations,
     };
+    print(report({ cluster, stored, ledger, records, result }));
+    return result;
   } finally {
     await stopped();
     await model.stop();
   }
 }
 
-/** Until nothing waits and nothing runs; what is left after that, the books tell. */
+/** Until nothing waits and nothing runs; what is left after that is found in the tables. */
 async function drain(cluster: Cluster, model: ModelServer): Promise<void> {
   await within(drainMs, async () => {
     model.release();

@@ -5,7 +5,6 @@ import type { Config } from './config/config.js';
 import { ConfigModule } from './config/config.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { HealthModule } from './health/health.module.js';
-import { LimitsModule } from './limits/limits.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
 import type { Model } from './models/model.js';
@@ -29,7 +28,6 @@ export class AppModule {
         EventEmitterModule.forRoot(),
         ModelsModule.register(models),
         AuthModule,
-        LimitsModule,
         QueueModule,
         RunnersModule,
         ...(config.role === 'scheduler' ? [] : [RequestsModule, StreamModule]),

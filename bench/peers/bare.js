@@ -1,40 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import { status, submit } from './bare-store.js';
 import { listen } from './express-app.js';
 
-/** The floor: one prepared statement a call. Its connections outlive the turns of the others, as the service's do. */
-const pool = new pg.Pool({
-  connectionString: process.env.DATABASE_URL,
-  max: Number(process.env.POOL_SIZE ?? 10),
-  idleTimeoutMillis: 60_000,
-});
-
-const insert = {
-  name: 'insert',
-  text: `INSERT INTO bare_request (id, model_id, input) VALUES ($1, 'bench/noop', $2)`,
-};
-const select = {
-  name: 'select',
-  text: `SELECT id, model_id, state, created_at, started_at, completed_at FROM bare_request WHERE id = $1`,
-};
-
-await pool.query(`
-  CREATE TABLE IF NOT EXISTS bare_request (
-    id uuid PRIMARY KEY,
-    model_id text NOT NULL,
-    state text NOT NULL DEFAULT 'IN_QUEUE',
-    input json NOT NULL,
-    output json,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    started_at timestamptz,
-    completed_at timestamptz
-  )`);
-
-listen({
-  submit: async (input) => {
-    const id = randomUUID();
-    await pool.query({ ...insert, values: [id, JSON.stringify(input)] });
-    return id;
-  },
-  status: async (id) => (await pool.query({ ...select, values: [id] })).rows[0],
-});
+/** The floor. */
+listen({ submit, status });

@@ -5,11 +5,13 @@ import express from 'express';
  * @param {object} routes
  * @param {(input: object) => Promise<string>} routes.submit resolves with the id once it is durable
  * @param {(id: string) => Promise<object | undefined>} [routes.status]
+ * @param {import('express').RequestHandler} [routes.admit] comes before all others
  */
-export function listen({ submit, status }) {
+export function listen({ submit, status, admit }) {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  if (admit !== undefined) app.use(admit);
   app.post('/submit', express.json({ limit: '10mb' }), async (request, response) => {
     response.status(202).json({ request_id: await submit(request.body) });
   });

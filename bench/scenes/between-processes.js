@@ -1,13 +1,13 @@
 import { keyHeader } from '../support/built-service.js';
 import { latencyOf } from '../support/latency.js';
 import { interleave } from '../support/rounds.js';
-import { ratioRow } from '../support/rows.js';
-import { median, percentile } from '../support/stats.js';
+import { ratioRow, samplesRow } from '../support/rows.js';
+import { percentile } from '../support/stats.js';
 
 export const scene = {
   number: 8,
   name: 'api-to-scheduler',
-  title: 'the same from an api process to a scheduler process',
+  title: 'the same, api to scheduler process',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
@@ -18,11 +18,11 @@ export const scene = {
     const count = bench.short ? 30 : 100;
     const of = ({ url }) =>
       latencyOf(bench, { url: `${url}/v1/queue/bench/timed`, headers: keyHeader }, count);
-    const measured = await interleave(bench.rounds, { alone: await of(alone), apart: await of(api) });
-    const [one, two] = [measured.alone.flat(), measured.apart.flat()];
+    const { one, two } = await interleave(bench.rounds, { one: await of(alone), two: await of(api) });
+    const p99 = (turns) => percentile(turns.flat(), 99);
     return [
-      ratioRow('median ms', median(two), 'one process', median(one), { most: 2 }),
-      ratioRow('p99 ms', percentile(two, 99), 'one process', percentile(one, 99)),
+      samplesRow('median ms', two, 'one process', one, { most: 2 }),
+      ratioRow('p99 ms', p99(two), 'one process', p99(one)),
     ];
   },
 };

@@ -10,7 +10,6 @@ import { claimAt, claimInTurns } from './claim.js';
 import { statusAt } from './status.js';
 
 const connections = 32;
-const warmUpSeconds = 3;
 const waiting = 100;
 
 const page = `SELECT * FROM request_history WHERE id < $1 ORDER BY id DESC LIMIT 50`;
@@ -18,7 +17,7 @@ const documented = {
   queue_depth: 'SELECT * FROM queue_depth',
   running_now: 'SELECT * FROM running_now',
   model_stats: 'SELECT * FROM model_stats',
-  'a page of request_history': page,
+  'request_history page': page,
 };
 
 export const scene = {
@@ -47,13 +46,13 @@ export const scene = {
       ratioRow('status/s without history', status.fresh, 'with', status.old, bar),
       ratioRow('claim median ms with history', median(hinted.old), 'without', median(hinted.fresh), bar),
       ...views,
-      ...(await viewRows(old)).map((row) => ({ ...row, note: 'after the submissions of this scene' })),
+      ...(await viewRows(old)).map((row) => ({ ...row, figure: `${row.figure}, after the scene's load` })),
     ];
   },
 };
 
 async function inTurns(bench, old, fresh) {
-  for (const warmUp of [old, fresh]) await warmUp(warmUpSeconds);
+  for (const warmUp of [old, fresh]) await warmUp(bench.warmUpSeconds);
   const measured = await interleave(bench.rounds, { old, fresh });
   return { old: medianOf(measured.old, 'perSecond'), fresh: medianOf(measured.fresh, 'perSecond') };
 }

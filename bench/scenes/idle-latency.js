@@ -1,8 +1,8 @@
 import { keyHeader } from '../support/built-service.js';
 import { latencyOf } from '../support/latency.js';
 import { interleave } from '../support/rounds.js';
-import { missingRow, ratioRow } from '../support/rows.js';
-import { median, percentile } from '../support/stats.js';
+import { missingRow, ratioRow, samplesRow } from '../support/rows.js';
+import { percentile } from '../support/stats.js';
 
 /** In one turn: a second, so that what the machine does meanwhile meets all alike. */
 const samples = 30;
@@ -11,7 +11,7 @@ const turnsInRound = 10;
 export const scene = {
   number: 7,
   name: 'latency',
-  title: 'idle: submission sent to handler started',
+  title: 'idle: sent to handler started',
   short: true,
 
   /** @param {import('../support/bench.js').Bench} bench */
@@ -20,17 +20,15 @@ export const scene = {
     for (const [name, subject] of Object.entries(subjects))
       subjects[name] = await latencyOf(bench, subject, samples);
     const measured = await interleave(bench.short ? bench.rounds : bench.rounds * turnsInRound, subjects);
-    const all = Object.fromEntries(Object.entries(measured).map(([name, rounds]) => [name, rounds.flat()]));
+    const { service, bullmq, graphile, boss } = measured;
+    const p99 = (turns) => percentile(turns.flat(), 99);
     return [
-      all.bullmq === undefined
+      bullmq === undefined
         ? missingRow('median ms against BullMQ', 'redis-server is not installed')
-        : ratioRow('median ms', median(all.service), 'BullMQ', median(all.bullmq), { most: 1 }),
-      ratioRow('p99 ms', percentile(all.service, 99), 'graphile-worker', percentile(all.graphile, 99), {
-        most: 1,
-        tail: true,
-      }),
-      ratioRow('median ms', median(all.service), 'graphile-worker', median(all.graphile)),
-      ratioRow('median ms', median(all.service), 'pg-boss', median(all.boss)),
+        : samplesRow('median ms', service, 'BullMQ', bullmq, { most: 1 }),
+      ratioRow('p99 ms', p99(service), 'graphile-worker', p99(graphile), { most: 1, tail: true }),
+      samplesRow('median ms', service, 'graphile-worker', graphile),
+      samplesRow('median ms', service, 'pg-boss', boss),
     ];
   },
 };

@@ -1,17 +1,21 @@
+import { scene as balanced } from './balanced.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
+import { scene as firstCalls } from './first-calls.js';
 import { scene as history } from './history.js';
 import { scene as latency } from './idle-latency.js';
-import { scene as life } from './life.js';
+import { scene as jobs } from './jobs.js';
 import { scene as modelAtLimit } from './model-at-limit.js';
 import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as notifications } from './notifications.js';
 import { scene as oldSnapshot } from './old-snapshot.js';
 import { scene as soak } from './soak.js';
 import { scene as status } from './status.js';
+import { scene as statusShipped } from './status-shipped.js';
 import { scene as streams } from './streams.js';
 import { scene as submit } from './submit.js';
 import { scene as submitLarge } from './submit-large.js';
+import { scene as submitShipped } from './submit-shipped.js';
 import { scene as twoProcesses } from './two-processes.js';
 import { scene as wal } from './wal.js';
 
@@ -21,7 +25,7 @@ export const scenes = [
   status,
   claim,
   modelAtLimit,
-  life,
+  jobs,
   latency,
   apiToScheduler,
   oldSnapshot,
@@ -32,4 +36,8 @@ export const scenes = [
   soak,
   history,
   twoProcesses,
+  submitShipped,
+  statusShipped,
+  firstCalls,
+  balanced,
 ];

@@ -8,7 +8,7 @@ const settleSeconds = 35;
 export const scene = {
   number: 12,
   name: 'nothing-to-do',
-  title: 'queries a second of a process with nothing to do',
+  title: 'a process with nothing to do',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
@@ -24,7 +24,7 @@ export const scene = {
     const [one, three] = [alone, shared].map((url) => queriesIn(bench.postgres.logSince(from), url));
     return [
       plainRow('queries/s, one process', one.length / seconds, { most: 1 }),
-      plainRow('queries/s a process, api + scheduler + all', three.length / seconds / roles.length, {
+      plainRow('queries/s, each of api, scheduler, all', three.length / seconds / roles.length, {
         most: 1,
       }),
       missingRow('which, one process', frequencies(one, seconds)),

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { keyHeader } from '../support/built-service.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
-import { plainRow, ratioRow } from '../support/rows.js';
+import { ratioRow } from '../support/rows.js';
 import { mean, standardError } from '../support/stats.js';
 import { postScript } from '../support/wrk.js';
 
 const processes = 4;
 const connectionsEach = 16;
-const warmUpSeconds = 3;
 /**
  * What is asked for is a difference of a few per cent, and a shared machine is half or twice as fast a second later:
  * turns as short as they can be, and all of what was answered in them.
@@ -18,6 +17,7 @@ const warmUpSeconds = 3;
 const turnSeconds = 1;
 /** In either order. Of 20 in all the ratio's standard error is nearly as large as what the bar leaves. */
 const mostPairs = 40;
+const pairsInRound = 8;
 /** What the last submissions of a turn have to tell is told before the next one begins. */
 const untoldMs = 500;
 const silencer = new URL('../support/no-notifications.js', import.meta.url).href;
@@ -25,11 +25,11 @@ const silencer = new URL('../support/no-notifications.js', import.meta.url).href
 export const scene = {
   number: 11,
   name: 'notifications',
-  title: `submit over ${processes} processes, notifications on and off`,
+  title: `submit, ${processes} processes, notifications`,
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const pairs = Math.max(2, Math.min(mostPairs, bench.rounds * bench.seconds * 2));
+    const pairs = Math.max(2, Math.min(mostPairs, bench.rounds * pairsInRound));
     // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
     const onFirst = await turns(bench, ['on', 'off'], pairs);
     const offFirst = await turns(bench, ['off', 'on'], pairs);
@@ -38,9 +38,9 @@ export const scene = {
     const errors = [onFirst, offFirst].map((half) =>
       standardError(half.on.map((value, turn) => value / half.off[turn])),
     );
+    const error = Math.hypot(...errors) / errors.length;
     return [
-      ratioRow('submits/s, on', mean(on), 'off', mean(off), { least: 0.95 }),
-      plainRow('standard error of the ratio', Math.hypot(...errors) / errors.length),
+      { ...ratioRow('submits/s, on', mean(on), 'off', mean(off), { least: 0.95 }), error },
       ratioRow('the same, on started first', mean(onFirst.on), 'off', mean(onFirst.off)),
       ratioRow('the same, off started first', mean(offFirst.on), 'off', mean(offFirst.off)),
     ];
@@ -57,7 +57,7 @@ async function turns(bench, order, pairs) {
   const fleets = {};
   for (const name of order) fleets[name] = await startFleet(bench, name);
   const { on, off } = fleets;
-  for (const fleet of [on, off]) await fleet.load(warmUpSeconds);
+  for (const fleet of [on, off]) await fleet.load(bench.warmUpSeconds);
   const turnOf = async (fleet) => {
     const perSecond = await fleet.load(turnSeconds);
     await delay(untoldMs);

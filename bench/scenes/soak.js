@@ -23,7 +23,9 @@ const narrow = [
   'lease',
   'node',
   'slot_grant',
-  'rate_usage',
+  'limit_share',
+  'limit_holder',
+  'limit_ask',
   'idempotency_key',
   'api_key',
 ];
@@ -31,7 +33,7 @@ const narrow = [
 export const scene = {
   number: 14,
   name: 'soak',
-  title: `${perSecond} requests/s for half an hour, ${processes} processes`,
+  title: `${perSecond} requests/s for 30 minutes, ${processes} processes`,
   long: true,
 
   /** @param {import('../support/bench.js').Bench} bench */

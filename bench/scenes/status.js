@@ -2,18 +2,17 @@ import { keyHeader } from '../support/built-service.js';
 import { smallInput } from '../support/inputs.js';
 import { withClient } from '../support/postgres.js';
 import { preloadWaiting, sampleWaiting } from '../support/preload.js';
-import { interleave, medianOf } from '../support/rounds.js';
-import { cpuRows, ratioRow } from '../support/rows.js';
+import { interleave } from '../support/rounds.js';
+import { cpuRows, turnsRow } from '../support/rows.js';
 import { getScript } from '../support/wrk.js';
 
 const connections = 32;
 const asked = 1_000;
-const warmUpSeconds = 3;
 
 export const scene = {
   number: 3,
   name: 'status',
-  title: 'status of waiting requests, 32 connections',
+  title: 'status, 32 connections',
   short: true,
 
   /** @param {import('../support/bench.js').Bench} bench */
@@ -24,16 +23,16 @@ export const scene = {
       shallow: await statusAt(bench, 100),
       deep: await statusAt(bench, deep),
     };
-    for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
+    for (const warmUp of Object.values(subjects)) await warmUp(bench.warmUpSeconds);
     const measured = await interleave(bench.rounds, subjects);
-    const of = (name, field = 'perSecond') => medianOf(measured[name], field);
+    const { bare, shallow, deep: deepest } = measured;
     const depth = deep.toLocaleString('en');
     return [
-      ratioRow('status/s at 100 waiting', of('shallow'), 'bare select', of('bare'), { least: 1.5 }),
-      ratioRow(`status/s at ${depth} waiting`, of('deep'), 'bare select', of('bare'), { least: 1.5 }),
-      ratioRow(`status/s at 100 waiting`, of('shallow'), `at ${depth}`, of('deep'), { most: 1.3 }),
-      ...cpuRows('status', measured.shallow, measured.bare, 'bare select'),
-      ratioRow('p99 ms at 100 waiting', of('shallow', 'p99'), 'bare select', of('bare', 'p99')),
+      turnsRow('statuses/s at 100 waiting', shallow, 'bare', bare, { bar: { least: 1.5 } }),
+      turnsRow(`statuses/s at ${depth} waiting`, deepest, 'bare', bare, { bar: { least: 1.5 } }),
+      turnsRow('statuses/s at 100 waiting', shallow, `at ${depth}`, deepest, { bar: { most: 1.3 } }),
+      ...cpuRows('status', shallow, bare, 'bare'),
+      turnsRow('p99 ms at 100 waiting', shallow, 'bare', bare, { field: 'p99' }),
     ];
   },
 };
@@ -56,17 +55,22 @@ export async function statusAt(bench, depth, databaseUrl) {
 async function bareSelect(bench, count) {
   const databaseUrl = await bench.emptyDatabase();
   const bare = await bench.peer('bare.js', { DATABASE_URL: databaseUrl });
-  const ids = await withClient(databaseUrl, async (client) => {
+  const ids = await insertBare(databaseUrl, count, asked);
+  return load(bench, bare, getScript(ids.map((id) => `/status/${id}`)));
+}
+
+/** Requests in the table of the bare floor; ids of some of them. */
+export async function insertBare(databaseUrl, count, ids) {
+  return withClient(databaseUrl, async (client) => {
     await client.query(
       `INSERT INTO bare_request (id, model_id, input)
        SELECT gen_random_uuid(), 'bench/held', $2::json FROM generate_series(1, $1::integer)`,
       [count, smallInput],
     );
     await client.query('VACUUM (ANALYZE) bare_request');
-    const { rows } = await client.query('SELECT id FROM bare_request LIMIT $1', [asked]);
+    const { rows } = await client.query('SELECT id FROM bare_request LIMIT $1', [ids]);
     return rows.map(({ id }) => id);
   });
-  return load(bench, bare, getScript(ids.map((id) => `/status/${id}`)));
 }
 
 function load(bench, subject, script) {

@@ -21,7 +21,7 @@ const marginMs = 2_000;
 export const scene = {
   number: 10,
   name: 'streams',
-  title: `open streams on one process, requests starting at ${startsPerSecond}/s`,
+  title: `open streams, ${startsPerSecond} requests/s start`,
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
@@ -32,12 +32,12 @@ export const scene = {
     const { delays, missed, broken, messages, perStreamKiB } = withStreams;
     return [
       promiseRow(
-        `every transition told, ${count.toLocaleString('en')} streams`,
+        `every transition sent to ${count.toLocaleString('en')} streams`,
         missed + broken === 0,
-        `${missed} missed, ${broken} broken`,
+        `${delays.length} sent, ${missed} missed, ${broken} broken`,
       ),
-      plainRow(`ms from commit to client, 99 % of ${delays.length}`, percentile(delays, 99), { most: 250 }),
-      plainRow('KiB of resident memory a stream', perStreamKiB, { most: 40 }),
+      plainRow('p99 ms from commit to client', percentile(delays, 99), { most: 250 }),
+      plainRow('KiB of memory a stream', perStreamKiB, { most: 40 }),
       plainRow('cores for positions and transitions', withStreams.cores - without.cores, { most: 0.25 }),
       plainRow('cores in all', withStreams.cores),
       plainRow('messages/s', messages / seconds),

@@ -1,38 +1,28 @@
 import { smallInput } from '../support/inputs.js';
-import { interleave, medianOf } from '../support/rounds.js';
-import { cpuRows, missingRow, plainRow, ratioRow } from '../support/rows.js';
-import { median, standardError } from '../support/stats.js';
+import { interleave } from '../support/rounds.js';
+import { cpuRows, missingRow, turnsRow } from '../support/rows.js';
 import { submitSubjects } from '../support/submit-subjects.js';
 
 export const scene = {
   number: 1,
   name: 'submit',
-  title: 'submit, 32 connections, small input',
+  title: 'submit, 32 connections',
   short: true,
+  /** Of short turns the tail is that of their beginning. */
+  turnSeconds: 10,
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const subjects = await submitSubjects(bench, { input: smallInput, connections: 32 });
-    const measured = await interleave(bench.rounds, subjects);
-    const service = medianOf(measured.service, 'perSecond');
+    const { service, bare, bullmq } = await interleave(bench.rounds, subjects);
     return [
-      ratioRow('submits/s', service, 'bare insert', medianOf(measured.bare, 'perSecond'), { least: 1.5 }),
-      ...againstBullMq(measured),
-      ratioRow('p99 ms', medianOf(measured.service, 'p99'), 'bare insert', medianOf(measured.bare, 'p99'), {
-        most: 1,
-        tail: true,
-      }),
-      ...cpuRows('submit', measured.service, measured.bare, 'bare insert'),
-      ratioRow('p50 ms', medianOf(measured.service, 'p50'), 'bare insert', medianOf(measured.bare, 'p50')),
+      turnsRow('submits/s', service, 'bare', bare, { bar: { least: 1.5 } }),
+      bullmq === undefined
+        ? missingRow('submits/s against BullMQ', 'redis-server is not installed')
+        : turnsRow('submits/s', service, 'BullMQ', bullmq, { bar: { least: 1.1 } }),
+      turnsRow('p99 ms', service, 'bare', bare, { field: 'p99', bar: { most: 1, tail: true } }),
+      ...cpuRows('submit', service, bare, 'bare'),
+      turnsRow('p50 ms', service, 'bare', bare, { field: 'p50' }),
     ];
   },
 };
-
-function againstBullMq({ service, bullmq }) {
-  if (bullmq === undefined) return [missingRow('submits/s against BullMQ', 'redis-server is not installed')];
-  const [ours, theirs] = [service, bullmq].map((turns) => turns.map(({ perSecond }) => perSecond));
-  return [
-    ratioRow('submits/s', median(ours), 'BullMQ', median(theirs), { least: 1.1 }),
-    plainRow('standard error of that ratio', standardError(ours.map((value, turn) => value / theirs[turn]))),
-  ];
-}

@@ -4,11 +4,10 @@ import { machineBusyMs } from '../support/cpu.js';
 import { drainService } from '../support/drains.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave, medianOf } from '../support/rounds.js';
-import { plainRow, ratioRow } from '../support/rows.js';
+import { plainRow, shown, turnsRow } from '../support/rows.js';
 import { postScript } from '../support/wrk.js';
 
 const connections = 32;
-const warmUpSeconds = 3;
 
 export const scene = {
   number: 16,
@@ -18,24 +17,19 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const subjects = { one: await submitsOver(bench, 1), two: await submitsOver(bench, 2) };
-    for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
+    for (const warmUp of Object.values(subjects)) await warmUp(bench.warmUpSeconds);
     const submits = await interleave(bench.rounds, subjects);
     await bench.endScene();
     const count = bench.short ? 5_000 : 30_000;
-    const lives = await interleave(Math.min(bench.rounds, 3), {
+    const jobs = await interleave(bench.rounds, {
       one: () => drainService(bench, count),
       two: () => drainService(bench, count, { processes: 2 }),
     });
     return [
-      ratioRow(
-        'submits/s, two',
-        medianOf(submits.two, 'perSecond'),
-        'one',
-        medianOf(submits.one, 'perSecond'),
-      ),
+      shown(turnsRow('submits/s, two', submits.two, 'one', submits.one)),
+      shown(turnsRow('jobs/s, two', jobs.two, 'one', jobs.one)),
       plainRow('share of the cores in use, one', medianOf(submits.one, 'busy')),
       plainRow('share of the cores in use, two', medianOf(submits.two, 'busy')),
-      ratioRow('lives/s, two', medianOf(lives.two, 'perSecond'), 'one', medianOf(lives.one, 'perSecond')),
     ];
   },
 };

@@ -8,7 +8,7 @@ import { until } from '../support/until.js';
 export const scene = {
   number: 13,
   name: 'wal',
-  title: 'WAL a request beside its payload, from submission to end',
+  title: 'WAL a request beside its payload',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

@@ -1,27 +1,27 @@
 import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { BuiltService, apiKey } from './built-service.js';
 import { spawnListening } from './child.js';
 import { cpuMsOf, cpuMsOfChildren } from './cpu.js';
+import { installPeers, peersDirectory } from './peers.js';
 import { ModelServer } from './model-server.js';
 import { describeProfiles, profileArgs } from './profile.js';
 import { startPostgres, withClient } from './postgres.js';
 import { startRedis } from './redis.js';
 import { wrk } from './wrk.js';
+import { wrkUntil } from './wrk-until.js';
 
-const peersDirectory = fileURLToPath(new URL('../peers', import.meta.url));
 const template = 'bench_template';
+const shortTurnSeconds = 2;
+const warmUpSeconds = 3;
 
 /**
  * How much is measured.
  * @typedef {object} Extent
  * @property {boolean} short
  * @property {number} rounds
- * @property {number} seconds of load in a round
  * @property {boolean} profile whether the service's processes write CPU profiles
  */
 
@@ -37,7 +37,6 @@ export class Bench {
     const bench = new Bench();
     bench.short = extent.short;
     bench.rounds = extent.rounds;
-    bench.seconds = extent.seconds;
     bench.profile = extent.profile;
     bench.directory = mkdtempSync(join(tmpdir(), 'nowserving-bench-'));
     chmodSync(bench.directory, 0o711);
@@ -47,8 +46,18 @@ export class Bench {
     bench.model = await ModelServer.start();
     bench.postgres = await startPostgres(bench.built, bench.directory);
     await bench.#makeTemplate();
-    bench.redis = await startRedis(bench.directory);
+    bench.redis = await startRedis(bench.directory, { durable: true });
+    bench.quickRedis = await startRedis(bench.directory, { durable: false });
     return bench;
+  }
+
+  /**
+   * How long a turn of load is in a scene: the scene says it, not who measures.
+   * @param {{ turnSeconds?: number }} scene
+   */
+  beginScene({ turnSeconds = 5 }) {
+    this.turnSeconds = this.short ? shortTurnSeconds : turnSeconds;
+    this.warmUpSeconds = this.short ? shortTurnSeconds : warmUpSeconds;
   }
 
   /** A migrated database with the bench's key; gone with the scene. */
@@ -101,16 +110,26 @@ export class Bench {
   }
 
   /**
+   * Load on one subject until it has given so many answers.
+   * @param {{ url: string }} subject
+   * @param {string} script Lua
+   * @param {{ connections: number, count: number }} options
+   */
+  async firstAnswers({ url }, script, options) {
+    return allGood(await wrkUntil({ url, directory: this.directory, script, ...options }));
+  }
+
+  /**
    * Load on one subject, with the processor time that an answer cost the subject and PostgreSQL: the figure that
    * suffers least when others use the machine too.
    * @param {{ url: string, pid: number }} subject
    * @param {string} script Lua
    * @param {{ connections: number, seconds?: number }} options
    */
-  async load(subject, script, { connections, seconds = this.seconds }) {
+  async load(subject, script, { connections, seconds = this.turnSeconds }) {
     const before = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
-    const load = await wrk({ url: subject.url, directory: this.directory, script, connections, seconds });
-    if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
+    const { url } = subject;
+    const load = allGood(await wrk({ url, directory: this.directory, script, connections, seconds }));
     const after = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
     const [processUs, postgresUs] = after.map((ms, i) => ((ms - before[i]) * 1_000) / load.answers);
     return { ...load, processUs, postgresUs };
@@ -124,6 +143,7 @@ export class Bench {
   async stop() {
     await this.endScene();
     await this.redis?.stop();
+    await this.quickRedis?.stop();
     await this.postgres.stop();
     await this.model.stop();
   }
@@ -154,11 +174,8 @@ export class Bench {
   }
 }
 
-function installPeers() {
-  if (existsSync(join(peersDirectory, 'node_modules'))) return;
-  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', '--loglevel=error'], {
-    cwd: peersDirectory,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  if (status !== 0) throw new Error('npm ci in bench/peers failed');
+/** What a service is quick at refusing is no measurement. */
+function allGood(load) {
+  if (load.failures > 0) throw new Error(`${load.failures} of ${load.answers} answers were failures`);
+  return load;
 }

@@ -7,8 +7,9 @@ import { spawnListening } from './child.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const models = fileURLToPath(new URL('../models.yaml', import.meta.url));
 
-/** Above what any scene reaches; the accounting itself stays on. */
-const limits = '1000000/s,60000000/m';
+const both = (limits) => ({ RATE_LIMIT_SUBMIT: limits, RATE_LIMIT_OTHER: limits });
+/** High is above what any scene reaches; the accounting itself stays on. */
+const limitsOf = { high: both('1000000/s,60000000/m'), off: both('off'), shipped: {} };
 
 export const apiKey = 'bench-key-0123456789abcdef';
 export const keyHeader = { Authorization: `Key ${apiKey}` };
@@ -38,10 +39,11 @@ export class BuiltService {
    * @param {object} options
    * @param {string} options.databaseUrl
    * @param {'all' | 'api' | 'scheduler'} [options.role]
+   * @param {'high' | 'shipped' | 'off'} [options.limits]
    * @param {string[]} [options.nodeArgs]
    * @param {Record<string, string>} [options.env]
    */
-  spawn({ databaseUrl, role = 'all', nodeArgs = [], env = {} }) {
+  spawn({ databaseUrl, role = 'all', limits = 'high', nodeArgs = [], env = {} }) {
     return spawnListening({
       args: [...nodeArgs, join(this.directory, 'dist/src/main.js')],
       cwd: this.directory,
@@ -52,8 +54,7 @@ export class BuiltService {
         DATABASE_URL: databaseUrl,
         MODELS_FILE: models,
         BOOTSTRAP_API_KEY: apiKey,
-        RATE_LIMIT_SUBMIT: limits,
-        RATE_LIMIT_OTHER: limits,
+        ...limitsOf[limits],
         SHUTDOWN_GRACE: '1s',
         ...env,
       },

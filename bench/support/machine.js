@@ -4,7 +4,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const peers = ['bullmq', 'express', 'graphile-worker', 'pg', 'pg-boss'];
+const peers = ['bullmq', 'express', 'graphile-worker', 'pg', 'pg-boss', 'rate-limiter-flexible'];
 
 export function machine() {
   return {

@@ -5,14 +5,14 @@ import { stopServerNow } from '../../test/support/temporary-servers.js';
 
 /** The service has up to 14 connections a process, a peer up to 12. */
 const maxConnections = 400;
-/** As many as a server keeps that was busy for a while: all that `max_wal_size` allows, as it comes. */
-const walSegments = 64;
+/** What is written in two checkpoints of a busy server; it has as many ready from then on as it will ever have. */
+const walSegments = 60;
 const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on' };
 
 /**
- * The PostgreSQL that all subjects share: as it comes, with durable commits, and no longer new.
+ * The PostgreSQL that all subjects share: as the service ships it, with room for the connections of many processes.
  * @typedef {object} BenchPostgres
- * @property {Record<string, string>} settings what decides over durability, as the server says it
+ * @property {Record<string, string | number>} settings what decides over durability and speed, as the server says it
  * @property {number} pid of the process whose children do the work
  * @property {() => number} logSize
  * @property {(offset: number) => string} logSince
@@ -28,6 +28,7 @@ const required = { fsync: 'on', synchronous_commit: 'on', full_page_writes: 'on'
  */
 export async function startPostgres(built, directory) {
   const { EmbeddedPostgres } = await built.load('embedded-postgres/embedded-postgres.js');
+  const { serverSettings } = await built.load('embedded-postgres/server-settings.js');
   const dataDir = join(directory, 'postgres');
   const log = join(dataDir, 'postgres.log');
   const server = new EmbeddedPostgres(dataDir);
@@ -35,21 +36,17 @@ export async function startPostgres(built, directory) {
   process.once('exit', abandoned);
   await administer(await server.start(), [
     `ALTER SYSTEM SET max_connections = ${maxConnections}`,
-    `ALTER SYSTEM SET min_wal_size = '${walSegments * 16}MB'`,
-    `ALTER SYSTEM SET max_wal_size = '${walSegments * 64}MB'`,
     `ALTER SYSTEM SET log_line_prefix = '%m [%p] @%d '`,
   ]);
   await server.stop();
-  await writeSegments(await server.start());
-  await server.stop();
   const serverUrl = await server.start();
   const url = (name) => Object.assign(new URL(serverUrl), { pathname: name }).href;
-  const settings = await readSettings(serverUrl);
+  const settings = await readSettings(serverUrl, Object.keys(serverSettings));
   for (const [name, value] of Object.entries(required)) {
     if (settings[name] !== value) throw new Error(`PostgreSQL runs with ${name} = ${settings[name]}`);
   }
   return {
-    settings,
+    settings: { ...settings, segmentsReady: await busyForAWhile(serverUrl) },
     pid: Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]),
     logSize: () => statSync(log).size,
     logSince: (offset) => readFileSync(log).subarray(offset).toString(),
@@ -93,12 +90,11 @@ export async function withClient(url, work) {
 }
 
 /**
- * Leaves the write-ahead log as it is on a server that was busy for a while: segments that were written once are used
- * again, and a new one is 16 MiB of zeros that all commits wait for. No checkpoint may come between, for it would let
- * the second half use the first half's again; so they are written under a larger `max_wal_size`.
+ * A new server makes each segment of its write-ahead log while all commits wait; one that was busy has some to use
+ * again, as many as its settings let it keep.
  */
-async function writeSegments(url) {
-  await withClient(url, async (client) => {
+async function busyForAWhile(url) {
+  return withClient(url, async (client) => {
     for (let i = 0; i < walSegments; i++) {
       await client.query(`SELECT pg_logical_emit_message(false, 'bench', 'a record for each segment')`);
       await client.query('SELECT pg_switch_wal()');
@@ -107,25 +103,24 @@ async function writeSegments(url) {
     const { rows } = await client.query(
       `SELECT count(*)::int AS ready FROM pg_ls_waldir() WHERE name > pg_walfile_name(pg_current_wal_insert_lsn())`,
     );
-    if (rows[0].ready < walSegments - 2) throw new Error(`only ${rows[0].ready} segments of WAL are ready`);
-    await client.query('ALTER SYSTEM RESET max_wal_size');
+    return rows[0].ready;
   });
 }
 
-async function readSettings(url) {
+/** The shipped settings must be those of the server's start; nothing may have replaced them since. */
+async function readSettings(url, shipped) {
   const names = [
     ...Object.keys(required),
-    'server_version',
-    'shared_buffers',
-    'min_wal_size',
-    'max_wal_size',
-    'wal_sync_method',
+    ...shipped,
+    ...['server_version', 'min_wal_size', 'max_wal_size', 'wal_sync_method', 'max_connections'],
   ];
   return withClient(url, async (client) => {
     const { rows } = await client.query(
-      `SELECT name, current_setting(name) AS value FROM pg_settings WHERE name = ANY ($1)`,
+      `SELECT name, current_setting(name) AS value, source FROM pg_settings WHERE name = ANY ($1)`,
       [names],
     );
+    const other = rows.filter(({ name, source }) => shipped.includes(name) && source !== 'command line');
+    if (other.length > 0) throw new Error(`not as shipped: ${other.map(({ name }) => name).join(', ')}`);
     return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
   });
 }

@@ -5,17 +5,25 @@ import { connect } from 'node:net';
 import { killAtExit } from './at-exit.js';
 
 /**
- * A Redis that has every write on disk before it answers.
+ * A Redis that has every write on disk before it answers, or none at all.
  * @param {string} directory
+ * @param {{ durable: boolean }} options
  * @returns {Promise<{ url: string, stop(): Promise<void> } | undefined>} undefined: it is not installed
  */
-export async function startRedis(directory) {
+export async function startRedis(directory, { durable }) {
   const port = await freePort();
   const child = spawn(
     'redis-server',
     [
       ...['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--save', ''],
-      ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
+      ...[
+        '--appendonly',
+        durable ? 'yes' : 'no',
+        '--appendfsync',
+        'always',
+        '--maxmemory-policy',
+        'noeviction',
+      ],
     ],
     { stdio: 'ignore' },
   );

@@ -1,4 +1,5 @@
 import { medianOf } from './rounds.js';
+import { median, standardError } from './stats.js';
 
 /**
  * One line of the table.
@@ -8,10 +9,12 @@ import { medianOf } from './rounds.js';
  * @property {string} [against] the floor or peer
  * @property {number} [base] what the floor or peer reached
  * @property {number} [ratio] value / base
+ * @property {number} [error] the ratio's standard error, from turn to turn
  * @property {string} [bar]
  * @property {boolean} [met]
  * @property {boolean} [grossFall] missed so far that the short form fails
  * @property {string} [note]
+ * @property {boolean} [shown] in docs/performance.md although it has no bar
  */
 
 /**
@@ -36,6 +39,57 @@ export function ratioRow(figure, value, against, base, bar) {
 }
 
 /**
+ * The median turn against the median turn of a floor or peer, with how much their ratio differs from turn to turn.
+ * @param {string} figure
+ * @param {object[]} turns
+ * @param {string} against
+ * @param {object[]} floor the turns beside them
+ * @param {{ field?: string, bar?: Bar }} [options]
+ * @returns {Row}
+ */
+export function turnsRow(figure, turns, against, floor, { field = 'perSecond', bar } = {}) {
+  const ratios = turns.map((turn, i) => turn[field] / floor[i][field]);
+  const row = ratioRow(figure, medianOf(turns, field), against, medianOf(floor, field), bar);
+  return { ...row, error: standardError(ratios) };
+}
+
+/**
+ * The median of all samples against that of a peer, with how much the turns' medians differ.
+ * @param {string} figure
+ * @param {number[][]} turns
+ * @param {string} against
+ * @param {number[][]} floor the turns beside them
+ * @param {Bar} [bar]
+ * @returns {Row}
+ */
+export function samplesRow(figure, turns, against, floor, bar) {
+  const ratios = turns.map((samples, i) => median(samples) / median(floor[i]));
+  const row = ratioRow(figure, median(turns.flat()), against, median(floor.flat()), bar);
+  return { ...row, error: standardError(ratios) };
+}
+
+/**
+ * The service against a bare floor that keeps limits as well; only the full form measures it.
+ * @param {string} figure
+ * @param {Record<string, object[]>} measured
+ * @returns {Row[]}
+ */
+export function limitedPeerRows(figure, { service, postgres, redis }) {
+  if (postgres === undefined) return [];
+  return [
+    shown(turnsRow(figure, service, 'bare + limits in PostgreSQL', postgres)),
+    redis === undefined
+      ? missingRow(`${figure} against bare + limits in Redis`, 'redis-server is not installed')
+      : shown(turnsRow(figure, service, 'bare + limits in Redis', redis)),
+  ];
+}
+
+/** For docs/performance.md, where only what has a bar stands otherwise. */
+export function shown(row) {
+  return { ...row, shown: true };
+}
+
+/**
  * A figure with a bar of its own.
  * @param {string} figure
  * @param {number} value
@@ -55,7 +109,7 @@ export function plainRow(figure, value, bar) {
  * @returns {Row[]}
  */
 export function cpuRows(what, measured, floor, against) {
-  const row = (figure, field) => ratioRow(figure, medianOf(measured, field), against, medianOf(floor, field));
+  const row = (figure, field) => turnsRow(figure, measured, against, floor, { field });
   return [row(`CPU µs a ${what}, Node`, 'processUs'), row(`CPU µs a ${what}, PostgreSQL`, 'postgresUs')];
 }
 

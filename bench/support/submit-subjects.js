@@ -1,8 +1,6 @@
 import { keyHeader } from './built-service.js';
 import { postScript } from './wrk.js';
 
-const warmUpSeconds = 3;
-
 /**
  * The service, the floor and (where there is a Redis) BullMQ, ready to take submissions. The service's go to a
  * model at its limit, so that only submitting is measured.
@@ -24,6 +22,6 @@ export async function submitSubjects(bench, { input, connections }) {
     service: load(service, '/v1/queue/bench/held', keyHeader),
     ...(bullmq === undefined ? {} : { bullmq: load(bullmq, '/submit') }),
   };
-  for (const warmUp of Object.values(subjects)) await warmUp(warmUpSeconds);
+  for (const warmUp of Object.values(subjects)) await warmUp(bench.warmUpSeconds);
   return subjects;
 }

@@ -12,7 +12,7 @@ export function table(results) {
       digits(row.value),
       row.against ?? '',
       row.base === undefined ? '' : digits(row.base),
-      row.ratio === undefined ? '' : `${row.ratio.toFixed(2)} ×`,
+      row.ratio === undefined ? '' : ratioText(row),
       row.bar ?? '',
       row.met === undefined ? '' : row.met ? 'yes' : 'NO',
     ]),
@@ -33,8 +33,13 @@ export function table(results) {
   );
 }
 
+function ratioText({ ratio, error }) {
+  const text = `${ratio.toFixed(2)} ×`;
+  return Number.isFinite(error) ? `${text} ± ${error.toFixed(2)}` : text;
+}
+
 /** @param {number} value null after a way through JSON that has no NaN */
-function digits(value) {
+export function digits(value) {
   if (value === null || !Number.isFinite(value)) return '–';
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }

@@ -26,6 +26,17 @@ end
 let scripts = 0;
 
 /**
+ * @param {string} directory
+ * @param {string} lua
+ * @returns {string} the file
+ */
+export function scriptFile(directory, lua) {
+  const file = join(directory, `load-${scripts++}.lua`);
+  writeFileSync(file, lua);
+  return file;
+}
+
+/**
  * One thread of wrk, so that the load eats as little of the cores as it can.
  * @param {object} options
  * @param {string} options.url
@@ -36,8 +47,7 @@ let scripts = 0;
  * @returns {Promise<Load>}
  */
 export async function wrk({ url, directory, script, connections, seconds }) {
-  const file = join(directory, `load-${scripts++}.lua`);
-  writeFileSync(file, `${script}\n${report}`);
+  const file = scriptFile(directory, `${script}\n${report}`);
   const { stdout } = await run('wrk', [
     ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', file],
     url,

@@ -2,7 +2,7 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import type { GrantHistory } from '../cluster/grant-history.js';
 import { models } from '../cluster/models-file.js';
 import type { Ledger } from '../load/ledger.js';
-import type { ModelRun, RunBook } from '../model/run-book.js';
+import type { ModelRun, RunLog } from '../model/run-log.js';
 
 /** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
 const soonestGivenUpMs = 4_000;
@@ -20,28 +20,30 @@ export interface Peak {
  * and so cannot close the connection of a run that it has lost.
  */
 export function checkConcurrency(
-  runs: RunBook,
+  runs: RunLog,
   nodes: readonly ServiceNode[],
   grants: GrantHistory,
   ledger: Ledger,
 ): Peak[] {
   checkRepeats(runs, ledger);
-  return models.map(({ id, concurrency }) => {
-    const counted = runs.runs.filter(({ modelId }) => modelId === id);
-    const { peak, at } = mostAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
-    if (peak > concurrency) {
-      const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
-      const there = at.map(
-        ({ requestId, attempt, node, startedAt, endedAt }) =>
-          `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}`,
-      );
-      ledger.violate(
-        'concurrency is never exceeded',
-        `${id}: ${peak} of ${concurrency}: ${there.join('; ')}; granted: ${granted}`,
-      );
-    }
-    return { modelId: id, limit: concurrency, peak };
-  });
+  return models
+    .filter(({ echo }) => echo !== true)
+    .map(({ id, concurrency }) => {
+      const counted = runs.runs.filter(({ modelId }) => modelId === id);
+      const { peak, at } = mostAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
+      if (peak > concurrency) {
+        const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
+        const there = at.map(
+          ({ requestId, attempt, node, startedAt, endedAt }) =>
+            `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}`,
+        );
+        ledger.violate(
+          'concurrency is never exceeded',
+          `${id}: ${peak} of ${concurrency}: ${there.join('; ')}; granted: ${granted}`,
+        );
+      }
+      return { modelId: id, limit: concurrency, peak };
+    });
 }
 
 interface CountedSpan {
@@ -72,20 +74,20 @@ function mostAtOnce(spans: readonly CountedSpan[]): { peak: number; at: ModelRun
       { at: span.to, span, enters: false },
     ])
     .sort((a, b) => a.at - b.at || Number(a.enters) - Number(b.enters));
-  const going = new Set<CountedSpan>();
+  const active = new Set<CountedSpan>();
   let peak = 0;
   let at: ModelRun[] = [];
   for (const { span, enters } of changes) {
-    if (enters) going.add(span);
-    else going.delete(span);
-    if (going.size <= peak) continue;
-    peak = going.size;
-    at = [...going].map(({ run }) => run);
+    if (enters) active.add(span);
+    else active.delete(span);
+    if (active.size <= peak) continue;
+    peak = active.size;
+    at = [...active].map(({ run }) => run);
   }
   return { peak, at };
 }
 
-function checkRepeats(runs: RunBook, ledger: Ledger): void {
+function checkRepeats(runs: RunLog, ledger: Ledger): void {
   const seen = new Set<string>();
   for (const { requestId, attempt } of runs.runs) {
     const name = `${requestId} ${attempt}`;

@@ -1,22 +1,22 @@
 import type { Ledger } from '../load/ledger.js';
-import type { Books } from './books.js';
+import type { StoredState } from './stored-state.js';
 
 /** One key, one request. */
-export function checkIdempotency(books: Books, ledger: Ledger): void {
+export function checkIdempotency(stored: StoredState, ledger: Ledger): void {
   const rowsOfMarker = new Map<string, string[]>();
-  for (const { id, marker } of books.requests.values()) {
+  for (const { id, marker } of stored.requests.values()) {
     rowsOfMarker.set(marker, [...(rowsOfMarker.get(marker) ?? []), id]);
   }
-  const kept = new Map(books.idempotencyKeys.map(({ key, id }) => [key, id]));
-  for (const [key, id] of kept) {
+  const keys = new Map(stored.idempotencyKeys.map(({ key, id }) => [key, id]));
+  for (const [key, id] of keys) {
     const made = rowsOfMarker.get(key.slice('key-'.length)) ?? [];
     if (made.length !== 1 || made[0] !== id) {
       ledger.violate('an idempotency key makes one request', `${key} made ${made.join(', ')}`, id);
     }
   }
   for (const [key, ids] of ledger.idsOfKey) {
-    if (ids.size !== 1 || !ids.has(kept.get(key) ?? '')) {
-      const detail = `${key} was answered with ${[...ids].join(', ')}, the books have ${kept.get(key)}`;
+    if (ids.size !== 1 || !ids.has(keys.get(key) ?? '')) {
+      const detail = `${key} was answered with ${[...ids].join(', ')}, the database has ${keys.get(key)}`;
       ledger.violate('an idempotency key is answered with one request', detail);
     }
   }

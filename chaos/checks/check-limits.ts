@@ -1,28 +1,126 @@
-import type { Admitted, Ledger } from '../load/ledger.js';
 import { parseRateLimits } from '../../src/config/parsers.js';
+import type { FaultRecord } from '../faults/fault.js';
+import type { Caller, LimitedCall, RouteClass } from '../load/caller.js';
+import type { Ledger } from '../load/ledger.js';
 
-/**
- * The caller's own count: a call was admitted at some time between its sending and its answer. So many calls as the
- * limit and one more, all sent and answered within one window, were too many, whatever the clocks say.
- */
-export function checkLimits(ledger: Ledger, limits: { submit: string; other: string }): void {
-  for (const routes of ['submit', 'other'] as const) {
-    for (const { limit, windowMs, name } of parseRateLimits(limits[routes])) {
-      const most = mostCertain(ledger.admitted[routes], windowMs);
-      ledger.count(`most admitted in a ${name} (${routes}, of ${limit})`, most);
-      if (most > limit) {
-        ledger.violate('a rate limit is never exceeded', `${most} of ${limit} in a ${name} (${routes})`);
+type RateWindow = ReturnType<typeof parseRateLimits>[number];
+
+/** A caller below this part of its limit is hardly ever refused. */
+const calmShare = 0.7;
+const mostRefused = 0.01;
+/** Fewer calls say nothing of one in a hundred. */
+const leastJudged = 1_000;
+/** After a fault and one window; a caller may get less until then. */
+const afterFaultMs = 5_000;
+/** A caller gives up by then. */
+const longestCallMs = 20_000;
+
+export interface LimitUse {
+  routes: RouteClass;
+  window: string;
+  callers: number;
+  /** The greatest part of a limit that was provably admitted in one window, and by which caller. */
+  fullest: number;
+  fullestCaller: string;
+  refused: number;
+  /** Calls below 70 % of the limit, out of the way of faults, and how many of them were refused. */
+  judged: number;
+  unduly: number;
+}
+
+/** The limits as the callers see them: never exceeded, and hardly ever in the way of a caller far below them. */
+export function checkLimits(
+  callers: readonly Caller[],
+  records: readonly FaultRecord[],
+  ledger: Ledger,
+): LimitUse[] {
+  const uses = new Map<string, LimitUse>();
+  for (const caller of callers) {
+    for (const routes of ['submit', 'other'] as const) {
+      const calls = caller.calls[routes].toSorted((a, b) => a.sentAt - b.sentAt);
+      if (calls.length === 0) continue;
+      for (const window of parseRateLimits(caller.limits[routes])) {
+        const use = useOf(uses, routes, window);
+        use.callers++;
+        checkExceeded(caller, calls, window, use, ledger);
+        countRefusals(calls, window, records, use);
       }
     }
   }
+  for (const use of uses.values()) {
+    if (use.judged < leastJudged || use.unduly <= use.judged * mostRefused) continue;
+    const detail = `${use.unduly} of ${use.judged} in the ${use.window} (${use.routes})`;
+    ledger.violate('a caller below 70 % of its limit is hardly ever refused', detail);
+  }
+  return [...uses.values()];
 }
 
-function mostCertain(calls: readonly Admitted[], windowMs: number): number {
+function useOf(uses: Map<string, LimitUse>, routes: RouteClass, { name }: RateWindow): LimitUse {
+  const id = `${routes} ${name}`;
+  const counts = { callers: 0, fullest: 0, fullestCaller: '', refused: 0, judged: 0, unduly: 0 };
+  const use = uses.get(id) ?? { routes, window: name, ...counts };
+  uses.set(id, use);
+  return use;
+}
+
+/**
+ * A call was admitted at some time between its sending and its answer. So many calls as the limit and one more, all
+ * sent and answered within one window, were too many, whatever the clocks say.
+ */
+function checkExceeded(
+  caller: Caller,
+  calls: readonly LimitedCall[],
+  { limit, windowMs, name }: RateWindow,
+  use: LimitUse,
+  ledger: Ledger,
+): void {
+  const admitted = calls.filter(({ result }) => result === 'admitted');
   let most = 0;
-  for (const { sentAt } of calls) {
+  for (const [i, { sentAt }] of admitted.entries()) {
     const until = sentAt + windowMs;
-    const within = calls.filter((call) => call.sentAt >= sentAt && call.answeredAt < until).length;
+    let within = 0;
+    for (let j = i; j < admitted.length && admitted[j]!.sentAt < until; j++) {
+      if (admitted[j]!.answeredAt < until) within++;
+    }
     most = Math.max(most, within);
   }
-  return most;
+  if (most / limit > use.fullest) Object.assign(use, { fullest: most / limit, fullestCaller: caller.name });
+  if (most <= limit) return;
+  const detail = `${caller.name}: ${most} of ${limit} in a ${name} (${use.routes})`;
+  ledger.violate('a rate limit is never exceeded', detail);
+}
+
+function countRefusals(
+  calls: readonly LimitedCall[],
+  { limit, windowMs, name }: RateWindow,
+  records: readonly FaultRecord[],
+  use: LimitUse,
+): void {
+  const most = limit * calmShare;
+  for (const [i, call] of calls.entries()) {
+    const refused = call.result === 'refused' && (call.violated.length === 0 || call.violated.includes(name));
+    if (refused) use.refused++;
+    const { sentAt, answeredAt } = call;
+    if (call.result === 'unknown' || isDisturbed(records, sentAt - windowMs - afterFaultMs, answeredAt))
+      continue;
+    // Below it now, and in the window before: what was given back since then may still be on its way.
+    if (countBetween(calls, i, sentAt - windowMs, answeredAt) > most) continue;
+    if (countBetween(calls, i, sentAt - 2 * windowMs, sentAt - windowMs) > most) continue;
+    use.judged++;
+    if (refused) use.unduly++;
+  }
+}
+
+/** The calls that may have reached the service between the two times. `index` is where to begin. */
+function countBetween(calls: readonly LimitedCall[], index: number, from: number, to: number): number {
+  let count = 0;
+  for (let i = index; i >= 0 && calls[i]!.sentAt > from - longestCallMs; i--) {
+    if (calls[i]!.answeredAt > from && calls[i]!.sentAt <= to) count++;
+  }
+  for (let i = index + 1; i < calls.length && calls[i]!.sentAt <= to; i++) count++;
+  return count;
+}
+
+function isDisturbed(records: readonly FaultRecord[], from: number, to: number): boolean {
+  return records.some((record) => record.from <= to && record.healedAt >= from);
 }

@@ -1,30 +1,30 @@
 import type { Followed, Ledger } from '../load/ledger.js';
-import type { RunBook } from '../model/run-book.js';
-import type { Books, RequestRow } from './books.js';
+import type { RunLog } from '../model/run-log.js';
+import type { RequestRow, StoredState } from './stored-state.js';
 
-/** Log lines are kept once, in order, and carried once by every stream. */
-export function checkLogs(books: Books, ledger: Ledger, runs: RunBook): void {
-  for (const row of books.requests.values()) checkKept(row, ledger, runs);
+/** Log lines are stored once, in order, and sent once by every stream. */
+export function checkLogs(stored: StoredState, ledger: Ledger, runs: RunLog): void {
+  for (const row of stored.requests.values()) checkStored(row, ledger, runs);
   for (const followed of ledger.followed) {
-    const row = books.requests.get(followed.id);
+    const row = stored.requests.get(followed.id);
     if (row === undefined) continue;
     checkIds(followed, ledger);
-    if (followed.ended) checkCarried(followed, row, ledger);
+    if (followed.ended) checkSent(followed, row, ledger);
     else ledger.violate('a stream comes to its end', `opened ${followed.opened} times`, row.id);
   }
 }
 
-function checkKept(row: RequestRow, ledger: Ledger, runs: RunBook): void {
+function checkStored(row: RequestRow, ledger: Ledger, runs: RunLog): void {
   for (const run of runs.ofRequest(row.id)) {
-    const kept = row.events
+    const found = row.events
       .map(({ text }) => /^\S+ runner (\S+) line (\d+)$/.exec(text ?? ''))
       .filter((match) => match?.[1] === run.nonce)
       .map((match) => Number(match![2]));
-    if (kept.some((line, i) => line !== i)) {
-      ledger.violate('log lines are kept once and in order', `${run.nonce}: ${kept.join()}`, row.id);
+    if (found.some((line, i) => line !== i)) {
+      ledger.violate('log lines are stored once and in order', `${run.nonce}: ${found.join()}`, row.id);
     }
-    if (row.output?.nonce === run.nonce && kept.length !== run.lines) {
-      const detail = `${run.nonce}: ${kept.length} of ${run.lines}`;
+    if (row.output?.nonce === run.nonce && found.length !== run.lines) {
+      const detail = `${run.nonce}: ${found.length} of ${run.lines}`;
       ledger.violate('a success has every line of its log', detail, row.id);
     }
   }
@@ -44,13 +44,13 @@ function checkIds({ id, events }: Followed, ledger: Ledger): void {
   }
 }
 
-function checkCarried({ events, opened }: Followed, row: RequestRow, ledger: Ledger): void {
-  const carried = events.flatMap(({ logs }) => logs);
-  const kept = row.events.flatMap(({ text }) => text ?? []);
-  if (carried.join('\n') === kept.join('\n')) return;
-  const missing = kept.filter((line) => !carried.includes(line));
-  const twice = carried.filter(
-    (line, i) => carried.indexOf(line) !== i && kept.indexOf(line) === kept.lastIndexOf(line),
+function checkSent({ events, opened }: Followed, row: RequestRow, ledger: Ledger): void {
+  const sent = events.flatMap(({ logs }) => logs);
+  const found = row.events.flatMap(({ text }) => text ?? []);
+  if (sent.join('\n') === found.join('\n')) return;
+  const missing = found.filter((line) => !sent.includes(line));
+  const twice = sent.filter(
+    (line, i) => sent.indexOf(line) !== i && found.indexOf(line) === found.lastIndexOf(line),
   );
   const detail = {
     opened,
@@ -58,5 +58,5 @@ function checkCarried({ events, opened }: Followed, row: RequestRow, ledger: Led
     twice,
     events: events.map(({ id, status, logs }) => `${id} ${status} ${logs.length}`),
   };
-  ledger.violate('a stream carries every log entry once', JSON.stringify(detail), row.id);
+  ledger.violate('a stream sends every log entry once', JSON.stringify(detail), row.id);
 }

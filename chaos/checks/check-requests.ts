@@ -1,23 +1,25 @@
 import type { Ledger } from '../load/ledger.js';
-import type { RunBook } from '../model/run-book.js';
-import type { Books, RequestRow } from './books.js';
+import type { RunLog } from '../model/run-log.js';
+import type { RequestRow, StoredState } from './stored-state.js';
 
-/** Every request has one end, and its rows, attempts and events tell the same story. */
-export function checkRequests(books: Books, ledger: Ledger, runs: RunBook): void {
+/** Every request has one end, and its rows, attempts and events agree. */
+export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog): void {
   for (const id of ledger.accepted.keys()) {
-    if (!books.requests.has(id)) ledger.violate('an accepted request is kept', 'there is no such row', id);
+    if (!stored.requests.has(id)) ledger.violate('an accepted request is stored', 'there is no such row', id);
   }
-  for (const [table, rows] of Object.entries(books.left)) {
+  for (const [table, rows] of Object.entries(stored.left)) {
     if (rows > 0) ledger.violate('nothing waits or runs in the end', `${table} has ${rows} rows`);
   }
-  for (const row of books.requests.values()) {
+  for (const row of stored.requests.values()) {
     const fail = (rule: string, detail: string): void => ledger.violate(rule, detail, row.id);
     checkEnd(row, fail);
     checkAttempts(row, fail);
     checkEvents(row, fail);
     checkOutput(row, runs, fail);
-    checkCaller(row, ledger, fail);
+    checkSent(row, ledger, fail);
+    checkAnswers(row, ledger, fail);
   }
+  checkOnce(stored, ledger);
 }
 
 type Fail = (rule: string, detail: string) => void;
@@ -28,7 +30,7 @@ function checkEnd({ state, outcome }: RequestRow, fail: Fail): void {
 }
 
 function checkAttempts({ attempts, attempt, outcome, failed, lost }: RequestRow, fail: Fail): void {
-  const rule = 'the attempts are told one by one';
+  const rule = 'the attempts are recorded one by one';
   if (attempts.length !== attempt || attempts.some((one, i) => one.attempt !== i + 1)) {
     fail(rule, `${attempt} runs, attempts ${attempts.map((one) => one.attempt).join()}`);
   }
@@ -60,7 +62,7 @@ function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {
   }
   const started = events.filter(({ kind }) => kind === 'started').map((event) => event.attempt);
   if (started.length !== attempt || started.some((n, i) => n !== i + 1)) {
-    fail('every run is told as an event', `${attempt} runs, started ${started.join()}`);
+    fail('every run has its event', `${attempt} runs, started ${started.join()}`);
   }
   let running = 0;
   for (const event of events) {
@@ -72,8 +74,12 @@ function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {
   }
 }
 
-function checkOutput(row: RequestRow, runs: RunBook, fail: Fail): void {
+function checkOutput(row: RequestRow, runs: RunLog, fail: Fail): void {
   if (row.outcome !== 'succeeded') return;
+  if (row.modelId === 'chaos/echo') {
+    if (row.output?.marker !== row.marker) fail('an echo is the input', JSON.stringify(row.output));
+    return;
+  }
   const run = runs.ofNonce(row.output?.nonce ?? '');
   const sound =
     run !== undefined &&
@@ -88,8 +94,30 @@ function checkOutput(row: RequestRow, runs: RunBook, fail: Fail): void {
   }
 }
 
-/** What its caller was told is what the books say. */
-function checkCaller(row: RequestRow, ledger: Ledger, fail: Fail): void {
+/** Every row, acknowledged or not, is what one caller sent; an accepted one is what this caller sent. */
+function checkSent(row: RequestRow, ledger: Ledger, fail: Fail): void {
+  const sent = ledger.sent.get(row.marker);
+  const entry = ledger.accepted.get(row.id) ?? sent;
+  if (sent === undefined || entry === undefined) return fail('a stored request was sent', row.marker);
+  const { marker, modelId, caller } = entry;
+  if (marker === row.marker && modelId === row.modelId && caller.keyId === row.keyId) return;
+  const detail = `sent ${marker} to ${modelId} by ${caller.keyId}, stored ${row.marker} to ${row.modelId} by ${row.keyId}`;
+  fail('a stored request is what its caller sent', detail);
+}
+
+/** One request for each submission. A refused call is sent again under its marker: it must have left no row. */
+function checkOnce({ requests }: StoredState, ledger: Ledger): void {
+  const idOfMarker = new Map<string, string>();
+  for (const { id, marker } of requests.values()) {
+    const other = idOfMarker.get(marker);
+    if (other !== undefined) ledger.violate('a submission is stored once', `${marker}: ${other}`, id);
+    idOfMarker.set(marker, id);
+  }
+  ledger.count('requests stored but never acknowledged', requests.size - ledger.accepted.size);
+}
+
+/** What its caller was answered is what is stored. */
+function checkAnswers(row: RequestRow, ledger: Ledger, fail: Fail): void {
   const entry = ledger.accepted.get(row.id);
   if (entry === undefined) return;
   const { seenEnd, cancel, output } = entry;
@@ -98,12 +126,12 @@ function checkCaller(row: RequestRow, ledger: Ledger, fail: Fail): void {
     (seenEnd.success !== (row.outcome === 'succeeded') || seenEnd.code !== row.code)
   ) {
     fail(
-      'a caller sees the end that the books have',
+      'a caller sees the end that is stored',
       `${JSON.stringify(seenEnd)}, but ${row.outcome} ${row.code}`,
     );
   }
   if (output !== undefined && JSON.stringify(output) !== JSON.stringify(row.output)) {
-    fail('a caller gets the output that the books have', JSON.stringify(output));
+    fail('a caller gets the output that is stored', JSON.stringify(output));
   }
   if (cancel === 'CANCELLED' && row.outcome !== 'cancelled') {
     fail('what was answered with CANCELLED is cancelled', String(row.outcome));

@@ -1,22 +1,20 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { KeySecret } from '../../src/auth/key-secret.js';
+import { shippedLimits } from '../load/caller.js';
+import { Callers } from '../load/callers.js';
 import type { Random } from '../random.js';
 import { DatabasePath } from './database-path.js';
-import { DatabaseProxy } from './database-proxy.js';
 import { Disk } from './disk.js';
 import { modelsFile } from './models-file.js';
 import { PgBouncer } from './pgbouncer.js';
 import { Postgres } from './postgres.js';
+import { ProxyThread } from './proxy-thread.js';
 import { type Role, ServiceNode } from './service-node.js';
 
 /** The repository, seen from `dist/chaos/cluster`. */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-export const limits = { submit: '5/s,60/m', other: '8/s,120/m' };
 
 /** PostgreSQL, a proxy a node, and the nodes; all of it ours, and gone after `stop`. */
 export class Cluster {
@@ -25,9 +23,9 @@ export class Cluster {
   readonly disk = new Disk(this.postgres);
   readonly nodes: ServiceNode[] = [];
   readonly paths: DatabasePath[] = [];
+  readonly callers = new Callers();
   private bouncer: PgBouncer | undefined;
-  private behindBouncer: DatabaseProxy | undefined;
-  readonly keys = { main: newKey(), second: newKey(), limited: newKey() };
+  private readonly proxies = new ProxyThread();
 
   constructor(
     private readonly processes: number,
@@ -45,7 +43,7 @@ export class Cluster {
     await this.postgres.start();
     if (this.pgbouncer) await this.startPgBouncer();
     for (const [index, role] of this.roles().entries()) {
-      const path = await DatabasePath.open(this.postgres, this.bouncer);
+      const path = await DatabasePath.open(this.proxies, this.postgres, this.bouncer);
       this.paths.push(path);
       this.nodes.push(
         new ServiceNode({
@@ -55,10 +53,11 @@ export class Cluster {
           directory: this.directory,
           environment: {
             ...path.environment,
-            BOOTSTRAP_API_KEY: this.keys.main,
+            ...this.callers.environment,
             MODELS_FILE: join(this.directory, 'models.yaml'),
-            RATE_LIMIT_SUBMIT: 'off',
-            RATE_LIMIT_OTHER: 'off',
+            RATE_LIMIT_SUBMIT: shippedLimits.submit,
+            RATE_LIMIT_OTHER: shippedLimits.other,
+            TRUST_PROXY: '1',
             SHUTDOWN_GRACE: '3s',
             LOG_LEVEL: 'warn',
           },
@@ -66,7 +65,7 @@ export class Cluster {
       );
     }
     await Promise.all(this.nodes.map((node) => node.start()));
-    await this.addKeys();
+    await this.callers.store(this.postgres);
     await this.disk.prepare();
   }
 
@@ -76,9 +75,8 @@ export class Cluster {
 
   async stop(keepDirectory: boolean): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.kill()));
-    await Promise.all(this.paths.map((path) => path.close()));
     this.bouncer?.abandon();
-    await this.behindBouncer?.close();
+    await this.proxies.stop();
     await this.postgres.stop();
     process.off('exit', this.abandon);
     if (!keepDirectory) rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
@@ -93,8 +91,7 @@ export class Cluster {
 
   /** Its settings name one port, and the server has another after every start: a proxy stands between. */
   private async startPgBouncer(): Promise<void> {
-    this.behindBouncer = new DatabaseProxy(() => this.postgres.port);
-    const port = await this.behindBouncer.listen();
+    const { port } = await this.proxies.open(this.postgres.portCell);
     this.bouncer = await PgBouncer.start(this.directory, port, this.postgres.password);
   }
 
@@ -104,20 +101,4 @@ export class Cluster {
       index < 2 ? 'all' : this.random.pick<Role>(['all', 'api', 'scheduler']),
     );
   }
-
-  private async addKeys(): Promise<void> {
-    const insert = `INSERT INTO api_key (id, name, prefix, hash, scopes, rate_limit_submit, rate_limit_other)
-      VALUES (gen_random_uuid(), $1, 'chaos', $2, ARRAY['submit', 'read', 'cancel'], $3, $4)`;
-    await this.postgres.query(insert, ['second', new KeySecret(this.keys.second).hash(), null, null]);
-    await this.postgres.query(insert, [
-      'limited',
-      new KeySecret(this.keys.limited).hash(),
-      limits.submit,
-      limits.other,
-    ]);
-  }
-}
-
-function newKey(): string {
-  return `chaos_${randomBytes(24).toString('hex')}`;
 }

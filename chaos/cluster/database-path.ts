@@ -1,43 +1,35 @@
-import { DatabaseProxy } from './database-proxy.js';
 import type { PgBouncer } from './pgbouncer.js';
 import type { Postgres } from './postgres.js';
+import { portCell, type ProxyThread, type RemoteProxy } from './proxy-thread.js';
 
 /** How one node reaches the database: straight, or through PgBouncer and straight for the notification channel. */
 export class DatabasePath {
   private constructor(
-    private readonly proxies: DatabaseProxy[],
+    private readonly proxies: RemoteProxy[],
     readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  static async open(postgres: Postgres, bouncer: PgBouncer | undefined): Promise<DatabasePath> {
-    const direct = new DatabaseProxy(() => postgres.port);
-    const directUrl = postgres.urlVia(await direct.listen());
+  static async open(
+    thread: ProxyThread,
+    postgres: Postgres,
+    bouncer: PgBouncer | undefined,
+  ): Promise<DatabasePath> {
+    const direct = await thread.open(postgres.portCell);
+    const directUrl = postgres.urlVia(direct.port);
     if (bouncer === undefined) return new DatabasePath([direct], { DATABASE_URL: directUrl });
-    const pooled = new DatabaseProxy(() => bouncer.port);
+    const pooled = await thread.open(portCell(bouncer.port));
     return new DatabasePath([direct, pooled], {
-      DATABASE_URL: postgres.urlVia(await pooled.listen()),
+      DATABASE_URL: postgres.urlVia(pooled.port),
       DATABASE_DIRECT_URL: directUrl,
       DATABASE_PREPARED_STATEMENTS: 'off',
     });
   }
 
-  hang(): void {
-    for (const proxy of this.proxies) proxy.hang();
+  async make(what: 'hang' | 'heal' | 'reset'): Promise<void> {
+    await Promise.all(this.proxies.map((proxy) => proxy.make(what)));
   }
 
-  heal(): void {
-    for (const proxy of this.proxies) proxy.heal();
-  }
-
-  reset(): void {
-    for (const proxy of this.proxies) proxy.reset();
-  }
-
-  muteChannel(pick: <T>(items: readonly T[]) => T): void {
-    for (const proxy of this.proxies) proxy.muteChannel(pick);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.proxies.map((proxy) => proxy.close()));
+  async muteChannel(draw: number): Promise<void> {
+    await Promise.all(this.proxies.map((proxy) => proxy.muteChannel(draw)));
   }
 }

@@ -5,7 +5,7 @@ interface Pair {
   server: Socket;
   /** A connection of the notification channel, by the name that it gives itself. */
   isChannel: boolean;
-  /** Silent for good: open on both sides, carrying nothing. */
+  /** Silent for good: open on both sides, passing nothing. */
   mute: boolean;
 }
 
@@ -25,13 +25,13 @@ export class DatabaseProxy {
     return (this.listener.address() as AddressInfo).port;
   }
 
-  /** Nothing passes any more, either way, and nobody is told. New connections are taken and left alone. */
+  /** Nothing passes any more, either way, without a sign of it. New connections are accepted and left alone. */
   hang(): void {
     this.hung = true;
     for (const pair of this.pairs) pause(pair);
   }
 
-  /** What was held back goes on, in order, also what a client that is gone had sent. */
+  /** What was held back goes on, in order, also what a client sent before it was gone. */
   heal(): void {
     this.hung = false;
     for (const pair of this.pairs) if (!pair.mute) resume(pair);
@@ -39,11 +39,11 @@ export class DatabaseProxy {
     this.waiting.clear();
   }
 
-  /** One connection of the notification channel goes silent for good, if there is one. */
-  muteChannel(pick: <T>(items: readonly T[]) => T): void {
+  /** One connection of the notification channel, drawn from 0 to 1, goes silent for good, if there is one. */
+  muteChannel(draw: number): void {
     const channels = [...this.pairs].filter(({ isChannel, mute }) => isChannel && !mute);
-    if (channels.length === 0) return;
-    const pair = pick(channels);
+    const pair = channels[Math.floor(draw * channels.length)];
+    if (pair === undefined) return;
     pair.mute = true;
     pause(pair);
   }
@@ -55,11 +55,6 @@ export class DatabaseProxy {
       server.resetAndDestroy();
     }
     for (const client of this.waiting) client.resetAndDestroy();
-  }
-
-  async close(): Promise<void> {
-    this.reset();
-    await new Promise((done) => this.listener.close(done));
   }
 
   private accept(client: Socket): void {
@@ -75,8 +70,8 @@ export class DatabaseProxy {
     const pair: Pair = { client, server, isChannel: false, mute: false };
     this.pairs.add(pair);
     client.once('data', (chunk) => (pair.isChannel = chunk.includes('nowserving channel')));
-    this.carry(pair, client, server);
-    this.carry(pair, server, client);
+    this.pipe(pair, client, server);
+    this.pipe(pair, server, client);
     const closed = (): void => {
       this.pairs.delete(pair);
     };
@@ -84,7 +79,7 @@ export class DatabaseProxy {
     server.once('close', closed);
   }
 
-  private carry(pair: Pair, from: Socket, to: Socket): void {
+  private pipe(pair: Pair, from: Socket, to: Socket): void {
     from.on('data', (chunk) => {
       if (!to.write(chunk)) from.pause();
     });

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo } from 'node:net';
 
-/** A port of 127.0.0.1 that nobody listens on. */
+/** A port of 127.0.0.1 without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));

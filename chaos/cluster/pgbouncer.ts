@@ -19,7 +19,7 @@ export class PgBouncer {
     const file = join(directory, 'pgbouncer.ini');
     writeFileSync(file, settings(bouncer.port, serverPort, password));
     chmodSync(file, 0o644);
-    // As root it has to become somebody else.
+    // As root it has to change its user.
     const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
     bouncer.child = spawn('pgbouncer', ['-q', ...user, file], { stdio: 'ignore' });
     const { child } = bouncer;
@@ -36,7 +36,7 @@ export class PgBouncer {
 }
 
 /**
- * `server_login_retry` and `query_wait_timeout` are 15 s and 120 s by default: with those nobody would be back within
+ * `server_login_retry` and `query_wait_timeout` are 15 s and 120 s by default: with those no node would be back within
  * 10 s of the database.
  */
 function settings(port: number, serverPort: number, password: string): string {

@@ -3,21 +3,19 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { within } from '../clock.js';
+import { portCell } from './proxy-thread.js';
 
 /** A PostgreSQL of our own, durable as in production, that can be killed and started again. */
 export class Postgres {
   private server: EmbeddedPostgres;
   private adminUrl = '';
+  /** It listens on another port after every start. */
+  readonly portCell = portCell();
   /** False once it was killed: its pid may be another's by then. */
   private running = false;
 
   constructor(private readonly directory: string) {
     this.server = new EmbeddedPostgres(directory);
-  }
-
-  /** It listens on another port after every start. */
-  get port(): number {
-    return Number(new URL(this.adminUrl).port);
   }
 
   get password(): string {
@@ -34,6 +32,7 @@ export class Postgres {
   async start(): Promise<void> {
     this.server = new EmbeddedPostgres(this.directory);
     this.adminUrl = await this.server.start();
+    Atomics.store(this.portCell, 0, Number(new URL(this.adminUrl).port));
     this.running = true;
   }
 

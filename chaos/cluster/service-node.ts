@@ -26,8 +26,10 @@ export class ServiceNode {
   /** When it did not serve: killed, stopping, starting. */
   readonly downs: Span[] = [];
   readonly complaints: string[] = [];
-  /** Called when the process ends and nobody ended it. */
-  onUnexpectedExit: (said: string) => void = () => undefined;
+  /** Called when the process ends and the harness did not end it. */
+  onUnexpectedExit: (output: string) => void = () => undefined;
+  /** Starts that ended before the process listened. */
+  readonly failedStarts: (Span & { output: string })[] = [];
   url = '';
   private child: ChildProcess | undefined;
   private tail = '';
@@ -56,8 +58,9 @@ export class ServiceNode {
   async start(): Promise<void> {
     if (this.port === 0) await this.choosePort();
     if (this.downs.at(-1)?.to !== Infinity) this.downs.push({ from: now(), to: Infinity });
-    while (!(await this.spawn())) {
+    for (let from = now(); !(await this.spawn()); from = now()) {
       if (this.tail.includes('is in use')) await this.choosePort();
+      else this.failedStarts.push({ from, to: now(), output: this.tail });
       await sleep(500);
     }
     this.downs.at(-1)!.to = now();

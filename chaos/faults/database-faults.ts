@@ -1,10 +1,14 @@
 import { sleep } from '../clock.js';
 import type { FaultKind } from './fault.js';
 
+/** The time in which the service promises to be back. */
+const graceMs = 10_000;
+
 export const databaseFaults: readonly FaultKind[] = [
   {
     name: 'database killed',
     hits: 'database',
+    graceMs,
     async make({ cluster, random }) {
       await cluster.postgres.kill();
       await sleep(random.between(0, 6_000));
@@ -14,6 +18,7 @@ export const databaseFaults: readonly FaultKind[] = [
   {
     name: 'sessions terminated',
     hits: 'database',
+    graceMs,
     async make({ cluster }) {
       await cluster.postgres.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -24,20 +29,22 @@ export const databaseFaults: readonly FaultKind[] = [
   {
     name: 'database hung',
     hits: 'database',
+    graceMs,
     async make({ cluster, random }) {
-      for (const path of cluster.paths) path.hang();
+      await Promise.all(cluster.paths.map((path) => path.make('hang')));
       await sleep(random.between(1_000, 20_000));
-      for (const path of cluster.paths) path.heal();
+      await Promise.all(cluster.paths.map((path) => path.make('heal')));
     },
   },
   {
     name: 'database read-only',
     hits: 'database',
+    graceMs,
     async make({ cluster, random }) {
       await cluster.postgres.query('ALTER SYSTEM SET default_transaction_read_only = on');
       await cluster.postgres.query('SELECT pg_reload_conf()');
       await sleep(random.between(1_000, 8_000));
-      // ALTER SYSTEM is no transaction's business, so it works in a read-only session too.
+      // ALTER SYSTEM runs outside of transactions, so it works in a read-only session too.
       await cluster.postgres.query('ALTER SYSTEM RESET default_transaction_read_only');
       await cluster.postgres.query('SELECT pg_reload_conf()');
     },
@@ -45,6 +52,7 @@ export const databaseFaults: readonly FaultKind[] = [
   {
     name: 'disk full',
     hits: 'database',
+    graceMs,
     async make({ cluster, random }) {
       await cluster.disk.fill();
       await sleep(random.between(1_000, 8_000));

@@ -5,6 +5,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'node killed',
     hits: 'one node',
+    graceMs: null,
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
@@ -16,6 +17,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'all nodes killed',
     hits: 'all nodes',
+    graceMs: null,
     async make(context) {
       mark(context, context.targets, true);
       await Promise.all(context.targets.map((node) => node.kill()));
@@ -26,10 +28,11 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'rolling restart',
     hits: 'all nodes',
+    graceMs: null,
     async make(context) {
       for (const node of context.targets) {
         mark(context, [node]);
-        await node.stop();
+        if (!(await node.stop())) context.violate('a node stops in order', `${node.name} had to be killed`);
         await node.start();
       }
     },
@@ -37,6 +40,7 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'node frozen',
     hits: 'one node',
+    graceMs: 5_000,
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
@@ -48,33 +52,34 @@ export const nodeFaults: readonly FaultKind[] = [
   {
     name: 'node cut off',
     hits: 'one node',
+    graceMs: 10_000,
     async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
       const path = context.cluster.pathOf(node);
-      path.hang();
+      await path.make('hang');
       await sleep(context.random.between(1_000, 20_000));
-      path.heal();
+      await path.make('heal');
     },
   },
   {
     name: 'connections reset',
     hits: 'one node',
-    make(context) {
+    graceMs: 5_000,
+    async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      context.cluster.pathOf(node).reset();
-      return Promise.resolve();
+      await context.cluster.pathOf(node).make('reset');
     },
   },
   {
     name: 'listener half-open',
     hits: 'one node',
-    make(context) {
+    graceMs: 0,
+    async make(context) {
       const node = context.random.pick(context.targets);
       mark(context, [node]);
-      context.cluster.pathOf(node).muteChannel((channels) => context.random.pick(channels));
-      return Promise.resolve();
+      await context.cluster.pathOf(node).muteChannel(context.random.next());
     },
   },
 ];

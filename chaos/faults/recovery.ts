@@ -1,4 +1,4 @@
-import type { RunBook } from '../model/run-book.js';
+import type { RunLog } from '../model/run-log.js';
 import type { FaultRecord } from './fault.js';
 
 /** How long each node that was up took to accept a submission again, from the heal on. */
@@ -8,12 +8,12 @@ export function servedAfterMs(record: FaultRecord, all: readonly FaultRecord[]):
 
 /**
  * How long each run that a fault on nodes interrupted waited for its next start: from the fault on, or from its heal
- * if no node was left.
+ * if no node was left. The model that holds its runs is left out: they wait for the harness.
  */
-export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[], book: RunBook): number[] {
+export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[], runs: RunLog): number[] {
   return record.affected.flatMap(({ requestId, at }) => {
-    const next = book.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
-    if (next === undefined) return [];
+    const next = runs.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
+    if (next === undefined || next.modelId === 'chaos/held') return [];
     return [sinceUnhindered(record, all, record.total ? record.healedAt : at, next.startedAt)];
   });
 }
@@ -23,10 +23,4 @@ function sinceUnhindered(record: FaultRecord, all: readonly FaultRecord[], from:
   const others = all.filter((other) => other !== record && other.from < to && other.healedAt > from);
   const ends = others.map(({ healedAt }) => Math.min(healedAt, to));
   return Math.max(0, to - Math.max(from, ...ends));
-}
-
-/** Whether no other fault overlapped the fault and its recovery. */
-export function wasAlone(record: FaultRecord, all: readonly FaultRecord[], recoveryMs: number): boolean {
-  const until = record.healedAt + recoveryMs;
-  return all.every((other) => other === record || other.from > until || other.healedAt < record.from);
 }

@@ -3,13 +3,16 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep, within } from '../clock.js';
 import type { Ledger } from '../load/ledger.js';
 import type { Load } from '../load/load.js';
-import type { RunBook } from '../model/run-book.js';
+import type { RunLog } from '../model/run-log.js';
 import type { Random } from '../random.js';
 import { databaseFaults } from './database-faults.js';
 import type { FaultKind, FaultRecord } from './fault.js';
 import { nodeFaults } from './node-faults.js';
 
 export const faultKinds: readonly FaultKind[] = [...nodeFaults, ...databaseFaults];
+
+/** First in every bag, so that every minute has them: a node that dies, stands still, or cannot reach the database. */
+const urgent = ['node killed', 'node frozen', 'node cut off'];
 
 const probeEveryMs = 250;
 const probePatienceMs = 30_000;
@@ -19,11 +22,11 @@ export class Schedule {
   readonly records: FaultRecord[] = [];
   private bag: FaultKind[] = [];
   private readonly held = new Set<ServiceNode | 'database'>();
-  private going = 0;
+  private active = 0;
 
   constructor(
     private readonly cluster: Cluster,
-    private readonly book: RunBook,
+    private readonly runs: RunLog,
     private readonly load: Load,
     private readonly ledger: Ledger,
     private readonly random: Random,
@@ -42,22 +45,27 @@ export class Schedule {
   }
 
   async allHealed(): Promise<void> {
-    await within(120_000, () => this.going === 0);
+    await within(120_000, () => this.active === 0);
   }
 
   private next(): FaultKind {
-    if (this.bag.length === 0) this.bag = this.random.shuffle(this.kinds);
-    return this.bag.pop()!;
+    if (this.bag.length === 0) {
+      const shuffled = this.random.shuffle(this.kinds);
+      const first = shuffled.filter(({ name }) => urgent.includes(name));
+      this.bag = [...first, ...shuffled.filter((kind) => !first.includes(kind))];
+    }
+    return this.bag.shift()!;
   }
 
   private async make(kind: FaultKind): Promise<void> {
-    this.going++;
+    this.active++;
     const targets = await this.take(kind);
     const record: FaultRecord = {
       kind: kind.name,
       nodes: [],
       from: now(),
       healedAt: Infinity,
+      graceMs: kind.graceMs,
       affected: [],
       total: false,
       servedAt: [],
@@ -66,14 +74,16 @@ export class Schedule {
     // Its own stream: how long others take does not change what this one draws.
     const random = this.random.fork(`${this.records.length}`);
     try {
-      await kind.make({ cluster: this.cluster, book: this.book, random, record, targets });
+      const { cluster, runs, ledger } = this;
+      const violate = ledger.violate.bind(ledger);
+      await kind.make({ cluster, runs, random, record, targets, violate });
       record.healedAt = now();
     } catch (error) {
       this.ledger.violate('the harness works', `${kind.name}: ${(error as Error).stack}`);
     } finally {
       if (kind.hits === 'database') this.held.delete('database');
       for (const node of targets) this.held.delete(node);
-      this.going--;
+      this.active--;
     }
     if (kind.hits === 'database') await this.probe(record);
   }
@@ -101,9 +111,10 @@ export class Schedule {
         while (servedAt === undefined && node.isUp && now() - record.healedAt < probePatienceMs) {
           // Not one after the other: one that hangs must not hide that the next would be answered.
           const { submitter } = this.load;
-          const submission = submitter.make('chaos/fast', [{ do: 'answer', ms: 1 }]);
-          delete submission.idempotencyKey;
-          void submitter.send(submission, node).then((entry) => entry && (servedAt ??= now()));
+          const submission = submitter.plain('chaos/fast', this.cluster.callers.probe, [
+            { do: 'answer', ms: 1 },
+          ]);
+          void submitter.send(submission, node).then(({ entry }) => entry && (servedAt ??= now()));
           await sleep(probeEveryMs);
         }
         if (servedAt !== undefined || node.isUp) record.servedAt.push(servedAt ?? now());

@@ -1,10 +1,13 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ServiceNode } from '../cluster/service-node.js';
 import { now } from '../clock.js';
+import type { Caller, LimitedCall } from './caller.js';
+import { httpCall } from './http-call.js';
 import type { Ledger } from './ledger.js';
 
 export interface Answer {
   status: number;
-  headers: Headers;
+  headers: IncomingHttpHeaders;
   /** Parsed JSON; undefined when it is none. */
   body: unknown;
   sentAt: number;
@@ -13,7 +16,6 @@ export interface Answer {
 
 export interface CallOptions {
   body?: unknown;
-  key?: string;
   idempotencyKey?: string;
 }
 
@@ -29,38 +31,31 @@ export class ApiClient {
 
   /** undefined: the connection failed or nothing came in time. */
   async call(
+    caller: Caller,
     node: ServiceNode,
     method: string,
     path: string,
-    { body, key, idempotencyKey }: CallOptions = {},
+    { body, idempotencyKey }: CallOptions = {},
   ): Promise<Answer | undefined> {
-    const headers: Record<string, string> = {};
+    const headers = caller.headers;
     if (body !== undefined) headers['content-type'] = 'application/json';
-    if (key !== undefined) headers['authorization'] = `Key ${key}`;
     if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
+    const text = body === undefined ? undefined : JSON.stringify(body);
     const sentAt = now();
+    let answer: Answer | undefined;
     try {
-      const response = await fetch(`${node.url}/v1/queue/${path}`, {
-        method,
-        headers,
-        signal: AbortSignal.timeout(patienceMs),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const answer = {
-        status: response.status,
-        headers: response.headers,
-        body: parse(text),
-        sentAt,
-        answeredAt: now(),
-      };
-      this.judge(node, `${method} ${path}`, answer);
-      return answer;
-    } catch {
+      const raw = await httpCall(method, `${node.url}/v1/queue/${path}`, headers, text, patienceMs);
+      const { status, headers: fields } = raw;
+      answer = { status, headers: fields, body: parse(raw.text), sentAt, answeredAt: now() };
+    } catch (error) {
       this.ledger.count('calls without an answer');
-      this.time(node, `${method} ${path}`, sentAt, now());
-      return undefined;
+      this.ledger.disturb(node, `${method} ${path}: ${(error as Error).message}`, sentAt, now());
     }
+    const end = answer?.answeredAt ?? now();
+    this.time(node, `${method} ${path}`, sentAt, end);
+    if (answer !== undefined) this.judge(node, `${method} ${path}`, answer);
+    countCall(caller, method, node, sentAt, end, answer);
+    return answer;
   }
 
   private judge(
@@ -69,13 +64,17 @@ export class ApiClient {
     { status, headers, body, sentAt, answeredAt }: Answer,
   ): void {
     this.ledger.count(`answers ${status}`);
-    this.time(node, what, sentAt, answeredAt);
-    const code = (body as { code?: string } | undefined)?.code;
-    if (status === 503 && !headers.has('retry-after')) {
+    const code = codeOf(body);
+    if (status === 503 && headers['retry-after'] === undefined) {
       this.ledger.violate('a 503 says when to come back', `${what} on ${node.name}`);
+    }
+    if (code === 'rate_limited' && !/^[1-9]\d*$/.test(headers['retry-after'] ?? '')) {
+      this.ledger.violate('a refusal says when to come back', `${what} on ${node.name}`);
     }
     if (status === 500 || code === 'internal_error') {
       this.ledger.violate('nothing is answered with 500', `${what} on ${node.name}: ${JSON.stringify(body)}`);
+    } else if (status === 503) {
+      this.ledger.disturb(node, `${what}: 503 ${detailOf(body)}`, sentAt, answeredAt);
     }
   }
 
@@ -87,6 +86,40 @@ export class ApiClient {
       this.ledger.violate('a call is answered in bounded time', `${what} on ${node.name} took ${seconds} s`);
     }
   }
+}
+
+/** How long a caller over its limit has to wait; undefined: it was not refused for that. */
+export function refusedForMs(answer: Pick<Answer, 'headers' | 'body'> | undefined): number | undefined {
+  if (codeOf(answer?.body) !== 'rate_limited') return undefined;
+  return Number(answer!.headers['retry-after'] ?? 1) * 1_000;
+}
+
+/** Whether there is an answer that does not ask to come again. */
+export function isConclusive(answer: Answer | undefined): answer is Answer {
+  return answer !== undefined && answer.status !== 503 && codeOf(answer.body) !== 'rate_limited';
+}
+
+export function countCall(
+  caller: Caller,
+  method: string,
+  node: ServiceNode,
+  sentAt: number,
+  answeredAt: number,
+  answer: Pick<Answer, 'status' | 'body'> | undefined,
+): void {
+  const refused = codeOf(answer?.body) === 'rate_limited';
+  let result: LimitedCall['result'] = refused ? 'refused' : 'admitted';
+  if (answer === undefined || answer.status >= 500) result = 'unknown';
+  const { 'violated-policies': violated = [] } = (answer?.body ?? {}) as { 'violated-policies'?: string[] };
+  caller.calls[method === 'POST' ? 'submit' : 'other'].push({ sentAt, answeredAt, node, result, violated });
+}
+
+function codeOf(body: unknown): string | undefined {
+  return (body as { code?: string } | null | undefined)?.code;
+}
+
+function detailOf(body: unknown): string {
+  return (body as { detail?: string } | null | undefined)?.detail ?? '';
 }
 
 function parse(text: string): unknown {

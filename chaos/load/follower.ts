@@ -1,11 +1,13 @@
 import type { Cluster } from '../cluster/cluster.js';
-import { sleep } from '../clock.js';
+import type { ServiceNode } from '../cluster/service-node.js';
+import { now, sleep } from '../clock.js';
 import type { Random } from '../random.js';
+import { countCall, refusedForMs } from './api-client.js';
 import { readEvents } from './event-stream.js';
 import type { Entry, Followed, Ledger } from './ledger.js';
 import type { Status } from './poller.js';
 
-/** Keep-alive comments come every 15 s: who is silent for longer is gone. */
+/** Keep-alive comments come every 15 s: a connection silent for longer is dead. */
 const patienceMs = 18_000;
 
 /** Follows a request as an EventSource does, but comes back to another node each time. */
@@ -20,48 +22,65 @@ export class Follower {
     const followed: Followed = { id: entry.id, events: [], opened: 0, ended: false };
     this.ledger.followed.push(followed);
     while (!followed.ended && keepOn()) {
+      const node = this.random.pick(this.cluster.apiNodes);
+      const from = now();
+      let cut = false;
       try {
-        await this.readOnce(entry, followed);
-      } catch {
-        // the connection broke
+        cut = await this.readOnce(entry, followed, node);
+      } catch (error) {
+        this.ledger.disturb(node, `a stream: ${(error as Error).message}`, from, now());
+        cut = true;
       }
+      if (!cut && !followed.ended) this.ledger.disturb(node, 'a stream ended early', from, now());
       if (!followed.ended) await sleep(this.random.between(100, 700));
     }
   }
 
-  private async readOnce(entry: Entry, followed: Followed): Promise<void> {
-    const node = this.random.pick(this.cluster.apiNodes);
+  /** True: this end of the connection gave it up, or an answer said why there is no stream. */
+  private async readOnce(entry: Entry, followed: Followed, node: ServiceNode): Promise<boolean> {
     const last = followed.events.at(-1);
+    const caller = this.random.pick(this.cluster.callers.keyless);
+    const sentAt = now();
     const response = await fetch(`${node.url}/v1/queue/requests/${entry.id}/status/stream?logs=1`, {
-      headers: last === undefined ? {} : { 'last-event-id': String(last.id) },
+      headers: { ...caller.headers, ...(last === undefined ? {} : { 'last-event-id': String(last.id) }) },
       signal: AbortSignal.timeout(120_000),
     });
-    if (response.status !== 200 || response.body === null) {
-      await response.body?.cancel();
-      if (response.status === 204 && last?.status === 'COMPLETED') followed.ended = true;
-      else if (response.status !== 503) {
-        const told = `${response.status} on ${node.name} after event ${last?.id}, ${last?.status}`;
-        this.ledger.violate('a stream of an accepted request opens on every node', told, entry.id);
+    const { status, body } = response;
+    const opened = status === 200 && body !== null;
+    const problem: unknown = opened ? undefined : await response.json().catch(() => undefined);
+    const headers = Object.fromEntries(response.headers);
+    countCall(caller, 'GET', node, sentAt, now(), { status, body: problem });
+    if (!opened) {
+      const waitMs = refusedForMs({ headers, body: problem });
+      if (waitMs !== undefined) await sleep(waitMs);
+      else if (status === 204 && last?.status === 'COMPLETED') followed.ended = true;
+      else if (status === 503) this.ledger.disturb(node, 'a stream: 503', sentAt, now());
+      else {
+        const detail = `${status} on ${node.name} after event ${last?.id}, ${last?.status}`;
+        this.ledger.violate('a stream of an accepted request opens on every node', detail, entry.id);
       }
-      return;
+      return true;
     }
     followed.opened++;
-    for await (const { id, data } of readEvents(response.body, patienceMs)) {
-      const status = JSON.parse(data) as Status;
-      followed.events.push({
-        connection: followed.opened,
-        id: Number(id),
-        status: status.status,
-        position: status.queue_position,
-        logs: (status.logs ?? []).map(({ level, source, message }) => `${level} ${source} ${message}`),
-      });
-      if (status.status === 'COMPLETED') {
-        followed.ended = true;
-        const { success = false, error } = status;
-        this.ledger.see(entry, { success, code: error?.code ?? null, node: node.name });
-      }
+    for await (const { id, data } of readEvents(body, patienceMs)) {
+      this.take(entry, followed, node, Number(id), JSON.parse(data) as Status);
       // Some callers lose their connection for no reason of ours.
-      if (this.random.chance(0.03)) return;
+      if (this.random.chance(0.03)) return true;
     }
+    return false;
+  }
+
+  private take(entry: Entry, followed: Followed, node: ServiceNode, id: number, status: Status): void {
+    followed.events.push({
+      connection: followed.opened,
+      id,
+      status: status.status,
+      position: status.queue_position,
+      logs: (status.logs ?? []).map(({ level, source, message }) => `${level} ${source} ${message}`),
+    });
+    if (status.status !== 'COMPLETED') return;
+    followed.ended = true;
+    const { success = false, error } = status;
+    this.ledger.see(entry, { success, code: error?.code ?? null, node: node.name });
   }
 }

@@ -1,19 +1,25 @@
+import type { ServiceNode } from '../cluster/service-node.js';
 import { now } from '../clock.js';
+import type { Caller } from './caller.js';
 
-/** What a caller was told of the end of a request. */
+/** The end of a request as its caller was answered. */
 export interface SeenEnd {
   success: boolean;
   code: string | null;
   node: string;
 }
 
-/** One request as its caller knows it. */
-export interface Entry {
-  readonly id: string;
+/** What was sent under one marker. */
+export interface Sent {
   readonly modelId: string;
   readonly marker: string;
+  readonly caller: Caller;
+}
+
+/** One request as its caller knows it. */
+export interface Entry extends Sent {
+  readonly id: string;
   readonly acceptedAt: number;
-  readonly heldBack: boolean;
   seenEnd?: SeenEnd;
   /** The last answer to a cancel. */
   cancel?: 'CANCELLED' | 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED';
@@ -21,7 +27,7 @@ export interface Entry {
 }
 
 export interface StreamEvent {
-  /** The how-manieth connection carried it. */
+  /** The number of the connection that it came on. */
   connection: number;
   id: number;
   status: string;
@@ -45,33 +51,46 @@ export interface Violation {
   requestId?: string;
 }
 
-/** An admitted call of a limited key: it was admitted at some time between the two. */
-export interface Admitted {
-  sentAt: number;
-  answeredAt: number;
+/** Something that may happen only while a fault is in the way: a 5xx, or a connection that broke. */
+export interface Disturbance {
+  node: ServiceNode;
+  what: string;
+  from: number;
+  to: number;
 }
 
-/** Everything the callers were told, to be held against the books afterwards. */
+/** Everything the callers sent and were answered, to be reconciled with the database afterwards. */
 export class Ledger {
   readonly accepted = new Map<string, Entry>();
+  /** By marker. */
+  readonly sent = new Map<string, Sent>();
   /** By idempotency key, the ids that its submissions were answered with. */
   readonly idsOfKey = new Map<string, Set<string>>();
   readonly followed: Followed[] = [];
-  readonly admitted = { submit: [] as Admitted[], other: [] as Admitted[] };
+  readonly disturbances: Disturbance[] = [];
   readonly violations: Violation[] = [];
   readonly counts = new Map<string, number>();
 
-  accept(entry: Omit<Entry, 'acceptedAt'>, key?: string): Entry {
+  send(sent: Sent): void {
+    this.sent.set(sent.marker, sent);
+  }
+
+  accept(id: string, { modelId, marker, caller }: Sent, idempotencyKey?: string): Entry {
     this.count('submissions accepted');
-    if (key !== undefined) {
-      const ids = this.idsOfKey.get(key) ?? new Set();
-      this.idsOfKey.set(key, ids.add(entry.id));
+    if (idempotencyKey !== undefined) {
+      const ids = this.idsOfKey.get(idempotencyKey) ?? new Set();
+      this.idsOfKey.set(idempotencyKey, ids.add(id));
     }
-    const known = this.accepted.get(entry.id);
-    if (known !== undefined) return known;
-    const added = { ...entry, acceptedAt: now() };
-    this.accepted.set(entry.id, added);
-    return added;
+    const known = this.accepted.get(id);
+    if (known === undefined) {
+      const entry = { id, modelId, marker, caller, acceptedAt: now() };
+      this.accepted.set(id, entry);
+      return entry;
+    }
+    if (known.marker !== marker) {
+      this.violate('an id is given to one submission', `${known.marker} and ${marker}`, id);
+    }
+    return known;
   }
 
   see(entry: Entry, end: SeenEnd): void {
@@ -84,6 +103,10 @@ export class Ledger {
         entry.id,
       );
     }
+  }
+
+  disturb(node: ServiceNode, what: string, from: number, to: number): void {
+    this.disturbances.push({ node, what, from, to });
   }
 
   violate(rule: string, detail: string, requestId?: string): void {

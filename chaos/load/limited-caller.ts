@@ -2,17 +2,16 @@ import type { Cluster } from '../cluster/cluster.js';
 import { sleep } from '../clock.js';
 import type { Random } from '../random.js';
 import type { ApiClient } from './api-client.js';
-import type { Ledger } from './ledger.js';
+import type { Submitter } from './submitter.js';
 
-/** Calls with one key far above its limits, on all nodes at once, and notes what was let through. */
+/** Calls with one key far above its limits, on all nodes at once, whatever Retry-After says. */
 export class LimitedCaller {
-  private made = 0;
   private lastId: string | undefined;
 
   constructor(
     private readonly cluster: Cluster,
     private readonly client: ApiClient,
-    private readonly ledger: Ledger,
+    private readonly submitter: Submitter,
     private readonly random: Random,
   ) {}
 
@@ -25,24 +24,15 @@ export class LimitedCaller {
   }
 
   private async submit(): Promise<void> {
-    const node = this.random.pick(this.cluster.apiNodes);
-    const marker = `limited-${this.made++}`;
-    const answer = await this.client.call(node, 'POST', 'chaos/fast', {
-      key: this.cluster.keys.limited,
-      body: { marker, plan: [{ do: 'answer', ms: 5 }] },
-    });
-    if (answer?.status !== 202) return;
-    const { request_id: id } = answer.body as { request_id: string };
-    this.ledger.admitted.submit.push(answer);
-    this.ledger.accept({ id, modelId: 'chaos/fast', marker, heldBack: false });
-    this.lastId = id;
+    const { limited } = this.cluster.callers;
+    const submission = this.submitter.plain('chaos/fast', limited, [{ do: 'answer', ms: 5 }]);
+    this.lastId = (await this.submitter.send(submission)).entry?.id ?? this.lastId;
   }
 
   private async look(): Promise<void> {
     if (this.lastId === undefined) return;
     const node = this.random.pick(this.cluster.apiNodes);
-    const key = this.cluster.keys.limited;
-    const answer = await this.client.call(node, 'GET', `requests/${this.lastId}/status`, { key });
-    if (answer?.status === 200) this.ledger.admitted.other.push(answer);
+    const { limited } = this.cluster.callers;
+    await this.client.call(limited, node, 'GET', `requests/${this.lastId}/status`);
   }
 }

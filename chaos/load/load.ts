@@ -1,7 +1,7 @@
 import type { Cluster } from '../cluster/cluster.js';
 import { sleep, within } from '../clock.js';
 import type { Random } from '../random.js';
-import { ApiClient } from './api-client.js';
+import { ApiClient, isConclusive } from './api-client.js';
 import { Follower } from './follower.js';
 import type { Entry, Ledger } from './ledger.js';
 import { LimitedCaller } from './limited-caller.js';
@@ -11,7 +11,7 @@ import { Submitter } from './submitter.js';
 /** Submissions a second: below what the models can do, so that what piles up in a fault drains after it. */
 const submissionsPerSecond = 12;
 
-/** Callers of every kind, until told to stop. */
+/** Callers of every kind, until they are stopped. */
 export class Load {
   readonly client: ApiClient;
   readonly submitter: Submitter;
@@ -21,7 +21,7 @@ export class Load {
   private readonly random: Random;
   private running = true;
   private watching = true;
-  private going = 0;
+  private active = 0;
 
   constructor(
     private readonly cluster: Cluster,
@@ -33,7 +33,7 @@ export class Load {
     this.submitter = new Submitter(cluster, this.client, ledger, random.fork('submit'));
     this.poller = new Poller(cluster, this.client, ledger, random.fork('poll'));
     this.follower = new Follower(cluster, ledger, random.fork('follow'));
-    this.limited = new LimitedCaller(cluster, this.client, ledger, random.fork('limited'));
+    this.limited = new LimitedCaller(cluster, this.client, this.submitter, random.fork('limited'));
   }
 
   start(): void {
@@ -41,14 +41,14 @@ export class Load {
     this.track(this.limited.run(() => this.running));
   }
 
-  /** No new requests; those who watch theirs go on. */
+  /** No new requests; those that are watched are watched on. */
   stopSubmitting(): void {
     this.running = false;
   }
 
   /** Waits until every caller has seen the end of its request; false: some have not in time. */
   async finish(ms: number): Promise<boolean> {
-    const done = await within(ms, () => this.going === 0);
+    const done = await within(ms, () => this.active === 0);
     this.watching = false;
     return done;
   }
@@ -76,8 +76,8 @@ export class Load {
   private async cancelLater(entry: Entry): Promise<void> {
     await sleep(this.random.between(0, 1_500));
     const node = this.random.pick(this.cluster.apiNodes);
-    const answer = await this.client.call(node, 'PUT', `requests/${entry.id}/cancel`);
-    if (answer === undefined || answer.status === 503) return;
+    const answer = await this.client.call(entry.caller, node, 'PUT', `requests/${entry.id}/cancel`);
+    if (!isConclusive(answer)) return;
     const { status } = answer.body as { status?: Entry['cancel'] };
     const sound =
       (answer.status === 200 && status === 'CANCELLED') ||
@@ -87,10 +87,11 @@ export class Load {
     else this.ledger.violate('a cancel is answered by the table', `${answer.status} ${status}`, entry.id);
   }
 
-  private track(work: Promise<unknown>): void {
-    this.going++;
+  /** Its failure is one of the harness. */
+  track(work: Promise<unknown>): void {
+    this.active++;
     work
       .catch((error: Error) => this.ledger.violate('the harness works', error.stack ?? error.message))
-      .finally(() => this.going--);
+      .finally(() => this.active--);
   }
 }

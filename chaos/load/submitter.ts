@@ -3,7 +3,8 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep } from '../clock.js';
 import { planFor, type ChaosInput, type Step } from '../model/behaviour.js';
 import type { Random } from '../random.js';
-import type { Answer, ApiClient } from './api-client.js';
+import { isConclusive, refusedForMs, type Answer, type ApiClient } from './api-client.js';
+import type { Caller } from './caller.js';
 import type { Entry, Ledger } from './ledger.js';
 
 /** How long a caller with an idempotency key goes on trying. */
@@ -20,8 +21,15 @@ const modelsByWeight = [
 export interface Submission {
   modelId: string;
   input: ChaosInput;
-  key: string;
+  caller: Caller;
   idempotencyKey?: string;
+}
+
+export interface Submitted {
+  /** undefined: it was not acknowledged. */
+  entry?: Entry;
+  /** The caller is over its limit for so long. */
+  refusedForMs?: number;
 }
 
 /** Submits as careful callers do: with a key that makes a retry safe; and as careless ones do, without. */
@@ -48,50 +56,57 @@ export class Submitter {
     return entry;
   }
 
-  /** The same, with a plan of the caller's. */
+  /** One of a regular caller, most with an Idempotency-Key. */
   make(modelId: string, plan: Step[]): Submission {
-    const { random } = this;
-    const marker = `m${this.made++}`;
-    const submission: Submission = {
-      modelId,
-      input: { marker, plan },
-      key: random.chance(0.8) ? this.cluster.keys.main : this.cluster.keys.second,
-    };
-    if (random.chance(0.75)) submission.idempotencyKey = `key-${marker}`;
+    const submission = this.plain(modelId, this.random.pick(this.cluster.callers.regular), plan);
+    if (this.random.chance(0.75)) submission.idempotencyKey = `key-${submission.input.marker}`;
     return submission;
   }
 
+  /** One without an Idempotency-Key. */
+  plain(modelId: string, caller: Caller, plan?: Step[]): Submission {
+    const input = { marker: `m${this.made++}`, ...(plan === undefined ? {} : { plan }) };
+    return { modelId, input, caller };
+  }
+
+  /** A careful caller comes again after 503 and a broken connection; after a refusal, which is certain, all do. */
   async submit(submission: Submission): Promise<Entry | undefined> {
     const deadline = now() + persistenceMs;
+    const { idempotencyKey } = submission;
     // Two at once with one key, as a proxy that retries would send them.
-    const twice = submission.idempotencyKey !== undefined && this.random.chance(0.05);
-    for (;;) {
+    const twice = idempotencyKey !== undefined && this.random.chance(0.05);
+    while (now() < deadline) {
       const tries = [this.send(submission), ...(twice ? [this.send(submission)] : [])];
-      const entries = (await Promise.all(tries)).filter((entry) => entry !== undefined);
-      if (entries.length > 0) return entries[0];
-      if (submission.idempotencyKey === undefined || now() > deadline) break;
-      await sleep(this.random.between(200, 1_000));
+      const results = await Promise.all(tries);
+      const entry = results.find((result) => result.entry !== undefined)?.entry;
+      if (entry !== undefined) return entry;
+      const waitMs = results[0]!.refusedForMs;
+      if (waitMs === undefined && idempotencyKey === undefined) break;
+      await sleep((waitMs ?? 0) + this.random.between(200, 1_000));
     }
     this.ledger.count('submissions given up without an acknowledgement');
     return undefined;
   }
 
   /** One try, on one node or on any. */
-  async send(submission: Submission, node?: ServiceNode): Promise<Entry | undefined> {
+  async send(submission: Submission, node?: ServiceNode): Promise<Submitted> {
+    const { modelId, input, caller, idempotencyKey } = submission;
+    const sent = { modelId, marker: input.marker, caller };
+    this.ledger.send(sent);
     const answer = await this.post(submission, node);
-    if (answer?.status !== 202) {
-      if (answer !== undefined && answer.status !== 503) {
-        this.ledger.violate(
-          'a sound submission is accepted or asked to wait',
-          `${answer.status} ${JSON.stringify(answer.body)}`,
-        );
-      }
-      return undefined;
+    if (answer?.status === 202) {
+      const { request_id: id } = answer.body as { request_id: string };
+      return { entry: this.ledger.accept(id, sent, idempotencyKey) };
     }
-    const { modelId, input, idempotencyKey } = submission;
-    const { request_id: id } = answer.body as { request_id: string };
-    const heldBack = input.plan[0]?.do === 'hold';
-    return this.ledger.accept({ id, modelId, marker: input.marker, heldBack }, idempotencyKey);
+    const waitMs = refusedForMs(answer);
+    if (waitMs !== undefined) return { refusedForMs: waitMs };
+    if (isConclusive(answer)) {
+      this.ledger.violate(
+        'a sound submission is accepted or asked to wait',
+        `${answer.status} ${JSON.stringify(answer.body)}`,
+      );
+    }
+    return {};
   }
 
   private async repeat(submission: Submission, entry: Entry): Promise<void> {
@@ -99,24 +114,23 @@ export class Submitter {
     const other = this.random.chance(0.3);
     const input = other ? { ...submission.input, marker: 'another body' } : submission.input;
     const answer = await this.post({ ...submission, input });
-    if (answer === undefined || answer.status === 503) return;
+    if (!isConclusive(answer)) return;
     const found = (answer.body as { request_id?: string }).request_id;
-    const replayed = answer.headers.get('idempotent-replayed') === 'true';
+    const replayed = answer.headers['idempotent-replayed'] === 'true';
     const sound = other ? answer.status === 422 : answer.status === 202 && found === entry.id && replayed;
     if (!sound) {
-      const told = `${answer.status}, replayed: ${replayed}, ${JSON.stringify(answer.body)}`;
-      this.ledger.violate('a repeated submission is answered as the first was', told, entry.id);
+      const detail = `${answer.status}, replayed: ${replayed}, ${JSON.stringify(answer.body)}`;
+      this.ledger.violate('a repeated submission is answered as the first was', detail, entry.id);
     }
     this.ledger.count('submissions repeated');
   }
 
   private post(
-    { modelId, input, key, idempotencyKey }: Submission,
+    { modelId, input, caller, idempotencyKey }: Submission,
     node = this.random.pick(this.cluster.apiNodes),
   ): Promise<Answer | undefined> {
-    return this.client.call(node, 'POST', modelId, {
+    return this.client.call(caller, node, 'POST', modelId, {
       body: input,
-      key,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     });
   }

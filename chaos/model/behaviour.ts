@@ -18,8 +18,8 @@ export type Step =
 
 export interface ChaosInput {
   marker: string;
-  /** By attempt; the last one stands for all that follow. */
-  plan: Step[];
+  /** By attempt; the last one stands for all that follow. The model that echoes has none. */
+  plan?: Step[];
 }
 
 export function planFor(modelId: string, random: Random): Step[] {

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { now, sleep } from '../clock.js';
 import type { ChaosInput, Step } from './behaviour.js';
-import { type ModelRun, RunBook } from './run-book.js';
+import { type ModelRun, RunLog } from './run-log.js';
 
-/** The models: slow, broken or hanging as each request asks, and keeping a book of it. */
+/** The models: slow, broken or hanging as each request asks, and recorded. */
 export class ModelServer {
-  readonly book = new RunBook();
+  readonly runs = new RunLog();
   private held = new Set<() => void>();
   private readonly server = createServer((request, response) => {
     void this.serve(request, response).catch(() => response.destroy());
@@ -25,20 +25,15 @@ export class ModelServer {
     await new Promise((done) => this.server.close(done));
   }
 
-  /** How many runs are being held. */
-  get holding(): number {
-    return this.held.size;
-  }
-
   /** Lets those go that are held; later ones are held again. */
   release(): void {
-    for (const letGo of this.held) letGo();
+    for (const end of this.held) end();
     this.held.clear();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
-    const run = this.book.start({
+    const run = this.runs.start({
       requestId: String(request.headers['x-request-id']),
       attempt: Number(request.headers['x-attempt']),
       modelId: request.url!.slice(1),
@@ -54,7 +49,7 @@ export class ModelServer {
     });
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { plan } = JSON.parse(Buffer.concat(chunks).toString()) as ChaosInput;
-    await this.take(plan[Math.min(run.attempt, plan.length) - 1]!, run, response);
+    await this.take(plan![Math.min(run.attempt, plan!.length) - 1]!, run, response);
   }
 
   private async take(step: Step, run: ModelRun, response: ServerResponse): Promise<void> {
@@ -63,14 +58,14 @@ export class ModelServer {
         await sleep(step.ms);
         return answer(run, response);
       case 'hold': {
-        const letGo = new Promise<void>((done) => {
+        const end = new Promise<void>((done) => {
           this.held.add(done);
           response.once('close', () => {
             this.held.delete(done);
             done();
           });
         });
-        await letGo;
+        await end;
         return answer(run, response);
       }
       case 'lines':

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import proxyaddr from 'proxy-addr';
@@ -22,10 +23,12 @@ export class ClientAddress {
     this.trustsNobody = config.trustProxy === false;
   }
 
-  /** The address of the client. */
+  /** The address of the client; the connection's own where what was forwarded is none. */
   of(request: IncomingMessage): string {
-    if (this.trustsNobody) return request.socket.remoteAddress ?? '';
-    return proxyaddr(request, this.trust) ?? '';
+    const { remoteAddress = '' } = request.socket;
+    if (this.trustsNobody) return remoteAddress;
+    const address = proxyaddr(request, this.trust) ?? '';
+    return isIP(address) === 0 ? remoteAddress : address;
   }
 
   /** The host that the client called, with its port; undefined: it named none. */

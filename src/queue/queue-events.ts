@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
+import type { RequestEvents } from './request-events.js';
 import type { EntryChange } from './waiting/waiting-index.js';
 
 /** What one committed statement changed. Every change of the queue is published as one of these, after its commit. */
@@ -24,13 +25,20 @@ type Listener = (changes: QueueChanges, origin: Origin) => void;
 
 const eventName = 'queue.changes';
 
-/** The queue's changes on the process's event emitter, with their type. */
+/** The queue's changes and what happens to requests, on the process's event emitter, with their types. */
 @Injectable()
 export class QueueEvents {
   constructor(private readonly emitter: EventEmitter2) {}
 
   publish(changes: QueueChanges, origin: Origin = 'here'): void {
     this.emitter.emit(eventName, changes, origin);
+  }
+
+  /** `list` is called only if anything listens: it happens thousands of times a second. */
+  emit<Name extends keyof RequestEvents>(name: Name, list: () => RequestEvents[Name]): void {
+    if (!this.emitter.hasListeners(name)) return;
+    const events = list();
+    if (events.length > 0) this.emitter.emit(name, events);
   }
 
   /** Returns what undoes it. */

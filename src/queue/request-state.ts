@@ -1,9 +1,13 @@
 export type RequestState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
+/** How one run ended, as the `attempt` table has it. */
+export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
+
 export interface Transition {
-  readonly from: RequestState;
-  readonly verb: 'claim' | 'cancel' | 'expire' | 'finish' | 'requeue';
+  /** null: it did not exist. */
+  readonly from: RequestState | null;
+  readonly verb: 'submit' | 'claim' | 'cancel' | 'expire' | 'finish' | 'requeue' | 'rescue';
   readonly to: RequestState;
   /** How the request may have ended when the verb completes it. */
   readonly outcomes: readonly Outcome[];
@@ -11,9 +15,13 @@ export interface Transition {
 
 /** Every change of state there is; docs/states.md draws it and a test holds the two together. */
 export const transitions: readonly Transition[] = [
+  { from: null, verb: 'submit', to: 'IN_QUEUE', outcomes: [] },
+  { from: null, verb: 'submit', to: 'IN_PROGRESS', outcomes: [] },
   { from: 'IN_QUEUE', verb: 'claim', to: 'IN_PROGRESS', outcomes: [] },
   { from: 'IN_QUEUE', verb: 'cancel', to: 'COMPLETED', outcomes: ['cancelled'] },
   { from: 'IN_QUEUE', verb: 'expire', to: 'COMPLETED', outcomes: ['expired'] },
   { from: 'IN_PROGRESS', verb: 'finish', to: 'COMPLETED', outcomes: ['succeeded', 'failed', 'cancelled'] },
   { from: 'IN_PROGRESS', verb: 'requeue', to: 'IN_QUEUE', outcomes: [] },
+  { from: 'IN_PROGRESS', verb: 'rescue', to: 'IN_QUEUE', outcomes: [] },
+  { from: 'IN_PROGRESS', verb: 'rescue', to: 'COMPLETED', outcomes: ['failed', 'cancelled'] },
 ];

@@ -3,9 +3,10 @@ import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { Batcher } from '../tools/batcher.js';
 import { appendLog, type LogLine } from './queries/append-log.js';
-import { finish, type Finish } from './queries/finish.js';
+import { finish } from './queries/finish.js';
 import { readStatus } from './queries/read-status.js';
 import { QueueEvents } from './queue-events.js';
+import { toCompleted, type RunFinish } from './runs/finish-of.js';
 import type { StatusRow } from './status-row.js';
 
 const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
@@ -14,7 +15,7 @@ const maxWeight = 1024 * 1024;
 /** The statements that many callers share: what arrives while one is under way goes together in the next. */
 @Injectable()
 export class SharedStatements {
-  private readonly finishes: Batcher<Finish, boolean>;
+  private readonly finishes: Batcher<RunFinish, boolean>;
   private readonly logLines: Batcher<LogLine[], void>;
   private readonly statuses: Batcher<string, StatusRow | undefined>;
 
@@ -24,6 +25,7 @@ export class SharedStatements {
         const ended = await finish(database, items);
         // Also what was not ended here: the answer to a first try may have been lost on the way.
         events.publish({ changed: items.map(({ requestId }) => requestId) });
+        events.emit('request.completed', () => items.filter((_, i) => ended[i]).map(toCompleted));
         return ended;
       },
       { maxItems: 512, maxWeight, weigh: ({ output }) => output?.length ?? 0, writers: 3, isolate },
@@ -46,7 +48,7 @@ export class SharedStatements {
   }
 
   /** Whether the run still held its lease. Publishes it. */
-  finish(item: Finish): Promise<boolean> {
+  finish(item: RunFinish): Promise<boolean> {
     return this.finishes.add(item);
   }
 

@@ -6,10 +6,11 @@ import type { ProblemCode } from '../errors/problem-codes.js';
 import { ModelsService } from '../models/models.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
-import { QueueService, type Accepted } from '../queue/queue.service.js';
+import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { fingerprintOf } from './idempotency-key.js';
+import { type Accepted, Submissions } from '../queue/submit/submissions.js';
+import { fingerprintOf } from './fingerprint.js';
 import { parseInputBody } from './input-body.js';
 import { toStatusView, type StatusView } from './status-view.js';
 
@@ -18,6 +19,7 @@ import { toStatusView, type StatusView } from './status-view.js';
 export class RequestsService {
   constructor(
     private readonly models: ModelsService,
+    private readonly submissions: Submissions,
     private readonly queue: QueueService,
     private readonly retention: Retention,
   ) {}
@@ -42,9 +44,10 @@ export class RequestsService {
     if (errors.length > 0) {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
     }
-    const request = { modelId: model.id, keyId: caller.keyId, input: bytes, expiresMs: model.expiresMs };
-    if (idempotencyKey === undefined) return { id: await this.queue.submit(request), replayed: false };
-    return this.queue.submitOnce(request, {
+    const { expiresMs } = model;
+    const request = { modelId: model.id, keyId: caller.keyId, priority: 0, input: bytes, expiresMs };
+    if (idempotencyKey === undefined) return { id: await this.submissions.submit(request), replayed: false };
+    return this.submissions.submitOnce(request, {
       key: idempotencyKey,
       fingerprint: fingerprintOf(model.id, text),
     });

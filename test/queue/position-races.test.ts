@@ -1,5 +1,6 @@
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { QueueService } from '../../src/queue/queue.service.js';
+import { Submissions } from '../../src/queue/submit/submissions.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { CountingModel } from '../support/counting-model.js';
 import { inParallel } from '../support/in-parallel.js';
@@ -135,8 +136,15 @@ test('once a submission is answered, none that overlapped it gets in front of it
   });
   try {
     const queue = api.app.get(QueueService);
+    const submissions = api.app.get(Submissions);
     const [key] = await api.query<{ id: string }>('SELECT id FROM api_key');
-    const request = { modelId: 'test/a', keyId: key!.id, input: Buffer.from('{}'), expiresMs: null };
+    const request = {
+      modelId: 'test/a',
+      keyId: key!.id,
+      priority: 0,
+      input: Buffer.from('{}'),
+      expiresMs: null,
+    };
     let answered = -1;
     let added = 0;
     const inFront: object[] = [];
@@ -148,7 +156,8 @@ test('once a submission is answered, none that overlapped it gets in front of it
     });
     await inParallel(40, Array.from({ length: 1_000 }), async (_, i) => {
       const once = { key: `once-${i}`, fingerprint: Buffer.alloc(32) };
-      const id = i % 10 === 0 ? (await queue.submitOnce(request, once)).id : await queue.submit(request);
+      const id =
+        i % 10 === 0 ? (await submissions.submitOnce(request, once)).id : await submissions.submit(request);
       answered = Math.max(answered, (await queue.status(id))!.seq);
     });
     expect([added, inFront]).toEqual([1_000, []]);

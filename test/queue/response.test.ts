@@ -1,3 +1,4 @@
+import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
 import { keyHeader, problemOf, QueueCalls, type Status, unknownId, verdict } from '../support/queue-calls.js';
 import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
 import { startTestService, type TestService } from '../support/index.js';
@@ -12,6 +13,7 @@ beforeAll(async () => {
     model.entry('test/model'),
     model.entry('test/hasty', { timeout: '200ms', attempts: 3 }),
     model.entry('test/narrow', { concurrency: 1, expires: '300ms' }),
+    '  - { id: test/demo, runner: { kind: demo, demo: echo } }',
   );
   service = await startTestService({
     limits: '1000/s',
@@ -44,6 +46,13 @@ describe('the response of a success', () => {
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.text()).toBe(output);
+  });
+
+  test('is bounded by its bytes, not by its characters', async () => {
+    const output = `"${'é'.repeat(6_000)}"`;
+    service.app.get(RunnerRegistry).register('demo', { run: () => Promise.resolve(output) });
+    const { error } = await calls.status(await calls.run('test/demo'));
+    expect(error).toMatchObject({ message: "The model's output is larger than 10000 bytes." });
   });
 
   test('stands in a frame with logs=1, and is the same text there', async () => {

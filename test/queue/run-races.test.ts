@@ -22,14 +22,16 @@ beforeEach(async () => {
 afterEach(() => tables.drop());
 
 const cancelled = requestErrors.cancelled(0);
-const rescueAll = (database: Database, nodeId: string) =>
-  rescue(database, {
+const rescueAll = async (database: Database, nodeId: string) => {
+  const { requests } = await rescue(database, {
     nodeId,
     lostAfterMs: -1,
     lostLimit: 9,
     nodeLost: requestErrors.nodeLost(0),
     cancelled,
   });
+  return requests;
+};
 
 function line(run: { id: string; token: string }, number: number): LogLine {
   const { id: requestId, token } = run;
@@ -119,7 +121,7 @@ describe('a run whose lease was taken', () => {
     const [id] = (await submitSome(here, 1)) as [string];
     const [frozen] = (await claimSome(here, node, 1)) as [Awaited<ReturnType<typeof claimSome>>[0]];
     const other = await tables.node(there);
-    expect(await rescueAll(there, other)).toMatchObject([{ id, requeued: true }]);
+    expect(await rescueAll(there, other)).toMatchObject([{ id, outcome: null }]);
     const [successor] = await claimSome(there, other, 1);
     expect(await finish(there, [success(successor!, '"theirs"')])).toEqual([true]);
     expect(await finish(here, [success(frozen, '"mine"')])).toEqual([false]);

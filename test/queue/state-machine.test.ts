@@ -278,7 +278,7 @@ const loseNode = (node: number): Command =>
   step(`lose node ${node}`, always, async (model, { nodes }) => {
     const [gone, other] = [nodes[node]!, nodes[1 - node]!];
     await tables.rows(`UPDATE node SET heartbeat_at = now() - interval '1 hour' WHERE id = $1`, [gone]);
-    const rescued = await rescue(database, {
+    const { requests: rescued } = await rescue(database, {
       nodeId: other,
       lostAfterMs: 60_000,
       lostLimit,
@@ -289,7 +289,7 @@ const loseNode = (node: number): Command =>
     expect(rescued.map(({ id }) => id).sort()).toEqual(ids(lost));
     expect(
       rescued
-        .filter((one) => one.requeued)
+        .filter((one) => one.outcome === null)
         .map(({ id }) => id)
         .sort(),
     ).toEqual(ids(lost.filter(({ place }) => place === 'queue')));

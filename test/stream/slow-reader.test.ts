@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { QueueService } from '../../src/queue/queue.service.js';
+import { Submissions } from '../../src/queue/submit/submissions.js';
 import { StatusSources } from '../../src/stream/status-sources.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { type Call, ModelServer } from '../support/model-server.js';
@@ -36,10 +36,11 @@ const say = (line: object): void => void run!.response.write(`${JSON.stringify(l
 test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
   // Not over HTTP, where the Location field would be as long.
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
-  const queue = service.app.get(QueueService);
-  const id = await queue.submit({
+  const submissions = service.app.get(Submissions);
+  const id = await submissions.submit({
     modelId: 'test/chatty',
     keyId: key!.id,
+    priority: 0,
     input: Buffer.from('{}'),
     expiresMs: null,
   });

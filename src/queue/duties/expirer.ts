@@ -30,6 +30,9 @@ export class Expirer extends Duty {
         const expired = await expire(this.database, model.id, requestErrors.expired(this.clock.now()));
         if (expired.length === 0) break;
         this.events.publish({ removed: expired, changed: expired.map(({ id }) => id) });
+        this.events.emit('request.completed', () =>
+          expired.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'expired', attempt })),
+        );
       }
     }
   }

@@ -1,11 +1,11 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Cluster, lostAfterMs } from '../cluster/cluster.js';
 import { NodeIdentity } from '../cluster/node-identity.js';
-import { rescue } from '../queries/rescue.js';
+import { rescue, type Rescued } from '../queries/rescue.js';
 import { QueueEvents } from '../queue-events.js';
-import { requestErrors } from '../request-errors.js';
+import { type RequestError, requestErrors } from '../request-errors.js';
 import { Duty } from '../../tools/duty.js';
 
 /** A request whose nodes were lost this often is not tried again: it may be what kills them. */
@@ -17,8 +17,6 @@ const beatsBeforeRescue = 3;
 @Injectable()
 export class Rescuer extends Duty {
   protected readonly intervalMs = 1_000;
-
-  private readonly log = new Logger(Rescuer.name);
 
   constructor(
     private readonly database: Database,
@@ -38,22 +36,34 @@ export class Rescuer extends Duty {
   /** Without asking whether a node seems lost. */
   async rescueNow(): Promise<void> {
     const now = this.clock.now();
-    const rescued = await rescue(this.database, {
+    const nodeLost = requestErrors.nodeLost(now);
+    const { nodes, requests } = await rescue(this.database, {
       nodeId: this.node.id,
       lostAfterMs,
       lostLimit,
-      nodeLost: requestErrors.nodeLost(now),
+      nodeLost,
       cancelled: requestErrors.cancelled(now),
     });
-    if (rescued.length === 0) return;
-    for (const { id, requeued } of rescued) {
-      this.log.warn(`the node that ran ${id} was lost; ${requeued ? 'it runs again' : 'it is ended'}`);
-    }
-    const requeued = rescued.filter((one) => one.requeued);
+    this.events.emit('node.lost', () => nodes);
+    if (requests.length > 0) this.publish(requests, nodeLost);
+  }
+
+  private publish(rescued: Rescued[], nodeLost: RequestError): void {
+    const requeued = rescued.filter(({ outcome }) => outcome === null);
     this.events.publish({
       added: requeued,
       work: [...new Set(requeued.map(({ modelId }) => modelId))],
       changed: rescued.map(({ id }) => id),
     });
+    this.events.emit('request.requeued', () =>
+      requeued.map(({ id, modelId, attempt }) => ({ id, modelId, attempt, reason: 'lost', delayMs: 0 })),
+    );
+    this.events.emit('request.completed', () =>
+      rescued.flatMap(({ id, modelId, attempt, outcome }) =>
+        outcome === null
+          ? []
+          : { id, modelId, attempt, outcome, ...(outcome === 'failed' ? { failure: nodeLost } : {}) },
+      ),
+    );
   }
 }

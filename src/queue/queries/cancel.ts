@@ -1,7 +1,8 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { lazyStatement } from '../../database/statement.js';
 import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
+import { complete } from '../completion.js';
 
 export interface Cancelled {
   /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
@@ -23,9 +24,9 @@ export interface Cancelled {
  *   in order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
-const cancelStatement: Statement = {
-  name: 'cancel',
-  text: `WITH target AS MATERIALIZED (
+const cancelStatement = lazyStatement(
+  'cancel',
+  () => `WITH target AS MATERIALIZED (
   SELECT id, model_id, priority, seq, attempt, state, outcome
   FROM request
   WHERE id = $1::uuid
@@ -43,13 +44,15 @@ const cancelStatement: Statement = {
     AND delayed_entry.priority = target.priority
     AND delayed_entry.seq = target.seq
   RETURNING delayed_entry.request_id
-), cancelled AS (
-  UPDATE request
-  SET state = 'COMPLETED', outcome = 'cancelled', completed_at = clock_timestamp(), error = $2::json
-  WHERE id IN (SELECT request_id FROM removed_entry UNION ALL SELECT request_id FROM removed_delay)
-    AND state = 'IN_QUEUE'
-  RETURNING id, attempt
-), held AS MATERIALIZED (
+), removed AS (
+  SELECT request_id FROM removed_entry
+  UNION ALL
+  SELECT request_id FROM removed_delay
+), ${complete({
+    verb: 'cancel',
+    of: 'removed',
+    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+  })}, held AS MATERIALIZED (
   SELECT request_id
   FROM lease
   WHERE request_id = $1::uuid
@@ -66,27 +69,24 @@ const cancelStatement: Statement = {
   FROM lease
   WHERE request_id = $1::uuid
     AND cancel_requested_at IS NOT NULL
-), event AS (
+), requested_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'completed', attempt
-  FROM cancelled
-  UNION ALL
   SELECT request_id, 'cancel_requested', attempt
   FROM requested
 )
 SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt,
        CASE
-         WHEN cancelled.id IS NOT NULL THEN 'cancelled'
+         WHEN completed.id IS NOT NULL THEN 'cancelled'
          WHEN requested.request_id IS NOT NULL OR requested_before.request_id IS NOT NULL THEN 'requested'
          WHEN target.state = 'COMPLETED' THEN 'completed'
          ELSE 'moved'
        END AS result,
        target.outcome
 FROM target
-LEFT JOIN cancelled ON true
+LEFT JOIN completed ON true
 LEFT JOIN requested ON true
 LEFT JOIN requested_before ON true`,
-};
+);
 
 /** undefined: there is no such request. */
 export async function cancel(

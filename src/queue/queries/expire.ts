@@ -1,7 +1,8 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { lazyStatement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 import type { RequestError } from '../request-errors.js';
+import { complete } from '../completion.js';
 
 export interface Expired extends QueueKey {
   id: string;
@@ -14,9 +15,9 @@ export interface Expired extends QueueKey {
  * Index: queue_entry_pkey in its order. Only the first 1,000 of a priority are looked at, because what came
  *   first expires first; entries behind a longer deadline are found when they get there.
  */
-const expireWaiting: Statement = {
-  name: 'expire_waiting',
-  text: `WITH front AS MATERIALIZED (
+const expireWaiting = lazyStatement(
+  'expire_waiting',
+  () => `WITH front AS MATERIALIZED (
   SELECT model_id, priority, seq, request_id, expires_at
   FROM queue_entry
   WHERE model_id = $1::text
@@ -36,21 +37,19 @@ const expireWaiting: Statement = {
   WHERE model_id = $1::text
     AND expires_at <= now()
   RETURNING request_id
-), expired AS (
-  UPDATE request
-  SET state = 'COMPLETED', outcome = 'expired', completed_at = clock_timestamp(), error = $2::json
-  FROM (SELECT request_id FROM gone UNION ALL SELECT request_id FROM delayed) AS ended
-  WHERE request.id = ended.request_id
-    AND request.state = 'IN_QUEUE'
-  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'completed', attempt
-  FROM expired
-)
+), overdue AS (
+  SELECT request_id FROM gone
+  UNION ALL
+  SELECT request_id FROM delayed
+), ${complete({
+    verb: 'expire',
+    of: 'overdue',
+    set: { outcome: `'expired'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+    returning: ['request.model_id', 'request.priority', 'request.seq'],
+  })}
 SELECT id, model_id AS "modelId", priority, seq, attempt
-FROM expired`,
-};
+FROM completed`,
+);
 
 export async function expire(database: Database, modelId: string, error: RequestError): Promise<Expired[]> {
   return database.query<Expired>(expireWaiting, [modelId, JSON.stringify(error)]);

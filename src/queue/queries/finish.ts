@@ -1,7 +1,8 @@
 import { jsonArray, uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { lazyStatement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
+import { complete } from '../completion.js';
 
 /** How one run ended, as the `attempt` table has it. */
 export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
@@ -24,84 +25,73 @@ interface Ended {
 }
 
 /*
- * Purpose: ends runs for good: lease away, request COMPLETED, attempt and event written.
- * Race: the one guard for everything terminal. A run whose lease was taken away finds no row with its token
- *   and changes nothing; a request that is not IN_PROGRESS is never overwritten, and no event is written of it. Of two finishes the
- *   second waits for the first's DELETE and then finds nothing.
- * Index: lease_pkey, request_pkey. Each step carries on what the next ones need: joining two steps of a batch has no
- *   index, and so the cost of a batch would grow with its square. What is not needed is not carried, column by column.
+ * Purpose: ends runs for good: lease away, attempt written, request completed.
+ * Race: a run whose lease was taken away finds no row with its token and changes nothing. Of two finishes the second
+ *   waits for the first's DELETE and then finds nothing. What was completed already is guarded by `complete`.
+ * Index: lease_pkey, request_pkey. Each CTE returns what the next ones need: a join of two CTEs of a batch has no
+ *   index, so the cost of a batch would grow with its square. A column that nobody needs is not returned.
  */
-const finishAny: Statement = {
-  name: 'finish',
-  text: `WITH released AS (
+const finishAny = lazyStatement(
+  'finish',
+  () => `WITH released AS (
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
     AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)
   WHERE lease.request_id = done.request_id
     AND lease.token = done.token
-  RETURNING done.*, lease.attempt, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
-), finished AS (
-  UPDATE request
-  SET state = 'COMPLETED',
-      outcome = CASE released.attempt_outcome WHEN 'timed_out' THEN 'failed' ELSE released.attempt_outcome END,
-      output = released.output,
-      error = released.error,
-      failed_attempts = failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer,
-      completed_at = released.ended_at,
-      inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
-  FROM released
-  WHERE request.id = released.request_id
-    AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, released.attempt, released.node_id, released.started_at, released.ended_at,
-            released.attempt_outcome, released.error_code, released.error_message, released.message
-), recorded AS (
+  RETURNING done.*, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
+), ${complete({
+    verb: 'finish',
+    of: 'released',
+    set: {
+      outcome: `CASE released.attempt_outcome WHEN 'timed_out' THEN 'failed' ELSE released.attempt_outcome END`,
+      output: 'released.output',
+      error: 'released.error',
+      failed_attempts: `failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer`,
+      completed_at: 'released.ended_at',
+      inference_ms,
+    },
+    returning: [...ofRun, 'released.attempt_outcome', 'released.error_code', 'released.error_message'],
+    message: 'message',
+  })}, recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT id, attempt, node_id, started_at, ended_at, attempt_outcome, error_code, error_message
-  FROM finished
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
-  SELECT id, 'completed', attempt,
-         CASE WHEN message IS NOT NULL THEN 'ERROR' END,
-         CASE WHEN message IS NOT NULL THEN 'queue' END,
-         message
-  FROM finished
+  FROM completed
 )
-SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
-FROM finished`,
-};
+${whichEnded}`,
+);
+
 /** The same for successes alone: most batches hold nothing else, and each array and each column costs. */
-const finishSuccesses: Statement = {
-  name: 'finish_successes',
-  text: `WITH released AS (
+const finishSuccesses = lazyStatement(
+  'finish_successes',
+  () => `WITH released AS (
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)
   WHERE lease.request_id = done.request_id
     AND lease.token = done.token
-  RETURNING done.request_id, done.output, lease.attempt, lease.node_id, lease.started_at,
-            clock_timestamp() AS ended_at
-), finished AS (
-  UPDATE request
-  SET state = 'COMPLETED',
-      outcome = 'succeeded',
-      output = released.output,
-      completed_at = released.ended_at,
-      inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
-  FROM released
-  WHERE request.id = released.request_id
-    AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, released.attempt, released.node_id, released.started_at, released.ended_at
-), recorded AS (
+  RETURNING done.request_id, done.output, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
+), ${complete({
+    verb: 'finish',
+    of: 'released',
+    set: {
+      outcome: `'succeeded'`,
+      output: 'released.output',
+      completed_at: 'released.ended_at',
+      inference_ms,
+    },
+    returning: ofRun,
+  })}, recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
   SELECT id, attempt, node_id, started_at, ended_at, 'succeeded'
-  FROM finished
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'completed', attempt
-  FROM finished
+  FROM completed
 )
-SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
-FROM finished`,
-};
+${whichEnded}`,
+);
+
+const inference_ms = 'extract(epoch FROM released.ended_at - released.started_at) * 1000';
+const ofRun = ['released.node_id', 'released.started_at', 'released.ended_at'];
+const whichEnded = `SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
+FROM completed`;
 
 /** For each item whether its run still held the lease, and so ended the request. */
 export async function finish(database: Database, items: Finish[]): Promise<boolean[]> {

@@ -1,13 +1,25 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { lazyStatement, type Statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 import type { RequestError } from '../request-errors.js';
+import type { Outcome } from '../request-state.js';
+import { complete } from '../completion.js';
 
 export interface Rescued extends QueueKey {
   id: string;
   attempt: number;
-  /** False: it was ended, because its nodes were lost too often, it was to be cancelled, or its time was over. */
-  requeued: boolean;
+  /** null: it waits again. Else it was completed: its nodes were lost too often, or it was to be cancelled. */
+  outcome: Outcome | null;
+}
+
+export interface LostNode {
+  id: string;
+  name: string;
+}
+
+export interface Rescue {
+  nodes: LostNode[];
+  requests: Rescued[];
 }
 
 export interface RescueOptions {
@@ -30,7 +42,8 @@ const giveUpStatement: Statement = {
   name: 'give_up_nodes',
   text: `DELETE FROM node
 WHERE id <> $1::uuid
-  AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'`,
+  AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
+RETURNING id, name`,
 };
 
 const dropGrants: Statement = {
@@ -47,9 +60,9 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
  *   from then on every write of the old run is refused for want of its token.
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
  */
-const rescueStatement: Statement = {
-  name: 'rescue',
-  text: `WITH orphan AS MATERIALIZED (
+const rescueStatement = lazyStatement(
+  'rescue',
+  () => `WITH orphan AS MATERIALIZED (
   SELECT request_id
   FROM lease
   WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
@@ -69,45 +82,60 @@ const rescueStatement: Statement = {
          END AS outcome
   FROM taken
   JOIN request ON request.id = taken.request_id
-), moved AS (
+), hopeless AS (
+  SELECT *
+  FROM verdict
+  WHERE outcome IS NOT NULL
+), ${complete({
+    verb: 'rescue',
+    of: 'hopeless',
+    set: {
+      outcome: 'hopeless.outcome',
+      completed_at: 'hopeless.ended_at',
+      error: `CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END`,
+      lost_attempts: 'lost_attempts + 1',
+      inference_ms: 'extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000',
+    },
+    returning: ['request.model_id', 'request.priority', 'request.seq', 'request.outcome'],
+  })}, requeued AS (
   UPDATE request
-  SET state = CASE WHEN verdict.outcome IS NULL THEN 'IN_QUEUE' ELSE 'COMPLETED' END,
-      outcome = verdict.outcome,
-      completed_at = CASE WHEN verdict.outcome IS NOT NULL THEN verdict.ended_at END,
-      error = CASE verdict.outcome WHEN 'failed' THEN $2::json WHEN 'cancelled' THEN $3::json END,
+  SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + 1,
       inference_ms = extract(epoch FROM verdict.ended_at - verdict.started_at) * 1000
   FROM verdict
   WHERE request.id = verdict.request_id
+    AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at,
-            request.state
+  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
   SELECT model_id, priority, seq, id, attempt, expires_at
-  FROM moved
-  WHERE state = 'IN_QUEUE'
+  FROM requeued
+), rescued AS (
+  SELECT id, model_id, priority, seq, attempt, outcome FROM completed
+  UNION ALL
+  SELECT id, model_id, priority, seq, attempt, NULL FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT request_id, attempt, node_id, started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
   FROM verdict
-  WHERE request_id IN (SELECT id FROM moved)
-), event AS (
+  WHERE request_id IN (SELECT id FROM rescued)
+), requeued_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, CASE WHEN state = 'IN_QUEUE' THEN 'requeued' ELSE 'completed' END, attempt
-  FROM moved
+  SELECT id, 'requeued', attempt
+  FROM requeued
 )
-SELECT id, model_id AS "modelId", priority, seq, attempt, state = 'IN_QUEUE' AS requeued
-FROM moved`,
-};
+SELECT id, model_id AS "modelId", priority, seq, attempt, outcome
+FROM rescued`,
+);
 
-export async function rescue(database: Database, options: RescueOptions): Promise<Rescued[]> {
-  await database.query(giveUpStatement, [options.nodeId, options.lostAfterMs]);
-  const rescued = await database.query<Rescued>(rescueStatement, [
+export async function rescue(database: Database, options: RescueOptions): Promise<Rescue> {
+  const nodes = await database.query<LostNode>(giveUpStatement, [options.nodeId, options.lostAfterMs]);
+  const requests = await database.query<Rescued>(rescueStatement, [
     options.lostLimit,
     JSON.stringify(options.nodeLost),
     JSON.stringify(options.cancelled),
   ]);
   await database.query(dropGrants);
-  return rescued;
+  return { nodes, requests };
 }

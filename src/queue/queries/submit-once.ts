@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
+import { parameters } from '../../database/parameters.js';
 import type { Statement } from '../../database/statement.js';
-import { valuesOf, type Submission } from './submit.js';
+import { insertOne, intoQueue, returningEntry, type Submission, submissionTypes } from './submission.js';
 
 export interface OnceSubmission extends Submission {
   idempotencyKey: string;
@@ -19,25 +20,26 @@ export type OnceResult =
  *   second inserts nothing. A key older than 24 h is taken over in place.
  * Index: idempotency_key_pkey; the rest is as in submit.
  */
+const { placeholders: $, bind } = parameters({
+  ...submissionTypes,
+  idempotencyKey: 'text',
+  fingerprint: 'bytea',
+});
+
 const submitOnceStatement: Statement = {
   name: 'submit_once',
   text: `WITH reserved AS (
   INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
-  VALUES ($3::uuid, $7::text, $1::uuid, $8::bytea)
+  VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})
   ON CONFLICT (api_key_id, key) DO UPDATE
     SET request_id = excluded.request_id, fingerprint = excluded.fingerprint, created_at = now()
     WHERE known.created_at < now() - interval '24 hours'
   RETURNING request_id
 ), written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, expires_at)
-  SELECT request_id, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json,
-         now() + $6::float8 * interval '1 millisecond'
-  FROM reserved
-  RETURNING id, model_id, priority, seq, expires_at
+  ${insertOne('reserved')}
+  ${returningEntry}
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
-  SELECT model_id, priority, seq, id, expires_at
-  FROM written
+  ${intoQueue}
 )
 SELECT seq
 FROM written`,
@@ -54,11 +56,7 @@ WHERE api_key_id = $1::uuid
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<OnceResult> {
   const { keyId, idempotencyKey, fingerprint } = item;
   for (;;) {
-    const [written] = await database.query<{ seq: number }>(submitOnceStatement, [
-      ...valuesOf(item),
-      idempotencyKey,
-      fingerprint,
-    ]);
+    const [written] = await database.query<{ seq: number }>(submitOnceStatement, bind(item));
     if (written !== undefined) return { kind: 'submitted', seq: written.seq };
     const [known] = await database.query<{ id: string; sameRequest: boolean }>(findKey, [
       keyId,

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
+import { parameters } from '../../database/parameters.js';
 import type { Statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
-import { valuesOf, type Submission } from './submit.js';
+import { insertOne, type Submission, submissionTypes } from './submission.js';
 
 export interface StartOptions {
   nodeId: string;
@@ -28,31 +29,37 @@ export interface Started {
  * Index: queue_entry_pkey for the look at the queue, from the floor on; inserts into request_pkey (today's partition)
  *   and lease_pkey.
  */
+const { placeholders: $, bind } = parameters({
+  ...submissionTypes,
+  nodeId: 'uuid',
+  timeoutMs: 'float8',
+  floorPriority: 'smallint',
+  floorSeq: 'bigint',
+  byMs: 'float8',
+  token: 'uuid',
+});
+
 const submitStartedStatement: Statement = {
   name: 'submit_started',
   text: `WITH chance AS MATERIALIZED (
   SELECT clock_timestamp() AS at
-  WHERE EXISTS (SELECT FROM node WHERE node.id = $7::uuid)
-    AND clock_timestamp() < to_timestamp($11::float8 / 1000)
+  WHERE EXISTS (SELECT FROM node WHERE node.id = ${$.nodeId})
+    AND clock_timestamp() < to_timestamp(${$.byMs} / 1000)
     AND NOT EXISTS (
       SELECT FROM queue_entry
-      WHERE model_id = $2::text
-        AND (priority, seq) >= ($9::smallint, $10::bigint)
+      WHERE model_id = ${$.modelId}
+        AND (priority, seq) >= (${$.floorPriority}, ${$.floorSeq})
     )
 ), written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at, expires_at,
-                       state, attempt, started_at)
-  SELECT $1::uuid, $2::text, $3::uuid, $4::smallint, nextval('request_seq'), $5::json, at,
-         now() + $6::float8 * interval '1 millisecond', 'IN_PROGRESS', 1, at
-  FROM chance
+  ${insertOne('chance', { created_at: 'at', started_at: 'at', state: `'IN_PROGRESS'`, attempt: '1' })}
   RETURNING seq
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
-  SELECT $1::uuid, $12::uuid, $2::text, $7::uuid, 1, at, at + $8::float8 * interval '1 millisecond'
+  SELECT ${$.id}, ${$.token}, ${$.modelId}, ${$.nodeId}, 1, at, at + ${$.timeoutMs} * interval '1 millisecond'
   FROM chance
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT $1::uuid, 'started', 1
+  SELECT ${$.id}, 'started', 1
   FROM chance
 )
 SELECT seq
@@ -66,14 +73,8 @@ export async function submitStarted(
   { nodeId, timeoutMs, floor, byMs }: StartOptions,
 ): Promise<Started | undefined> {
   const token = randomUUID();
-  const [row] = await database.query<{ seq: number }>(submitStartedStatement, [
-    ...valuesOf(submission),
-    nodeId,
-    timeoutMs,
-    floor?.priority ?? -32_768,
-    floor?.seq ?? 0,
-    byMs,
-    token,
-  ]);
+  const floorPriority = floor?.priority ?? -32_768;
+  const values = { ...submission, nodeId, timeoutMs, floorPriority, floorSeq: floor?.seq ?? 0, byMs, token };
+  const [row] = await database.query<{ seq: number }>(submitStartedStatement, bind(values));
   return row && { seq: row.seq, token };
 }

@@ -1,24 +1,49 @@
 import type { Finish } from '../queries/finish.js';
 import { requestErrors } from '../request-errors.js';
+import type { AttemptFailure, CompletedRequest } from '../request-events.js';
 import type { RunEnd, RunExecution } from './run-execution.js';
 import { storable } from './run-log.js';
 import { RunFailure } from './runner.js';
 
-/** What is to be written when a run ends for good. */
-export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): Finish {
-  const { claimed, model } = execution;
-  const common = { requestId: claimed.id, token: claimed.token, output: null, message: null };
+/** What is to be written when a run ends for good, and what is published of it besides. */
+export interface RunFinish extends Finish, Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs'> {
+  cause?: Error | undefined;
+}
+
+export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
+  const { claimed, model, runMs } = execution;
+  const { id: requestId, token, attempt } = claimed;
+  const common = { requestId, token, output: null, message: null, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
     return { ...common, attemptOutcome: 'succeeded', output: end.output, error: null };
   }
   if (end.kind === 'aborted' && end.reason !== 'timed_out') {
-    const error = requestErrors.cancelled(nowMs);
-    return { ...common, attemptOutcome: 'cancelled', error };
+    return { ...common, attemptOutcome: 'cancelled', error: requestErrors.cancelled(nowMs) };
   }
   const timedOut = end.kind === 'aborted';
   const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : errorOf(end.error, nowMs);
   const message = execution.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
-  return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message };
+  const cause = timedOut ? undefined : causeOf(end.error);
+  return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message, cause };
+}
+
+export function toCompleted(finish: RunFinish): CompletedRequest {
+  const { requestId: id, modelId, attempt, runMs, attemptOutcome, error, cause } = finish;
+  const outcome = attemptOutcome === 'timed_out' ? 'failed' : attemptOutcome;
+  const failure =
+    outcome === 'failed' && error !== null ? { code: error.code, message: error.message, cause } : undefined;
+  return { id, modelId, outcome, attempt, runMs, failure };
+}
+
+export function toAttemptFailure(error: unknown): AttemptFailure {
+  const { message, options } = asRunFailure(error);
+  return { code: options.code, message, cause: causeOf(error) };
+}
+
+/** What a runner broke with; undefined when it failed on purpose. */
+function causeOf(error: unknown): Error | undefined {
+  if (error instanceof RunFailure) return undefined;
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 /** What a runner rejected with, as a failure; anything it did not choose itself may be tried again. */

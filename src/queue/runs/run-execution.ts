@@ -16,6 +16,7 @@ const abortGraceMs = 5_000;
 export class RunExecution implements Run {
   /** Writes its log; made with its first line. */
   writer: LogWriter | undefined;
+  private startedAt: number | undefined;
   private runLog: RunLog | undefined;
   private stoppedBy: AbortReason | undefined;
   /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
@@ -35,6 +36,11 @@ export class RunExecution implements Run {
 
   get attempt(): number {
     return this.claimed.attempt;
+  }
+
+  /** Since the runner was called; undefined: it was not. */
+  get runMs(): number | undefined {
+    return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
   }
 
   get input(): string {
@@ -79,6 +85,7 @@ export class RunExecution implements Run {
     return new Promise((resolve) => {
       if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
       this.settle = resolve;
+      this.startedAt = performance.now();
       this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
       this.run(runner);
     });

@@ -6,11 +6,11 @@ import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import type { Model } from '../../models/model.js';
 import { backoffMs } from './backoff.js';
-import { asRunFailure, finishOf } from './finish-of.js';
+import { asRunFailure, finishOf, toAttemptFailure } from './finish-of.js';
 import { LogWriter } from './log-writer.js';
 import type { Claimed } from '../queries/claim.js';
-import { logUsage } from '../queries/log-usage.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
+import { QueueStore } from '../queue-store.js';
 import { QueueEvents } from '../queue-events.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
 import { type CappedEntry, RunLog, storable } from './run-log.js';
@@ -32,6 +32,7 @@ export class Runs {
 
   constructor(
     private readonly database: Database,
+    private readonly store: QueueStore,
     private readonly statements: SharedStatements,
     private readonly events: QueueEvents,
     private readonly runners: RunnerRegistry,
@@ -102,7 +103,7 @@ export class Runs {
   }
 
   private async reopenLog({ id }: Claimed): Promise<RunLog> {
-    return new RunLog(await this.persist(() => logUsage(this.database, id)));
+    return new RunLog(await this.persist(() => this.store.logUsage(id)));
   }
 
   private complete(execution: RunExecution, ended: RunEnd): Promise<void> {
@@ -114,51 +115,48 @@ export class Runs {
     const { claimed, model } = execution;
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // Lost or not, the lease may still be ours, after an outage that kept all nodes out.
-      if (await this.handBack(claimed)) return;
+      if (await this.handBack(execution)) return;
       return this.finish(execution, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'failure') {
       const failure = asRunFailure(end.error);
-      if (failure !== end.error) {
-        this.log.error(`the runner of ${model.id} broke on ${claimed.id}: ${String(end.error)}`);
-      }
       const failures = claimed.failedAttempts + 1;
       if (failure.options.retryable && failures < model.attempts) {
         const delayMs = backoffMs(failures, failure.options.retryAfterMs);
         const how = { attemptOutcome: 'failed', delayMs } as const;
-        if (await this.requeue(claimed, how, failure, execution.cappedLog)) return;
+        if (await this.requeue(execution, how, end.error)) return;
       }
     }
     await this.finish(execution, end);
   }
 
   /** Returns a claimed request to its queue; false when its lease is lost or it is to be cancelled. */
-  private handBack(claimed: Claimed): Promise<boolean> {
-    return this.requeue(claimed, { attemptOutcome: 'returned', delayMs: 0 }, undefined);
+  private handBack(execution: RunExecution): Promise<boolean> {
+    return this.requeue(execution, { attemptOutcome: 'returned', delayMs: 0 });
   }
 
   private bounded(end: RunEnd): RunEnd {
     const { maxOutputBytes } = this.config;
-    if (end.kind !== 'output' || end.output.length <= maxOutputBytes) return end;
+    if (end.kind !== 'output' || Buffer.byteLength(end.output) <= maxOutputBytes) return end;
     const message = `The model's output is larger than ${maxOutputBytes} bytes.`;
     return { kind: 'failure', error: new RunFailure(message, { code: 'model_error', retryable: false }) };
   }
 
   /** False when the run holds no lease any more or was asked to stop. */
   private async requeue(
-    claimed: Claimed,
+    { claimed, cappedLog }: RunExecution,
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs'>,
-    failure: RunFailure | undefined,
-    log?: RunLog,
+    error?: unknown,
   ): Promise<boolean> {
+    const failure = error === undefined ? undefined : asRunFailure(error);
+    const seconds = Math.ceil(how.delayMs / 1000);
     const message =
-      failure === undefined
-        ? undefined
-        : log?.admit(
-            'WARN',
-            `Attempt ${claimed.attempt} failed: ${failure.message} The next one follows in ${Math.ceil(how.delayMs / 1000)} s.`,
-            'queue',
-          )?.message;
+      failure &&
+      cappedLog.admit(
+        'WARN',
+        `Attempt ${claimed.attempt} failed: ${failure.message} The next one follows in ${seconds} s.`,
+        'queue',
+      )?.message;
     const entry = await this.persist(() =>
       requeue(this.database, {
         requestId: claimed.id,
@@ -175,6 +173,11 @@ export class Runs {
       changed: [entry.id],
       work: how.delayMs <= 0 ? [entry.modelId] : [],
     });
+    const { id, modelId, attempt } = entry;
+    const { attemptOutcome: reason, delayMs } = how;
+    this.events.emit('request.requeued', () => [
+      { id, modelId, attempt, reason, delayMs, failure: failure && toAttemptFailure(error) },
+    ]);
     return true;
   }
 

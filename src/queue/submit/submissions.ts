@@ -3,14 +3,31 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Pipeline } from '../../database/pipeline.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
-import { Scheduler } from '../duties/scheduler.js';
-import { submit, type Submission, type Submitted } from '../queries/submit.js';
-import { submitOnce, type OnceResult, type OnceSubmission } from '../queries/submit-once.js';
+import type { Submission } from '../queries/submission.js';
+import { submit, type Submitted } from '../queries/submit.js';
+import { submitOnce } from '../queries/submit-once.js';
 import { QueueEvents } from '../queue-events.js';
+import { Dispatcher } from '../runs/dispatcher.js';
+import { RequestIds } from './request-id.js';
 
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
+
+export type NewRequest = Omit<Submission, 'id'>;
+
+export interface Idempotency {
+  key: string;
+  /** SHA-256 of what was asked. */
+  fingerprint: Buffer;
+}
+
+export interface Accepted {
+  id: string;
+  /** The request was there already: this is a repetition of its submission. */
+  replayed: boolean;
+}
 
 interface Written<T> {
   result: T;
@@ -41,7 +58,8 @@ export class Submissions {
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
-    private readonly scheduler: Scheduler,
+    private readonly dispatcher: Dispatcher,
+    private readonly ids: RequestIds,
   ) {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
@@ -65,11 +83,37 @@ export class Submissions {
     });
   }
 
-  /** Resolves once the request is committed. */
-  async submit(submission: Submission): Promise<void> {
+  /** Resolves with the id once the request is committed. */
+  async submit(request: NewRequest): Promise<string> {
+    const submission = { ...request, id: this.ids.next() };
+    await this.put(submission);
+    return submission.id;
+  }
+
+  /** As `submit`, but only once for a key; throws when the key stands for another request. */
+  async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
+    const submission = { ...request, id: this.ids.next(), idempotencyKey: key, fingerprint };
+    const { result, visibleAfter } = await this.write(
+      () => submitOnce(this.database, submission),
+      (written) => {
+        if (written.kind === 'submitted') this.publish([submission], [written]);
+      },
+    );
+    await visibleAfter;
+    if (result.kind === 'submitted') return { id: submission.id, replayed: false };
+    if (!result.sameRequest) {
+      throw new DomainError(
+        'idempotency_key_reused',
+        'This Idempotency-Key came with another model or body within the last 24 hours. Use a new key.',
+      );
+    }
+    return { id: result.id, replayed: true };
+  }
+
+  private async put(submission: Submission): Promise<void> {
     if (
       this.isIdle &&
-      this.scheduler.hasRoomNow(submission.modelId) &&
+      this.dispatcher.hasRoomNow(submission.modelId) &&
       (await this.startImmediately(submission))
     )
       return;
@@ -89,17 +133,6 @@ export class Submissions {
     );
   }
 
-  async submitOnce(submission: OnceSubmission): Promise<OnceResult> {
-    const { result, visibleAfter } = await this.write(
-      () => submitOnce(this.database, submission),
-      (written) => {
-        if (written.kind === 'submitted') this.publish([submission], [written]);
-      },
-    );
-    await visibleAfter;
-    return result;
-  }
-
   private async submitAll(items: Submission[], path: WritePath): Promise<Written<Submitted>[]> {
     const queries = path === 'pipeline' ? this.pipeline : this.database;
     const { result, visibleAfter } = await this.write(
@@ -114,7 +147,7 @@ export class Submissions {
   private async startImmediately(submission: Submission): Promise<boolean> {
     this.startsImmediately = true;
     try {
-      if (!(await this.scheduler.submitAndStart(submission))) return false;
+      if (!(await this.dispatcher.submitAndStart(submission))) return false;
     } finally {
       this.startsImmediately = false;
     }
@@ -143,6 +176,9 @@ export class Submissions {
   }
 
   private publish(items: Submission[], seqs: { seq: number }[]): void {
+    this.events.emit('request.submitted', () =>
+      items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
+    );
     this.events.publish({
       added: items.map(({ modelId, priority }, i) => ({
         modelId,

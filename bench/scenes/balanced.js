@@ -1,0 +1,67 @@
+import { callersScript, insertKeys } from '../support/callers.js';
+import { smallInput } from '../support/inputs.js';
+import { interleave } from '../support/rounds.js';
+import { turnsRow } from '../support/rows.js';
+import { withinLimit } from '../support/within-limit.js';
+
+const processes = 2;
+const connectionsEach = 16;
+const keys = 4_000;
+const calls = 3 * keys;
+
+export const scene = {
+  number: 20,
+  name: 'balanced',
+  title: 'two processes behind a balancer',
+  turnSeconds: 3,
+
+  /** @param {import('../support/bench.js').Bench} bench */
+  async run(bench) {
+    // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
+    const halves = [await turns(bench, ['shipped', 'off']), await turns(bench, ['off', 'shipped'])];
+    const of = (limits) => halves.flatMap((half) => half[limits]);
+    return [
+      turnsRow('submits/s', of('shipped'), 'limits off', of('off'), { bar: { least: 0.9 } }),
+      turnsRow('p99 ms', of('shipped'), 'limits off', of('off'), { field: 'p99' }),
+    ];
+  },
+};
+
+async function turns(bench, order) {
+  const fleets = [];
+  for (const limits of order) fleets.push([limits, await startFleet(bench, limits)]);
+  for (const [, fleet] of fleets) await fleet.load(bench.warmUpSeconds);
+  const measured = await interleave(
+    bench.rounds,
+    Object.fromEntries(fleets.map(([limits, fleet]) => [limits, () => fleet.load(bench.turnSeconds)])),
+  );
+  for (const [, fleet] of fleets) await fleet.stop();
+  return measured;
+}
+
+/** Each caller's calls go to the processes in turn: their loads are half of the callers apart. */
+async function startFleet(bench, limits) {
+  const databaseUrl = await bench.serviceDatabase();
+  await insertKeys(databaseUrl, keys);
+  const services = [];
+  for (let i = 0; i < processes; i++) {
+    services.push(await bench.service({ databaseUrl, limits, env: { TRUST_PROXY: '1' } }));
+  }
+  const loads = services.map((service, i) => {
+    const script = callersScript({
+      ...{ calls, key: `n % ${keys}`, from: (i * keys) / processes },
+      ...{ method: 'POST', paths: ['/v1/queue/bench/held'], body: smallInput },
+    });
+    return (seconds) => bench.load(service, script, { connections: connectionsEach, seconds });
+  });
+  const all = async (seconds) => {
+    const each = await Promise.all(loads.map((load) => load(seconds)));
+    const sum = (field) => each.reduce((total, load) => total + load[field], 0);
+    const p99 = Math.max(...each.map((load) => load.p99));
+    return { answers: sum('answers'), perSecond: sum('perSecond'), p99 };
+  };
+  return {
+    load: limits === 'off' ? all : withinLimit(all, { callers: keys, perMinute: 100 }),
+    stop: () => Promise.all(services.map((service) => service.stop())),
+  };
+}

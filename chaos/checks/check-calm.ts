@@ -1,0 +1,42 @@
+import type { ServiceNode } from '../cluster/service-node.js';
+import type { FaultRecord } from '../faults/fault.js';
+import type { Disturbance, Ledger } from '../load/ledger.js';
+
+/** After a process listens, or is thawed. */
+const afterAwayMs = 1_000;
+
+/**
+ * No 5xx and no broken connection where no fault is in the way: a fault of the database reaches all nodes, one of a
+ * node only this one, and a restart in order only the node that is closing.
+ */
+export function checkCalm(
+  ledger: Ledger,
+  records: readonly FaultRecord[],
+  nodes: readonly ServiceNode[],
+): void {
+  for (const disturbance of ledger.disturbances) {
+    if (isExcused(disturbance, records)) continue;
+    const { node, what, from, to } = disturbance;
+    const detail = `${node.name}, ${Math.round(from)} to ${Math.round(to)}: ${what}`;
+    ledger.violate('without a fault no call breaks and none is answered with 5xx', detail);
+  }
+  // A node is always away while it starts: only the database may keep it from listening.
+  const byDatabase = records.filter(({ nodes: hit }) => hit.length === 0);
+  for (const node of nodes) {
+    for (const { from, to, output } of node.failedStarts) {
+      if (byDatabase.some((record) => reaches(record, node, from, to))) continue;
+      const detail = `${node.name}, ${Math.round(from)} to ${Math.round(to)}: ${output}`;
+      ledger.violate('a process that starts comes to listen', detail);
+    }
+  }
+}
+
+function isExcused({ node, from, to }: Disturbance, records: readonly FaultRecord[]): boolean {
+  return node.wasAway(from - afterAwayMs, to) || records.some((record) => reaches(record, node, from, to));
+}
+
+function reaches(record: FaultRecord, node: ServiceNode, from: number, to: number): boolean {
+  const { nodes, graceMs, healedAt } = record;
+  if (graceMs === null || (nodes.length > 0 && !nodes.includes(node.name))) return false;
+  return record.from <= to && from <= healedAt + graceMs;
+}

@@ -1,0 +1,71 @@
+import type { Cluster } from '../cluster/cluster.js';
+
+export interface AttemptRow {
+  attempt: number;
+  outcome: string;
+  startedAt: number;
+  endedAt: number;
+}
+
+export interface EventRow {
+  id: number;
+  kind: string;
+  attempt: number;
+  /** `LEVEL source message`; null: it is no log entry. */
+  text: string | null;
+}
+
+/** Everything that the database has of one request. */
+export interface RequestRow {
+  id: string;
+  modelId: string;
+  keyId: string;
+  marker: string;
+  state: string;
+  outcome: string | null;
+  attempt: number;
+  failed: number;
+  lost: number;
+  code: string | null;
+  /** Of the harness's models, or the input of the one that echoes. */
+  output: { request_id?: string; attempt?: number; nonce?: string; marker?: string } | null;
+  attempts: AttemptRow[];
+  events: EventRow[];
+}
+
+export interface StoredState {
+  requests: Map<string, RequestRow>;
+  idempotencyKeys: { key: string; id: string }[];
+  /** Rows left in the tables of what waits and runs. */
+  left: { queue_entry: number; delayed_entry: number; lease: number };
+}
+
+export async function readStoredState({ postgres }: Cluster): Promise<StoredState> {
+  const rows = await postgres.query<RequestRow>(
+    `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.state, r.outcome, r.attempt,
+            r.failed_attempts AS failed, r.lost_attempts AS lost, r.error->>'code' AS code, r.output,
+            coalesce(a.attempts, '[]') AS attempts, coalesce(e.events, '[]') AS events
+     FROM request r
+     LEFT JOIN (
+       SELECT request_id, json_agg(json_build_object('attempt', attempt, 'outcome', outcome,
+                'startedAt', extract(epoch FROM started_at) * 1000,
+                'endedAt', extract(epoch FROM ended_at) * 1000) ORDER BY attempt) AS attempts
+       FROM attempt GROUP BY request_id
+     ) a ON a.request_id = r.id
+     LEFT JOIN (
+       SELECT request_id, json_agg(json_build_object('id', id, 'kind', kind, 'attempt', attempt,
+                'text', level || ' ' || source || ' ' || message) ORDER BY id) AS events
+       FROM request_event GROUP BY request_id
+     ) e ON e.request_id = r.id`,
+  );
+  const [left] = await postgres.query<StoredState['left']>(
+    `SELECT (SELECT count(*)::integer FROM queue_entry) AS queue_entry,
+            (SELECT count(*)::integer FROM delayed_entry) AS delayed_entry,
+            (SELECT count(*)::integer FROM lease) AS lease`,
+  );
+  return {
+    requests: new Map(rows.map((row) => [row.id, row])),
+    idempotencyKeys: await postgres.query('SELECT key, request_id AS id FROM idempotency_key'),
+    left: left!,
+  };
+}

@@ -1,0 +1,133 @@
+import type { Cluster } from '../cluster/cluster.js';
+import { now, sleep, within } from '../clock.js';
+import type { Random } from '../random.js';
+import { CommitSampler } from './commit-sampler.js';
+import type { Load } from './load.js';
+
+/** What a burst must offer within its best second. */
+export const burstBar = 2_000;
+/** What it aims at. */
+const offeredPerSecond = 2_500;
+const leastMs = 1_200;
+/** It goes on for so long, surge after surge, if a busy machine keeps it from the bar. */
+const mostMs = 15_000;
+/** Calls under way; then it waits for most of their answers, and surges again. */
+const mostPending = 2_200;
+const fewPending = 200;
+const tickMs = 10;
+/** Requests of each burst that a caller watches to their end. */
+const watched = 12;
+
+export interface BurstRecord {
+  /** Whether no fault was under way. */
+  calm: boolean;
+  from: number;
+  /** When the last call was answered. */
+  to: number;
+  offered: number;
+  accepted: number;
+  refused: number;
+  /** In its best second. */
+  offeredPerSecond: number;
+  acceptedPerSecond: number;
+  /** The most submissions seen waiting that one commit wrote. */
+  largestCommit: number;
+  /** Commits of several submissions among those that were seen. */
+  groupedCommits: number;
+}
+
+/** Many plain submissions at once, of hundreds of keys, on all nodes. */
+export class Bursts {
+  readonly records: BurstRecord[] = [];
+  private active = false;
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly load: Load,
+    private readonly random: Random,
+  ) {}
+
+  /** Bursts at any time until the deadline, whatever is broken. */
+  async runUntil(deadline: number): Promise<void> {
+    for (;;) {
+      await sleep(this.random.between(8_000, 16_000));
+      if (now() + leastMs > deadline) return;
+      await this.run(false);
+    }
+  }
+
+  /** Waits for every answer. */
+  async run(calm: boolean): Promise<BurstRecord> {
+    await within(30_000, () => !this.active);
+    this.active = true;
+    const sampler = new CommitSampler(this.cluster.postgres);
+    const sampling = calm ? sampler.start() : Promise.resolve();
+    const from = now();
+    const sentAt: number[] = [];
+    const acceptedAt: number[] = [];
+    let refused = 0;
+    let pending = 0;
+    const call = async (): Promise<void> => {
+      pending++;
+      sentAt.push(now());
+      const result = await this.submit();
+      if (result.entry !== undefined) {
+        if (acceptedAt.push(now()) <= watched) this.load.watch(result.entry);
+      } else if (result.refusedForMs !== undefined) refused++;
+      pending--;
+    };
+    const mayEnd = (): boolean =>
+      now() - from >= leastMs && (!calm || bestSecond(sentAt) >= burstBar || now() - from >= mostMs);
+    let due = 0;
+    let last = now();
+    while (!mayEnd()) {
+      due = Math.min(due + ((now() - last) / 1_000) * offeredPerSecond, offeredPerSecond / 2);
+      last = now();
+      for (; due >= 1 && pending < mostPending; due--) this.load.track(call());
+      if (pending >= mostPending) {
+        await within(mostMs, () => pending < fewPending);
+        last = now();
+        due = 0;
+      }
+      await sleep(tickMs);
+    }
+    await within(60_000, () => pending === 0);
+    sampler.stop();
+    await sampling;
+    this.active = false;
+    const record = {
+      calm,
+      from,
+      to: now(),
+      offered: sentAt.length,
+      accepted: acceptedAt.length,
+      refused,
+      offeredPerSecond: bestSecond(sentAt),
+      acceptedPerSecond: bestSecond(acceptedAt),
+      ...sampler.result,
+    };
+    this.records.push(record);
+    return record;
+  }
+
+  private async submit(): ReturnType<Load['submitter']['send']> {
+    const { random, cluster, load } = this;
+    const caller = random.pick(random.chance(0.08) ? cluster.callers.greedy : cluster.callers.burst);
+    // Some of another model, so that a batch mixes them.
+    const submission = random.chance(0.03)
+      ? load.submitter.plain('chaos/fast', caller, [{ do: 'answer', ms: 1 }])
+      : load.submitter.plain('chaos/echo', caller);
+    return load.submitter.send(submission);
+  }
+}
+
+/** The most within any second; the times ascend. */
+function bestSecond(times: readonly number[]): number {
+  let best = 0;
+  let first = 0;
+  for (const [i, time] of times.entries()) {
+    while (times[first]! <= time - 1_000) first++;
+    best = Math.max(best, i - first + 1);
+  }
+  return best;
+}

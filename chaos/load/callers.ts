@@ -1,0 +1,82 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { KeySecret } from '../../src/auth/key-secret.js';
+import type { Postgres } from '../cluster/postgres.js';
+import { Caller, shippedLimits, type Limits } from './caller.js';
+
+/** All callers. Each has limits, most of them the shipped ones. */
+export class Callers {
+  /** The bootstrap key. */
+  readonly main = withKey('bootstrap');
+  /** Small requests of every kind, a few a minute each. */
+  readonly regular = [
+    this.main,
+    withKey('second', { submit: '20/s,300/m', other: '50/s,900/m' }),
+    ...many(40, (n) => withKey(`regular-${n}`)),
+  ];
+  /** Tries to exceed small limits all the time. */
+  readonly limited = withKey('limited', { submit: '5/s,60/m', other: '8/s,120/m' });
+  /** Asks whether nodes serve again: its limits must not be what it waits for. */
+  readonly probe = withKey('probe', { submit: '200/s,6000/m', other: '200/s,6000/m' });
+  /** Make the bursts together, each far below its limits. */
+  readonly burst = many(500, (n) => withKey(`burst-${n}`));
+  /** Exceed the shipped limits in every burst. */
+  readonly greedy = many(12, (n) => withKey(`greedy-${n}`));
+  /** Callers without a key, behind a proxy. */
+  readonly keyless = many(
+    100,
+    (n) => new Caller(`address-${n}`, { address: `198.51.${Math.floor(n / 50)}.${n % 50}` }),
+  );
+  /** Made and revoked on the way. */
+  readonly revocable: Caller[] = [];
+
+  get all(): Caller[] {
+    const alone = [this.limited, this.probe];
+    return [...this.regular, ...alone, ...this.burst, ...this.greedy, ...this.revocable, ...this.keyless];
+  }
+
+  /** The settings of a node that makes the bootstrap key. */
+  get environment(): Record<string, string> {
+    return 'key' in this.main.identity ? { BOOTSTRAP_API_KEY: this.main.identity.key } : {};
+  }
+
+  /** Writes the keys; the bootstrap key is there already. */
+  async store(postgres: Postgres): Promise<void> {
+    const [bootstrap] = await postgres.query<{ id: string }>('SELECT id FROM api_key WHERE name = $1', [
+      this.main.name,
+    ]);
+    this.main.keyId = bootstrap!.id;
+    await storeKeys(
+      postgres,
+      this.all.filter((caller) => caller !== this.main && 'key' in caller.identity),
+    );
+  }
+}
+
+export function withKey(name: string, limits?: Limits): Caller {
+  return new Caller(name, { key: `chaos_${randomBytes(24).toString('hex')}` }, limits);
+}
+
+export async function storeKeys(postgres: Postgres, callers: readonly Caller[]): Promise<void> {
+  const rows = callers.map((caller) => {
+    caller.keyId = randomUUID();
+    const own = caller.limits === shippedLimits ? undefined : caller.limits;
+    const secret = 'key' in caller.identity ? caller.identity.key : '';
+    return {
+      id: caller.keyId,
+      name: caller.name,
+      hash: new KeySecret(secret).hash().toString('hex'),
+      submit: own?.submit,
+      other: own?.other,
+    };
+  });
+  await postgres.query(
+    `INSERT INTO api_key (id, name, prefix, hash, scopes, rate_limit_submit, rate_limit_other)
+     SELECT id, name, 'chaos', decode(hash, 'hex'), ARRAY['submit', 'read', 'cancel'], submit, other
+     FROM json_to_recordset($1) AS key (id uuid, name text, hash text, submit text, other text)`,
+    [JSON.stringify(rows)],
+  );
+}
+
+function many(count: number, make: (n: number) => Caller): Caller[] {
+  return Array.from({ length: count }, (_, n) => make(n));
+}

@@ -1,0 +1,100 @@
+import type { Cluster } from '../cluster/cluster.js';
+import { now, sleep } from '../clock.js';
+import type { Random } from '../random.js';
+import type { ApiClient } from './api-client.js';
+import type { Entry, Ledger } from './ledger.js';
+import type { Status } from './poller.js';
+import type { Submitter } from './submitter.js';
+
+const modelId = 'chaos/held';
+const depth = 24;
+/** By then even a node that missed a message has compared its index with the database. */
+const patienceMs = 45_000;
+
+interface Disagreement {
+  node: string;
+  id: string;
+  shown: number | undefined;
+  true: number;
+}
+
+/** A queue that does not move, because its model holds what it runs: every position in it must be exact. */
+export class HeldQueue {
+  /** How long after the last heal all nodes showed every position right. */
+  readonly exactAfterMs: number[] = [];
+
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly client: ApiClient,
+    private readonly submitter: Submitter,
+    private readonly ledger: Ledger,
+    private readonly random: Random,
+  ) {}
+
+  /** Lengthens the queue, and cancels some in its middle. */
+  async fill(): Promise<void> {
+    const entries: Entry[] = [];
+    for (let missing = depth - (await this.order()).length; missing > 0; missing--) {
+      const entry = await this.submitter.submit(this.submitter.make(modelId, [{ do: 'hold' }]));
+      if (entry !== undefined) entries.push(entry);
+    }
+    for (const entry of entries.filter(() => this.random.chance(0.15))) {
+      const node = this.random.pick(this.cluster.apiNodes);
+      await this.client.call(entry.caller, node, 'PUT', `requests/${entry.id}/cancel`);
+    }
+  }
+
+  /** To be called when nothing is broken any more. */
+  async audit(): Promise<void> {
+    const from = now();
+    let wrong = await this.compare();
+    while (wrong.length > 0 && now() - from < patienceMs) {
+      await sleep(250);
+      wrong = await this.compare();
+    }
+    this.exactAfterMs.push(now() - from);
+    if (wrong.length === 0) {
+      await sleep(1_500);
+      wrong = await this.compare();
+    }
+    if (wrong.length > 0) {
+      this.ledger.violate(
+        'positions are exact when nothing moves',
+        JSON.stringify(wrong.slice(0, 5)),
+        wrong[0]!.id,
+      );
+    }
+  }
+
+  private async compare(): Promise<Disagreement[]> {
+    const before = await this.order();
+    const wrong: Disagreement[] = [];
+    for (const node of this.cluster.apiNodes) {
+      const shown = await Promise.all(before.map((id) => this.positionOf(id, node)));
+      for (const [position, id] of before.entries()) {
+        if (shown[position] === position) continue;
+        wrong.push({ node: node.name, id, shown: shown[position], true: position });
+      }
+    }
+    const after = await this.order();
+    // It moved while it was compared: look again.
+    return before.join() === after.join() ? wrong : this.compare();
+  }
+
+  private async positionOf(id: string, node: Cluster['nodes'][number]): Promise<number | undefined> {
+    const caller = this.random.pick(this.cluster.callers.keyless);
+    const answer = await this.client.call(caller, node, 'GET', `requests/${id}/status`);
+    return (answer?.body as Status | undefined)?.queue_position;
+  }
+
+  private async order(): Promise<string[]> {
+    const rows = await this.cluster.postgres.query<{ id: string }>(
+      `SELECT request_id AS id
+       FROM (SELECT model_id, priority, seq, request_id FROM queue_entry UNION ALL
+             SELECT model_id, priority, seq, request_id FROM delayed_entry) AS waiting
+       WHERE model_id = $1 ORDER BY priority, seq`,
+      [modelId],
+    );
+    return rows.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format } from 'prettier';
+import type { Peak } from './checks/check-concurrency.js';
+import type { LimitUse } from './checks/check-limits.js';
+import type { FaultRow } from './fault-table.js';
+import type { BurstRecord } from './load/bursts.js';
+import type { Violation } from './load/ledger.js';
+import type { Options } from './options.js';
+
+/** The repository, seen from `dist/chaos`. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const directory = join(root, 'chaos/results');
+
+/** One run, as its file has it. */
+export interface Result {
+  date: string;
+  /** What ran; with a + where files differed from it. */
+  commit: string;
+  options: Omit<Options, 'runs' | 'keep' | 'table'>;
+  requests: number;
+  /** Calls of models. */
+  runs: number;
+  faults: number;
+  worstCallMs: number;
+  /** After each minute, from the last heal on. */
+  positionsExactAfterMs: number[];
+  servedAfterRevocationMs: number;
+  bursts: BurstRecord[];
+  limits: LimitUse[];
+  peaks: Peak[];
+  faultRows: FaultRow[];
+  counts: Record<string, number>;
+  violations: Violation[];
+}
+
+export function commitHere(): string {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  try {
+    const changed = git('status', '--porcelain', '--', '.', ':!chaos/results') !== '';
+    return git('rev-parse', '--short=10', 'HEAD') + (changed ? '+' : '');
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** The name of the file. */
+export async function writeResult(result: Result): Promise<string> {
+  mkdirSync(directory, { recursive: true });
+  const time = result.date.slice(0, 19).replaceAll(':', '');
+  const name = `${time}-${result.options.seed}.json`;
+  const rounded = JSON.stringify(result, (_, value: unknown) =>
+    typeof value === 'number' ? Math.round(value * 1_000) / 1_000 : value,
+  );
+  writeFileSync(join(directory, name), await format(rounded, { parser: 'json', printWidth: 110 }));
+  return `chaos/results/${name}`;
+}
+
+export function readResults(): Result[] {
+  mkdirSync(directory, { recursive: true });
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8')) as Result);
+}

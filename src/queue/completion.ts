@@ -1,0 +1,80 @@
+import { transitions, type Transition } from './request-state.js';
+
+/** What must follow from a completion in the same commit, such as a row of an outbox. */
+export interface CompletionHook {
+  /** Of its common table expression. */
+  name: string;
+  /**
+   * Reads the requests that were completed from `completed`, which has at least their id, model_id, api_key_id,
+   * attempt, outcome and completed_at. It has no parameters.
+   */
+  sql: string;
+}
+
+const hooks = new Map<string, string>();
+let isBuilt = false;
+
+/** For a room's start: the first completion makes the statements final. Again the same changes nothing. */
+export function registerCompletionHook({ name, sql }: CompletionHook): void {
+  if (hooks.get(name) === sql) return;
+  if (isBuilt)
+    throw new Error(`The completion hook ${name} comes too late: requests were completed already.`);
+  if (hooks.has(name)) throw new Error(`There is another completion hook ${name}.`);
+  hooks.set(name, sql);
+}
+
+export interface Completion {
+  verb: Transition['verb'];
+  /** The CTE with the `request_id` of each request, and what the values below use. */
+  of: string;
+  /** Values of the columns of `request` that change beside its state. */
+  set: { outcome: string; completed_at: string; error?: string } & Readonly<Record<string, string>>;
+  /** What the statement wants of `completed` beside id and attempt. */
+  returning?: readonly string[];
+  /** A column of `of`: an error to show among the request's logs, or null. */
+  message?: string;
+}
+
+const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at'].map((column) => `request.${column}`);
+
+/**
+ * The common table expressions with which every statement completes requests: `completed`, the event, and the hooks.
+ * The one guard for everything terminal: only a request in the state that the verb starts from is completed.
+ */
+export function complete({ verb, of, set, returning = [], message }: Completion): string {
+  isBuilt = true;
+  const { from } = transitions.find(
+    (transition) => transition.verb === verb && transition.to === 'COMPLETED',
+  )!;
+  const assignments = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
+  const returned = new Set([
+    'request.id',
+    'request.attempt',
+    ...returning,
+    ...(hooks.size > 0 ? forHooks : []),
+  ]);
+  if (message !== undefined) returned.add(`${of}.${message}`);
+  return `completed AS (
+  UPDATE request
+  SET state = 'COMPLETED', ${assignments.join(', ')}
+  FROM ${of}
+  WHERE request.id = ${of}.request_id
+    AND request.state = '${from}'
+  RETURNING ${[...returned].join(', ')}
+), event AS (
+  ${message === undefined ? plainEvent : eventWith(message)}
+)${[...hooks].map(([name, sql]) => `, ${name} AS (\n  ${sql}\n)`).join('')}`;
+}
+
+const plainEvent = `INSERT INTO request_event (request_id, kind, attempt)
+  SELECT id, 'completed', attempt
+  FROM completed`;
+
+const eventWith = (
+  message: string,
+): string => `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+  SELECT id, 'completed', attempt,
+         CASE WHEN ${message} IS NOT NULL THEN 'ERROR' END,
+         CASE WHEN ${message} IS NOT NULL THEN 'queue' END,
+         ${message}
+  FROM completed`;

@@ -1,0 +1,227 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import { Cluster } from '../cluster/cluster.js';
+import { NodeIdentity } from '../cluster/node-identity.js';
+import { Slots } from '../cluster/slots.js';
+import { claim, type Claimed } from '../queries/claim.js';
+import type { Submission } from '../queries/submission.js';
+import { submitStarted } from '../queries/submit-started.js';
+import { QueueEvents } from '../queue-events.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
+import { ModelDispatcher } from './model-dispatcher.js';
+import { Runs } from './runs.js';
+
+/** A claim that takes longer to reach the database takes nothing there. */
+const claimPatienceMs = 5_000;
+
+interface ClaimedBatch {
+  claimed: Claimed[];
+  /** Of the slots that were taken for it. */
+  generation: number;
+}
+
+/**
+ * Starts requests in the free slots of this node: those that wait when something may have changed, and a submission
+ * at once if nothing waits before it. Capacity is kept in memory, so a model at its limit costs no query.
+ */
+@Injectable()
+export class Dispatcher {
+  private readonly dispatchers = new Map<string, ModelDispatcher>();
+  private readonly log = new Logger(Dispatcher.name);
+  private unsubscribe: (() => void) | undefined;
+  private onUnclaimed = (): void => undefined;
+  private accepting = false;
+  private readonly startsInFlight = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly node: NodeIdentity,
+    private readonly events: QueueEvents,
+    private readonly runs: Runs,
+    private readonly index: WaitingIndex,
+    private readonly slots: Slots,
+    private readonly cluster: Cluster,
+    private readonly clock: Clock,
+  ) {}
+
+  /** `onUnclaimed`: called when requests wait and slots are free, and nothing here would claim again. */
+  open(onUnclaimed: () => void): void {
+    if (this.accepting) return;
+    this.accepting = true;
+    this.onUnclaimed = onUnclaimed;
+    for (const model of this.models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
+    this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
+      for (const id of work ?? []) this.wake(id);
+      for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
+    });
+  }
+
+  /** Starts nothing more; the runs go on. What a claim in flight brings is a run as well: it is waited for. */
+  async close(): Promise<void> {
+    this.accepting = false;
+    this.unsubscribe?.();
+    for (const { claiming } of this.dispatchers.values()) await claiming;
+    await Promise.allSettled(this.startsInFlight);
+  }
+
+  /** Models whose free slots no claim is filling. */
+  modelsWithRoom(): string[] {
+    return [...this.dispatchers.values()]
+      .filter(({ claiming, model }) => claiming === undefined && this.slots.free(model.id) > 0)
+      .map(({ model }) => model.id);
+  }
+
+  /** Whether a request of the model would be started at once, as far as this node knows. */
+  hasRoomNow(modelId: string): boolean {
+    const dispatcher = this.dispatchers.get(modelId);
+    return (
+      this.accepting &&
+      dispatcher?.claiming === undefined &&
+      this.slots.free(modelId) > 0 &&
+      this.index.depth(modelId) === 0 &&
+      this.cluster.connected
+    );
+  }
+
+  /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
+  submitAndStart(submission: Submission): Promise<boolean> {
+    const dispatcher = this.dispatchers.get(submission.modelId)!;
+    this.slots.take(dispatcher.model.id, 1);
+    const starting = this.startNow(dispatcher, submission);
+    this.startsInFlight.add(starting);
+    return starting.finally(() => this.startsInFlight.delete(starting));
+  }
+
+  /** Something of the model may wait. */
+  wake(modelId: string): void {
+    const dispatcher = this.dispatchers.get(modelId);
+    if (dispatcher === undefined || !this.accepting) return;
+    if (dispatcher.claiming !== undefined) dispatcher.again = true;
+    else if (this.slots.free(modelId) > 0) {
+      dispatcher.claiming = this.fill(dispatcher).catch((error: Error) => {
+        this.log.error(`the claims of ${modelId} broke: ${error.stack ?? error.message}`);
+      });
+    }
+  }
+
+  private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
+    const { model } = dispatcher;
+    const { generation } = this.slots;
+    const started = await submitStarted(this.database, submission, {
+      nodeId: this.node.id,
+      timeoutMs: model.timeoutMs,
+      floor: dispatcher.isFloorFresh() ? dispatcher.claimFloor : null,
+      byMs: this.clock.now() + claimPatienceMs,
+    }).catch((error: unknown) => {
+      this.runs.suspectOrphans();
+      this.release(dispatcher);
+      throw error;
+    });
+    if (started === undefined) {
+      dispatcher.invalidateFloor();
+      this.release(dispatcher);
+      return false;
+    }
+    const { id, keyId, priority, input } = submission;
+    this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
+    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
+    this.execute(dispatcher, { claimed: [{ id, priority, ...started, ...first }], generation });
+    return true;
+  }
+
+  /** Claims for one model until its slots are full or its queue is empty. */
+  private async fill(dispatcher: ModelDispatcher): Promise<void> {
+    const { id } = dispatcher.model;
+    try {
+      do {
+        // Runs that share a commit end in the same turn: one claim fills all their slots.
+        await nextTurn();
+        dispatcher.again = false;
+        let claiming = this.claimInto(dispatcher);
+        while (claiming !== undefined) {
+          const claimed = await claiming;
+          claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
+          // The database works on the next claim while this process starts what the last one brought.
+          if (claiming !== undefined) await nextTurn();
+          this.execute(dispatcher, claimed);
+        }
+      } while (dispatcher.again && this.accepting && this.slots.free(id) > 0);
+    } finally {
+      dispatcher.claiming = undefined;
+    }
+    // The claim failed, or another transaction had them locked; no run may be going on whose end would claim again.
+    if (this.accepting && this.slots.free(id) > 0 && this.index.depth(id) > 0) this.onUnclaimed();
+  }
+
+  /** Undefined when there is no room. Never rejects. */
+  private claimInto(dispatcher: ModelDispatcher): Promise<ClaimedBatch> | undefined {
+    const { model } = dispatcher;
+    const limit = Math.min(dispatcher.maxItems, this.slots.free(model.id));
+    if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
+    this.slots.take(model.id, limit);
+    return this.claim(dispatcher, limit);
+  }
+
+  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<ClaimedBatch> {
+    const { model } = dispatcher;
+    const { generation } = this.slots;
+    const claimed = await claim(this.database, {
+      modelId: model.id,
+      nodeId: this.node.id,
+      limit,
+      timeoutMs: model.timeoutMs,
+      floor: dispatcher.isFloorFresh() ? (this.index.head(model.id) ?? null) : null,
+      byMs: this.clock.now() + claimPatienceMs,
+    }).catch((error: unknown) => {
+      this.runs.suspectOrphans();
+      this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
+      return undefined;
+    });
+    dispatcher.noteClaim(limit, claimed?.length);
+    if (claimed === undefined) {
+      this.slots.release(model.id, limit);
+      return { claimed: [], generation };
+    }
+    this.slots.release(model.id, limit - claimed.length);
+    this.events.publish({
+      removed: claimed.map(({ priority, seq, attempt }) => ({
+        modelId: model.id,
+        priority,
+        seq,
+        attempt: attempt - 1,
+      })),
+      changed: claimed.map(({ id }) => id),
+    });
+    return { claimed, generation };
+  }
+
+  private execute(dispatcher: ModelDispatcher, { claimed, generation }: ClaimedBatch): void {
+    const { model } = dispatcher;
+    // An answer that came too late: the slots may be another node's by now, and the leases too.
+    const isLate = this.slots.generation !== generation || !this.cluster.connected;
+    if (!isLate) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
+    const release = (): void => this.release(dispatcher);
+    if (!isLate) {
+      this.events.emit('request.started', () =>
+        claimed.map(({ id, attempt }) => ({ id, modelId: model.id, attempt })),
+      );
+    }
+    for (const one of claimed) {
+      const ended = isLate ? this.runs.release(one, model) : this.runs.execute(one, model);
+      void ended.then(release, (error: Error) => {
+        this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
+        release();
+      });
+    }
+  }
+
+  private release(dispatcher: ModelDispatcher): void {
+    const { id } = dispatcher.model;
+    this.slots.release(id);
+    if (dispatcher.hasMore || dispatcher.isDue || this.index.depth(id) > 0) this.wake(id);
+  }
+}

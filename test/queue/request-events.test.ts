@@ -1,0 +1,155 @@
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import { randomUUID } from 'node:crypto';
+import { Expirer } from '../../src/queue/duties/expirer.js';
+import { Rescuer } from '../../src/queue/duties/rescuer.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import type { RequestEvents } from '../../src/queue/request-events.js';
+import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+type Published = { [Name in keyof RequestEvents]: [name: Name, event: RequestEvents[Name][number]] };
+
+let service: TestService;
+let calls: QueueCalls;
+let model: ScriptedModel;
+let published: Published[keyof RequestEvents][] = [];
+
+beforeAll(async () => {
+  model = await new ScriptedModel().start();
+  const models = modelsFile(
+    model.entry('test/model', { attempts: 2 }),
+    model.entry('test/narrow', { concurrency: 1, expires: '1h' }),
+    '  - { id: test/broken, runner: { kind: demo, demo: echo } }',
+  );
+  service = await startTestService({ models });
+  calls = new QueueCalls(service);
+  service.app.get(RunnerRegistry).register('demo', { run: () => Promise.reject(new TypeError('oops')) });
+  const names = [
+    'request.submitted',
+    'request.started',
+    'request.requeued',
+    'request.completed',
+    'node.lost',
+  ];
+  for (const name of names as (keyof RequestEvents)[]) {
+    service.app.get(EventEmitter2).on(name, (events: readonly object[]) => {
+      for (const event of events) published.push([name, event] as (typeof published)[number]);
+    });
+  }
+});
+
+beforeEach(() => (published = []));
+
+afterAll(async () => {
+  await service.stop();
+  await model.stop();
+});
+
+/** What was published of a request, in its order, once it has completed. */
+async function lifeOf(id: string): Promise<unknown[]> {
+  const life = (): typeof published => published.filter(([, event]) => event.id === id);
+  await until(() => life().some(([name]) => name === 'request.completed'), {
+    message: `the end of ${id} is published`,
+  });
+  return life().map(([name, event]) => [name, { ...event, id: undefined }]);
+}
+
+/** The two that every request of a model begins with, when it starts at once. */
+async function beginning(modelId: string): Promise<unknown[]> {
+  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
+  return [
+    ['request.submitted', { modelId, keyId: key!.id }],
+    ['request.started', { modelId, attempt: 1 }],
+  ];
+}
+
+const runMs = expect.any(Number);
+
+test('a request that succeeds is published from its submission to its end', async () => {
+  const id = await calls.run('test/model');
+  expect(await lifeOf(id)).toEqual([
+    ...(await beginning('test/model')),
+    ['request.completed', { modelId: 'test/model', outcome: 'succeeded', attempt: 1, runMs }],
+  ]);
+});
+
+test('a failed attempt and a failed request say why', async () => {
+  const id = await calls.run('test/model', { status: 503, headers: { 'retry-after': '0' } });
+  const modelId = 'test/model';
+  const failure = { code: 'model_unavailable', message: 'The model answered 503.' };
+  expect(await lifeOf(id)).toEqual([
+    ...(await beginning(modelId)),
+    ['request.requeued', { modelId, attempt: 1, reason: 'failed', delayMs: expect.any(Number), failure }],
+    ['request.started', { modelId, attempt: 2 }],
+    ['request.completed', { modelId, outcome: 'failed', attempt: 2, runMs, failure }],
+  ]);
+});
+
+test('what a runner broke with is published with it', async () => {
+  const id = await calls.run('test/broken');
+  expect((await lifeOf(id)).at(-1)).toEqual([
+    'request.completed',
+    expect.objectContaining({
+      failure: { code: 'model_error', message: 'The runner broke.', cause: new TypeError('oops') },
+    }),
+  ]);
+});
+
+test('what is cancelled or expires while it waits never ran', async () => {
+  const running = await calls.submit('test/narrow', { hold: true });
+  const [cancelled, expired] = await calls.submitAll(2, 'test/narrow');
+  await calls.cancel(cancelled!);
+  await service.query(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+  await service.app.get(Expirer).runOnce();
+  for (const [id, outcome] of [
+    [cancelled, 'cancelled'],
+    [expired, 'expired'],
+  ]) {
+    expect((await lifeOf(id!)).slice(1)).toEqual([
+      ['request.completed', { modelId: 'test/narrow', outcome, attempt: 0 }],
+    ]);
+  }
+  await model.answer(running);
+  await lifeOf(running);
+});
+
+test('a lost node is published, and what becomes of its runs', async () => {
+  const ids = await calls.submitAll(2, 'test/model', { hold: true });
+  await Promise.all(ids.map((id) => model.arrived(id)));
+  const node = { id: randomUUID(), name: 'gone' };
+  await service.query(
+    `INSERT INTO node (id, name, role, heartbeat_at) VALUES ($1, $2, 'all', now() - interval '1 hour')`,
+    [node.id, node.name],
+  );
+  await service.query(`UPDATE lease SET node_id = $1`, [node.id]);
+  await service.query(`UPDATE request SET lost_attempts = 1, attempt = 2 WHERE id = $1`, [ids[1]]);
+  await service.app.get(Rescuer).rescueNow();
+  expect(published).toContainEqual(['node.lost', node]);
+  const modelId = 'test/model';
+  expect(published).toContainEqual([
+    'request.requeued',
+    { id: ids[0], modelId, attempt: 1, reason: 'lost', delayMs: 0 },
+  ]);
+  expect((await lifeOf(ids[1]!)).at(-1)).toEqual([
+    'request.completed',
+    { modelId, outcome: 'failed', attempt: 2, failure: expect.objectContaining({ code: 'node_lost' }) },
+  ]);
+  // The runs of before go on without a lease; the second run of the one that was requeued has one.
+  await Promise.all(ids.map((id) => model.answer(id)));
+  await model.answer(ids[0]!, '{}', 2);
+  await lifeOf(ids[0]!);
+});
+
+test('a list that nobody listens for is not made', () => {
+  let made = 0;
+  const emitter = new EventEmitter2();
+  const events = new QueueEvents(emitter);
+  const list = () => [{ id: String(++made), name: 'node' }];
+  events.emit('node.lost', list);
+  expect(made).toBe(0);
+  emitter.on('node.lost', () => undefined);
+  events.emit('node.lost', list);
+  expect(made).toBe(1);
+});
