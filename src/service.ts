@@ -12,6 +12,7 @@ import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
+import { runnerKinds } from './runners/runner-kinds.js';
 import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {
@@ -21,6 +22,8 @@ export interface RunningService {
   databaseUrl: string;
   /** The key that was made because an embedded database had none; it cannot be shown again. */
   newKey: string | undefined;
+  /** Nobody can submit yet: there is no key, and none was made. */
+  needsKey: boolean;
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
   stop(): Promise<void>;
   /** Ends the grace of a stop that is under way: runs are handed back now. */
@@ -29,7 +32,7 @@ export interface RunningService {
 
 /** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
 export async function startService(config: Config): Promise<RunningService> {
-  const models = loadModelsFile(config.modelsFile, config.environment);
+  const models = loadModelsFile(config.modelsFile, config.environment, runnerKinds);
   const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;
@@ -47,16 +50,21 @@ export async function startService(config: Config): Promise<RunningService> {
       abortOnError: false,
       forceCloseConnections: true,
     });
-    configureHttp(app, config);
+    configureHttp(
+      app,
+      config,
+      models.map(({ id }) => id),
+    );
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
-    const { printOnce: newKey } = await app.get(KeysService).bootstrap();
+    const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);
     return {
       app,
       url: listeningUrl(app),
       databaseUrl,
       newKey,
+      needsKey,
       stop,
       endGracePeriod: () => app?.get(QueueLifecycle).endGracePeriod(),
     };
