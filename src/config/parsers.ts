@@ -2,18 +2,17 @@ import type { RateLimits } from './rate-limits.js';
 
 /* Each parser throws an Error whose message says what would have been accepted. */
 
-export function parseInteger(value: string, least: number, most: number): number {
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < least || number > most) {
-    throw new Error(`expected a whole number from ${least} to ${most}`);
-  }
-  return number;
+export function parseSwitch(value: string): boolean {
+  const text = value.toLowerCase();
+  if (text !== 'on' && text !== 'off') throw new Error('expected one of on, off');
+  return text === 'on';
 }
 
-export function parseChoice<const T extends string>(value: string, choices: readonly T[]): T {
-  const choice = choices.find((candidate) => candidate === value.toLowerCase());
-  if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
-  return choice;
+export function parseList(value: string): string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 export function parseUrl(value: string, protocols: readonly string[]): string {
