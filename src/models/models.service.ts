@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
-import { Database } from '../database/database.js';
 import { ModelEntity } from './model.entity.js';
 import type { Model } from './model.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
@@ -17,14 +16,13 @@ export class ModelsService implements OnModuleInit {
   constructor(
     @Inject(MODELS) models: Model[],
     @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
-    private readonly database: Database,
   ) {
     this.models = new Map(models.map((model) => [model.id, model]));
   }
 
   async onModuleInit(): Promise<void> {
     const rows = this.all().map(toRow);
-    const different = await findDifferences(this.database, rows);
+    const different = await findDifferences(this.table, rows);
     if (different.length > 0) {
       this.log.warn(
         `other nodes were started with another models file: ${different.join(', ')} differ; give all nodes the same file`,

@@ -1,5 +1,4 @@
-import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import type { Repository } from 'typeorm';
 import type { ModelEntity } from '../model.entity.js';
 
 export type ModelRow = Omit<ModelEntity, 'updatedAt'>;
@@ -9,9 +8,7 @@ export type ModelRow = Omit<ModelEntity, 'updatedAt'>;
  * options, only here, or only there (they run it, so it has slots). Without other nodes a difference is a change
  * of the file. Nodes that start in the same instant may not see each other yet.
  */
-const findDifferencesStatement: Statement = {
-  name: 'find_model_differences',
-  text: `
+const findDifferencesText = `
     WITH entry AS (
       SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::int[])
         AS entry (id, description, runner, concurrency, timeout_ms, expires_ms, attempts)
@@ -30,11 +27,13 @@ const findDifferencesStatement: Statement = {
     SELECT id
     FROM different
     WHERE EXISTS (SELECT FROM node WHERE heartbeat_at > clock_timestamp() - interval '6 seconds')
-    ORDER BY id`,
-};
+    ORDER BY id`;
 
-export async function findDifferences(database: Database, models: readonly ModelRow[]): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(findDifferencesStatement, [
+export async function findDifferences(
+  table: Repository<ModelEntity>,
+  models: readonly ModelRow[],
+): Promise<string[]> {
+  const rows = await table.query<{ id: string }[]>(findDifferencesText, [
     models.map(({ id }) => id),
     models.map(({ description }) => description),
     models.map(({ runner }) => runner),
