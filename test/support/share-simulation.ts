@@ -27,7 +27,7 @@ interface Event {
 }
 
 /** Time that only passes from one event to the next. */
-export class SimulatedTime {
+class SimulatedTime {
   now = 0;
   private readonly heap: Event[] = [];
   private order = 0;
