@@ -5,7 +5,7 @@ import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budg
 import type { Grant, GrantRequest, ShareRow } from './share-store.js';
 
 /** A call is held so long for a share that other nodes may give back. */
-export const holdMs = 250;
+const holdMs = 250;
 /** Held calls have their budget asked for again so often: a message may be lost. */
 const askEveryMs = 100;
 /** Of its unused share a node keeps half when another asks. */

@@ -6,7 +6,7 @@ import { ShareBook } from './share-book.js';
 import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
-export const fenceMs = 3_000;
+const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 const sweepMs = 20;

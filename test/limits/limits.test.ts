@@ -226,7 +226,7 @@ describe('statements', () => {
     const limits = parseRateLimits('3/h');
     const names = await during(() =>
       Promise.all(
-        times(100, () =>
+        times(100, async () =>
           shares.admit({
             subject: `address:198.51.100.${++address}`,
             routeClass: 'other',

@@ -7,7 +7,7 @@ import {
   type SimulatedNode,
 } from '../support/share-simulation.js';
 
-/** `npm run test:processes` runs the thousands. */
+/** `npm run test:processes` runs two thousand. */
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 500);
 
 // Hundreds of thousands of refusals are made here: without their stacks it takes half as long.
@@ -103,7 +103,7 @@ test(`no window of any position exceeds its limit, over ${seeds} seeds of nodes 
     }
   }
   expect(admitted).toBeGreaterThan(seeds * 50);
-}, 300_000);
+}, 400_000);
 
 interface Load {
   limits: RateLimits;

@@ -17,6 +17,8 @@ import type {
 /** A node waits so long for an answer of the database. */
 const timeoutMs = 2_000;
 
+const settled = Promise.resolve();
+
 interface Event {
   at: number;
   order: number;
@@ -25,7 +27,7 @@ interface Event {
 }
 
 /** Time that only passes from one event to the next. */
-export class SimulatedTime {
+class SimulatedTime {
   now = 0;
   private readonly heap: Event[] = [];
   private order = 0;
@@ -46,7 +48,7 @@ export class SimulatedTime {
     for (let next = this.take(until); next !== undefined; next = this.take(until)) {
       this.now = next.at;
       next.work();
-      for (let turn = 0; turn < next.turns; turn++) await undefined;
+      for (let turn = 0; turn < next.turns; turn++) await settled;
     }
     this.now = until;
   }
@@ -257,7 +259,7 @@ export class SimulatedNode {
           if (this.isCutOff || this.fleet.isDatabaseAway) return fail();
           if (this.random() < this.fleet.faults.lateStatements) {
             fail();
-            return time.at(time.now + this.random() * 3 * timeoutMs, () => void work(...args));
+            return time.at(time.now + this.random() * 3 * timeoutMs, () => work(...args));
           }
           time.at(time.now + this.latency(), () => {
             const result = work(...args);
@@ -310,6 +312,11 @@ export class SimulatedFleet {
     return (this.listed ??= [...this.nodes]);
   }
 
+  private add(node: SimulatedNode): void {
+    this.nodes.add(node);
+    this.listed = undefined;
+  }
+
   /** Takes it from `nodes`. */
   leave(node: SimulatedNode): void {
     this.nodes.delete(node);
@@ -320,10 +327,7 @@ export class SimulatedFleet {
     this.joined++;
     const node = new SimulatedNode(this, this.random);
     void node.keeper.start().then(
-      () => {
-        this.nodes.add(node);
-        this.listed = undefined;
-      },
+      () => this.add(node),
       () => undefined,
     );
     return node;
