@@ -131,8 +131,6 @@ const hot = [
   'read_status_one',
   'read_status_many',
   'read_log',
-  'read_output',
-  'log_usage',
 ];
 
 async function expectGoodPlans(): Promise<void> {
@@ -150,7 +148,7 @@ async function expectGoodPlans(): Promise<void> {
   expect(await planOf('expire_waiting')).not.toMatch(/Sort/);
   expect(await planOf('read_log')).not.toMatch(/Sort/);
   // A look-up prunes to the partition of one day.
-  for (const name of ['read_status_one', 'read_output', 'cancel']) {
+  for (const name of ['read_status_one', 'cancel']) {
     expect(await planOf(name)).toMatch(/Subplans Removed: [1-9]/);
   }
 }
