@@ -14,8 +14,12 @@ try {
   process.exit(1);
 }
 process.argv[1] = fileURLToPath(target);
-stopWithParent();
+const watch = stopWithParent();
 await import(target.href);
+// What stops already takes no second signal from the end of its parent, which hands the runs back at once.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+  if (process.listenerCount(signal) > 0) process.once(signal, () => clearInterval(watch));
+}
 
 /** npm passes a SIGTERM to its shell only: the shell ends, and we would run on with nobody to stop us. */
 function stopWithParent() {
@@ -25,5 +29,5 @@ function stopWithParent() {
     clearInterval(watch);
     process.kill(process.pid, 'SIGTERM');
   }, 500);
-  watch.unref();
+  return watch.unref();
 }

@@ -22,6 +22,8 @@ export interface RunningService {
   databaseUrl: string;
   /** The key that was made because an embedded database had none; it cannot be shown again. */
   newKey: string | undefined;
+  /** Nobody can submit yet: there is no key, and none was made. */
+  needsKey: boolean;
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
   stop(): Promise<void>;
   /** Ends the grace of a stop that is under way: runs are handed back now. */
@@ -48,16 +50,21 @@ export async function startService(config: Config): Promise<RunningService> {
       abortOnError: false,
       forceCloseConnections: true,
     });
-    configureHttp(app, config);
+    configureHttp(
+      app,
+      config,
+      models.map(({ id }) => id),
+    );
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
-    const { printOnce: newKey } = await app.get(KeysService).bootstrap();
+    const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);
     return {
       app,
       url: listeningUrl(app),
       databaseUrl,
       newKey,
+      needsKey,
       stop,
       endGracePeriod: () => app?.get(QueueLifecycle).endGracePeriod(),
     };

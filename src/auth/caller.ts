@@ -19,8 +19,12 @@ export interface Caller {
 
 /** Throws `forbidden` unless the caller's key is for this model, whether or not such a model exists. */
 export function assertMayUse(caller: Caller, modelId: string): void {
-  if (caller.models === null || caller.models.some((pattern) => covers(pattern, modelId))) return;
+  if (mayUse(caller, modelId)) return;
   throw new DomainError('forbidden', `This API key may not use the model ${modelId}.`);
+}
+
+export function mayUse({ models }: Caller, modelId: string): boolean {
+  return models === null || models.some((pattern) => covers(pattern, modelId));
 }
 
 function covers(pattern: string, modelId: string): boolean {

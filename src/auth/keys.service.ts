@@ -49,16 +49,17 @@ export class KeysService {
 
   /**
    * Once at the start: BOOTSTRAP_API_KEY exists, and an embedded database is never left without any key.
-   * `printOnce` is a key that was just made and that nobody has seen yet.
+   * `printOnce` is a key that was just made and that nobody has seen yet; `isMissing`: there is no key at all.
    */
-  async bootstrap(): Promise<{ printOnce?: string }> {
+  async bootstrap(): Promise<{ printOnce?: string; isMissing?: true }> {
     const { bootstrapApiKey, databaseUrl } = this.config;
     if (bootstrapApiKey !== undefined) {
       await this.store.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap' });
       this.finder.forget();
       return {};
     }
-    if (databaseUrl !== undefined || !(await this.store.isEmpty())) return {};
+    if (!(await this.store.isEmpty())) return {};
+    if (databaseUrl !== undefined) return { isMissing: true };
     return { printOnce: (await this.create({ name: 'bootstrap' })).reveal() };
   }
 

@@ -6,7 +6,7 @@ import {
   parseAddressList,
   parseBytes,
   parseDuration,
-  parseList,
+  parseOrigins,
   parseRateLimits,
   parseSwitch,
   parseUrl,
@@ -98,7 +98,7 @@ export class Config {
   logLevel = 'info';
 
   /** Origins that a browser may call from; empty: CORS is off. */
-  @Setting('CORS_ORIGINS', Parsed(parseList))
+  @Setting('CORS_ORIGINS', Parsed(parseOrigins))
   corsOrigins: string[] = [];
 
   /** Recognises this process in the `node` table; not unique. */

@@ -8,7 +8,7 @@ export function parseSwitch(value: string): boolean {
   return text === 'on';
 }
 
-export function parseList(value: string): string[] {
+function parseList(value: string): string[] {
   return value
     .split(',')
     .map((part) => part.trim())
@@ -74,4 +74,21 @@ export function parseAddressList(value: string): boolean | number | string[] {
     throw new Error('expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8');
   }
   return addresses;
+}
+
+/** Origins as browsers send them, with commas between, or `*`: whatever never matches one is a fault. */
+export function parseOrigins(value: string): string[] {
+  const origins = parseList(value);
+  const wrong = origins.some((origin) => (origin === '*' ? origins.length > 1 : !isOrigin(origin)));
+  if (wrong) {
+    throw new Error(
+      'expected origins as browsers send them, such as https://app.example.org or http://localhost:5173: scheme, ' +
+        'host and, if it is not the usual one, port; no slash at the end, no path, no wildcard within. Or * alone, for any',
+    );
+  }
+  return origins;
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -1,4 +1,5 @@
 import type { Application } from 'express';
+import { isReserved } from './reserved-path.js';
 
 /** What of Express's router is needed; its own types do not show the matching. */
 interface RouterLayer {
@@ -15,7 +16,7 @@ export function allowedMethods(app: Application, path: string): string[] {
     const methods = String(layer.route.path).includes('*') ? wild : exact;
     for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
   }
-  const found = exact.size > 0 ? exact : wild;
+  const found = exact.size > 0 || isReserved(path) ? exact : wild;
   if (found.has('GET')) found.add('HEAD');
   return [...found].sort();
 }

@@ -8,12 +8,20 @@ import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { deferContinue } from './expect-continue.js';
 import { QuietNestLogger } from './quiet-nest-logger.js';
+import { refuseReservedSubmit } from './reserved-path.js';
 import { assignRequestId } from './request-id.js';
 import { securityHeaders } from './security-headers.js';
 import { limitServer } from './server-limits.js';
 
-/** Everything between the socket and the guards. `app` was made without a body parser and does not listen yet. */
-export function configureHttp(app: NestExpressApplication, config: Config): void {
+/**
+ * Everything between the socket and the guards. `app` was made without a body parser and does not listen yet;
+ * `models` are the ids that the API description offers.
+ */
+export function configureHttp(
+  app: NestExpressApplication,
+  config: Config,
+  models: readonly string[] = [],
+): void {
   app.useLogger(app.get(QuietNestLogger));
   app.set('trust proxy', config.trustProxy);
   app.set('etag', false);
@@ -24,7 +32,8 @@ export function configureHttp(app: NestExpressApplication, config: Config): void
   app.use(securityHeaders(config.corsOrigins.length > 0));
   if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
   app.use(refuseWhileDraining(app.get(Draining)));
-  serveDocs(app);
+  app.use(refuseReservedSubmit);
+  serveDocs(app, models);
 
   const server: Server = app.getHttpServer();
   limitServer(server);

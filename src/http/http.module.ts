@@ -1,6 +1,7 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { AccessLog } from './access-log.js';
+import { BaseUrl } from './base-url.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
 import { CorsFields } from './cors-fields.js';
@@ -14,12 +15,13 @@ import { ProblemFilter } from './problem.filter.js';
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },
     AccessLog,
+    BaseUrl,
     BodyReader,
     ClientAddress,
     CorsFields,
     Draining,
     Exchanges,
   ],
-  exports: [AccessLog, BodyReader, ClientAddress, Draining, Exchanges],
+  exports: [AccessLog, BaseUrl, BodyReader, ClientAddress, Draining, Exchanges],
 })
 export class HttpModule {}

@@ -40,6 +40,11 @@ class LogLines {
     maxLength: maxWaitingBytes,
   });
 
+  constructor() {
+    // A terminal that was closed takes no lines; that must not keep a stop from its end.
+    this.out.on('error', () => undefined);
+  }
+
   write(line: string): void {
     // In this mode it takes bytes, which its types do not know.
     this.out.write(Buffer.from(line) as unknown as string);

@@ -34,7 +34,6 @@ export function toProblem(error: DomainError, instance: string): Problem {
     ...(errors === undefined ? {} : { errors }),
     ...(details === undefined ? {} : { details }),
   };
-  // Last, because already_completed answers with a word for its status.
   return { ...problem, ...extensions };
 }
 

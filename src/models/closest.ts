@@ -4,6 +4,7 @@ function closest(word: string, known: Iterable<string>): string | undefined {
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   if (word.length > 64) return undefined;
   for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance && distance < candidate.length) [best, bestDistance] = [candidate, distance];
   }

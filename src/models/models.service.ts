@@ -1,25 +1,34 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { ModelEntity } from './model.entity.js';
 import type { Model } from './model.js';
+import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
 
 /** The model endpoints of this service. */
 @Injectable()
 export class ModelsService implements OnModuleInit {
+  private readonly log = new Logger(ModelsService.name);
   private readonly models: ReadonlyMap<string, Model>;
 
   constructor(
     @Inject(MODELS) models: Model[],
-    @InjectRepository(ModelEntity) private readonly rows: Repository<ModelEntity>,
+    @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
   ) {
     this.models = new Map(models.map((model) => [model.id, model]));
   }
 
   async onModuleInit(): Promise<void> {
-    await this.save();
+    const rows = this.all().map(toRow);
+    const different = await findDifferences(this.table, rows);
+    if (different.length > 0) {
+      this.log.warn(
+        `other nodes were started with another models file: ${different.join(', ')} differ; give all nodes the same file`,
+      );
+    }
+    await this.save(rows);
   }
 
   get(id: string): Model | undefined {
@@ -36,19 +45,12 @@ export class ModelsService implements OnModuleInit {
    * the order of the ids, so none waits for another in a circle; a row that is right already is not written. Models
    * that left the file stay, as old requests name them.
    */
-  private async save(): Promise<void> {
-    const rows = this.all().map(
-      ({ id, description, runner, concurrency, timeoutMs, expiresMs, attempts }) => ({
-        id,
-        description,
-        runner: runner.label(),
-        concurrency,
-        timeoutMs,
-        expiresMs,
-        attempts,
-      }),
-    );
+  private async save(rows: ModelRow[]): Promise<void> {
     rows.sort((one, other) => (one.id < other.id ? -1 : 1));
-    await this.rows.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
+    await this.table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
   }
+}
+
+function toRow({ id, description, runner, concurrency, timeoutMs, expiresMs, attempts }: Model): ModelRow {
+  return { id, description, runner: runner.label(), concurrency, timeoutMs, expiresMs, attempts };
 }

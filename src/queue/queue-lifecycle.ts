@@ -73,7 +73,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     if (this.runs.size > 0) {
       const seconds = Math.ceil(this.config.shutdownGraceMs / 1_000);
       this.log.log(
-        `stopping: ${this.runs.size} runs may end within ${seconds} s; a second signal hands them back now`,
+        `stopping: ${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'} may end within ${seconds} s; a second signal hands them back now`,
       );
     }
     await this.runsEnded(this.config.shutdownGraceMs, () => this.graceEnded);

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
+import { BaseUrl } from '../http/base-url.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
 import { type Exchange, Exchanges } from '../http/exchange.js';
 import type { Reply } from '../http/reply.js';
 import { Gate } from '../limits/gate.js';
 import { toFastPathRequest, type FastPathRequest } from './fast-path-request.js';
-import { BaseUrl } from './request-urls.js';
 import { RequestHandlers } from './request-handlers.js';
 
 /**

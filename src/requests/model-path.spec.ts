@@ -12,10 +12,17 @@ it.each([
   ['HTTPS://example.org:8443/v1/queue/acme/image?x', 'acme/image'],
 ])('%s names the model %s', (url, modelId) => expect(modelIdOfPath(url)).toBe(modelId));
 
-it.each(['/v1/queue/acme%2Fimage', '/v1/queue/acme/a%2fb'])(
-  'a percent-encoded slash is no separator: %s names none',
-  (url) => expect(modelIdOfPath(url)).toBeUndefined(),
+it.each([
+  '/v1/queue/acme%2Fimage%2Fupscale',
+  '/v1/queue/acme/image%2fupscale',
+  '/v1/queue/acme%2Fimage/upscale/?a',
+])('a percent-encoded slash separates like a slash: %s', (url) =>
+  expect(modelIdOfPath(url)).toBe('acme/image/upscale'),
 );
+
+it('what is encoded twice is decoded once', () => {
+  expect(modelIdOfPath('/v1/queue/acme%252Fimage')).toBe('acme%2Fimage');
+});
 
 it.each(['/v1/queue/%', '/v1/queue/acme/%zz', '/v1/queue/%c3', '/v1/queue/%ff%fe'])(
   'a path that is not percent-encoded right names none: %s',

@@ -1,6 +1,6 @@
 /**
- * The model id of a submission's path. Segments are decoded one by one, after splitting, so a
- * percent-encoded slash is never a separator. undefined: the path is not even percent-encoded right.
+ * The model id of a submission's path. `%2F` separates like `/`: generated clients encode path parameters, and no
+ * segment can hold a slash. undefined: the path is not even percent-encoded right.
  */
 export function modelIdOfPath(originalUrl: string): string | undefined {
   const path = originalUrl
@@ -9,8 +9,7 @@ export function modelIdOfPath(originalUrl: string): string | undefined {
     .replace(/^\/v1\/queue\//, '')
     .replace(/\/$/, '');
   try {
-    const segments = path.split('/').map(decodeURIComponent);
-    return segments.some((segment) => segment.includes('/')) ? undefined : segments.join('/');
+    return decodeURIComponent(path);
   } catch {
     return undefined;
   }

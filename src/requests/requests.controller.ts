@@ -2,6 +2,7 @@ import { Controller, Get, Header, Headers, Param, Post, Put, Query, Req, Res } f
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { BaseUrl } from '../http/base-url.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.decorator.js';
@@ -13,7 +14,6 @@ import { ApiFetchResponse } from './openapi/api-fetch-response.js';
 import { ApiStatus } from './openapi/api-status.js';
 import { ApiSubmit } from './openapi/api-submit.js';
 import { RequestHandlers } from './request-handlers.js';
-import { BaseUrl } from './request-urls.js';
 
 /**
  * The routes of requests. Submissions and statuses mostly come by `FastPath` instead, which runs the same gate and the

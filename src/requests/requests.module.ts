@@ -4,14 +4,13 @@ import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { FastPath } from './fast-path.js';
 import { RequestHandlers } from './request-handlers.js';
-import { BaseUrl } from './request-urls.js';
 import { RequestsController } from './requests.controller.js';
 import { RequestsService } from './requests.service.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
-  providers: [BaseUrl, FastPath, RequestHandlers, RequestsService],
-  exports: [BaseUrl, RequestsService],
+  providers: [FastPath, RequestHandlers, RequestsService],
+  exports: [RequestsService],
 })
 export class RequestsModule {}

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
-import { assertMayUse, type Caller } from '../auth/caller.js';
+import { assertMayUse, type Caller, mayUse } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
+import { hint } from '../models/closest.js';
+import { isModelId } from '../models/model-id.js';
 import { ModelsService } from '../models/models.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
@@ -33,12 +35,7 @@ export class RequestsService {
   ): Promise<Accepted> {
     if (modelId !== undefined) assertMayUse(caller, modelId);
     const model = modelId === undefined ? undefined : this.models.get(modelId);
-    if (model === undefined) {
-      throw new DomainError(
-        'unknown_model',
-        'There is no such model here. Models are listed in models.yaml.',
-      );
-    }
+    if (model === undefined) throw this.unknownModel(caller, modelId);
     const { text, bytes, value } = parseInputBody(body);
     const errors = model.validate(value);
     if (errors.length > 0) {
@@ -51,6 +48,13 @@ export class RequestsService {
       key: idempotencyKey,
       fingerprint: fingerprintOf(model.id, text),
     });
+  }
+
+  /** Suggests only what the caller may use: a key is told of no other models. */
+  private unknownModel(caller: Caller, modelId = ''): DomainError {
+    const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
+    const name = isModelId(modelId) ? `model "${modelId}"` : 'such model';
+    return new DomainError('unknown_model', `There is no ${name} here${hint(modelId, usable) || '.'}`);
   }
 
   /** A request that is not the caller's is as unknown as one that never was. */
@@ -117,7 +121,7 @@ export class RequestsService {
           'already_completed',
           'The request has completed; there is nothing left to cancel.',
           {
-            extensions: { status: 'ALREADY_COMPLETED' },
+            extensions: { cancel_status: 'ALREADY_COMPLETED' },
           },
         );
       case 'unknown':

@@ -7,7 +7,7 @@ let calls: QueueCalls;
 let id: string;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ limits: '1000/s' });
   calls = new QueueCalls(service);
   id = await calls.run('demo/text/echo');
 });
@@ -127,8 +127,6 @@ const models = [
   'demo/%00',
   'demo/text/echo%00',
   'demo/text/%65cho%20',
-  'demo%2ftext%2fecho',
-  'demo/text%2fecho',
   'demo%252Ftext/echo',
   'demo\\text\\echo',
   'demo%5Ctext%5Cecho',

@@ -8,18 +8,13 @@ import { startTestService, type TestService } from '../support/index.js';
 const run = promisify(execFile);
 const bin = (name: string): string => resolve('node_modules', name);
 
-/** What a user of the API would write. A wrong path, member or status value would not compile. */
-const usage = `
+/** What users of the API would write. A wrong path, member or status value would not compile. */
+const openapiFetch = `
 import createClient from 'openapi-fetch';
 import type { components, paths } from './api.js';
 
 const [, , baseUrl, key] = process.argv;
-const client = createClient<paths>({
-  baseUrl: baseUrl!,
-  headers: { authorization: \`Key \${key}\` },
-  // Model ids keep their slashes.
-  pathSerializer: (path, values) => path.replace(/\\{(\\w+)\\}/g, (_match, name: string) => String(values[name])),
-});
+const client = createClient<paths>({ baseUrl: baseUrl!, headers: { authorization: \`Key \${key}\` } });
 
 const submitted = await client.POST('/v1/queue/{model_id}', {
   params: { path: { model_id: 'demo/text/echo' } },
@@ -40,6 +35,7 @@ const { data: output } = await client.GET('/v1/queue/requests/{request_id}', { p
 const late = await client.PUT('/v1/queue/requests/{request_id}/cancel', { params: { path } });
 const unknown = await client.GET('/v1/queue/requests/{request_id}', { params: { path: { request_id: 'nobody' } } });
 const code: components['schemas']['Problem']['code'] | undefined = unknown.error?.code;
+if (late.response.status === 400 && late.error !== undefined && 'cancel_status' in late.error) late.error.status.toFixed();
 const ready = await client.GET('/health/ready');
 console.log(
   JSON.stringify({
@@ -53,6 +49,35 @@ console.log(
 );
 `;
 
+const heyApi = `
+import { cancel, response, status, stream, submit } from './client/index.js';
+import { client } from './client/client.gen.js';
+
+const [, , baseUrl, key] = process.argv;
+client.setConfig({ baseUrl: baseUrl!, auth: key! });
+
+const submitted = await submit({ path: { model_id: 'demo/text/echo' }, body: { prompt: 'hello' }, throwOnError: true });
+const path = { request_id: submitted.data.request_id };
+const { stream: events } = await stream({ path, query: { logs: '1' } });
+let last: string | undefined;
+for await (const event of events) last = (event as unknown as { status: string }).status;
+const { data } = await status({ path, throwOnError: true });
+const seconds: number | null | undefined = data.status === 'COMPLETED' ? data.metrics.inference_time : undefined;
+const output = await response({ path });
+const late = await cancel({ path });
+const unknown = await response({ path: { request_id: 'nobody' } });
+console.log(
+  JSON.stringify({
+    last,
+    success: data.status === 'COMPLETED' && data.success,
+    timed: typeof seconds === 'number',
+    output: output.data,
+    late: late.response?.status,
+    code: unknown.error?.code,
+  }),
+);
+`;
+
 let service: TestService;
 let directory: string;
 
@@ -60,6 +85,7 @@ beforeAll(async () => {
   service = await startTestService();
   directory = await mkdtemp(join(tmpdir(), 'nowserving-client-'));
   await symlink(resolve('node_modules'), join(directory, 'node_modules'));
+  await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
 });
 
 afterAll(async () => {
@@ -67,37 +93,49 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('a typed client generated from openapi.json compiles and takes a request through its life', async () => {
-  await run(process.execPath, [
-    bin('openapi-typescript/bin/cli.js'),
+const node = (...args: string[]): Promise<{ stdout: string }> =>
+  run(process.execPath, args, { cwd: directory }).catch((error: { stdout: string; stderr: string }) =>
+    Promise.reject(new Error(`${error.stdout}\n${error.stderr}`)),
+  );
+
+/** Compiles what was generated with what a user writes, runs it, and returns what that prints. */
+async function tryOut(usage: string): Promise<unknown> {
+  await writeFile(join(directory, 'usage.ts'), usage);
+  const options = '--ignoreConfig --strict --skipLibCheck --noUncheckedIndexedAccess --target es2022';
+  await node(
+    bin('typescript/bin/tsc'),
+    'usage.ts',
+    ...options.split(' '),
+    '--module',
+    'nodenext',
+    '--types',
+    'node',
+  );
+  const { stdout } = await node('usage.js', service.url, service.key);
+  return JSON.parse(stdout) as unknown;
+}
+
+const wholeLife = {
+  success: true,
+  timed: true,
+  output: { prompt: 'hello' },
+  late: 400,
+  code: 'unknown_request',
+};
+
+test('what openapi-typescript generates and openapi-fetch sends takes a request through its life', async () => {
+  await node(bin('openapi-typescript/bin/cli.js'), resolve('openapi.json'), '--output', 'api.d.ts');
+  expect(await tryOut(openapiFetch)).toEqual({ ...wholeLife, ready: 'up' });
+}, 60_000);
+
+test('what @hey-api/openapi-ts generates does so too, with the stream', async () => {
+  await node(
+    bin('@hey-api/openapi-ts/bin/run.js'),
+    '--input',
     resolve('openapi.json'),
     '--output',
-    join(directory, 'api.d.ts'),
-  ]);
-  await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
-  await writeFile(join(directory, 'client.ts'), usage);
-  const compiler = [bin('typescript/bin/tsc'), 'client.ts', '--ignoreConfig', '--strict', '--skipLibCheck'];
-  await run(
-    process.execPath,
-    [
-      ...compiler,
-      '--target',
-      'es2022',
-      '--module',
-      'nodenext',
-      '--types',
-      'node',
-      '--noUncheckedIndexedAccess',
-    ],
-    { cwd: directory },
-  ).catch((error: { stdout: string }) => Promise.reject(new Error(error.stdout)));
-  const { stdout } = await run(process.execPath, ['client.js', service.url, service.key], { cwd: directory });
-  expect(JSON.parse(stdout)).toEqual({
-    success: true,
-    timed: true,
-    output: { prompt: 'hello' },
-    late: 400,
-    code: 'unknown_request',
-    ready: 'up',
-  });
+    'client',
+    '--silent',
+  );
+  expect(await tryOut(heyApi)).toEqual({ ...wholeLife, last: 'COMPLETED' });
 }, 60_000);

@@ -134,12 +134,14 @@ test('wrong settings are named all at once, without their values', async () => {
     ROLE: 'boss',
     DATABASE_URL: 'mysql://root:secret@localhost/queue',
     SHUTDOWN_GRACE: 'soon',
+    CORS_ORIGINS: 'http://localhost:5173/',
     RATE_LIMIT_SUBMIT: 'lots',
   });
   expect([code, stdout]).toEqual([1, '']);
   const [first, ...faults] = stderr.trimEnd().split('\n');
   expect(first).toBe('These settings are wrong:');
   expect(faults.map((line) => line.trim().replace(/:.*/, '')).toSorted()).toEqual([
+    'CORS_ORIGINS',
     'DATABASE_URL',
     'PORT',
     'RATE_LIMIT_SUBMIT',

@@ -1,9 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createTestDatabase, spawnService, type TestDatabase, until } from '../support/index.js';
+import {
+  createTestDatabase,
+  type SpawnedService,
+  spawnService,
+  type TestDatabase,
+  until,
+} from '../support/index.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const key = 'a-key-that-is-long-enough';
@@ -98,6 +104,47 @@ describe('the built service', () => {
       await rm(directory, { recursive: true, force: true });
     }
   }, 120_000);
+
+  it('says how to make a key while its PostgreSQL has none, and no longer when there is one', async () => {
+    const database = await createTestDatabase();
+    const first = await spawnService({ DATABASE_URL: database.url });
+    await until(() => /There is no API key yet.*npm run keys -- create/.test(first.output));
+    const second = await spawnService({ DATABASE_URL: database.url, BOOTSTRAP_API_KEY: key });
+    const third = await spawnService({ DATABASE_URL: database.url });
+    await until(() => third.output.includes('/docs'));
+    for (const service of [second, third]) expect(service.output).not.toContain('There is no API key yet');
+    for (const service of [first, second, third]) {
+      service.kill('SIGTERM');
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+    }
+    await database.drop();
+  }, 60_000);
+
+  it('names the models that other nodes have otherwise, and none when it is alone or has the same', async () => {
+    const database = await createTestDatabase();
+    const directory = await mkdtemp(join(tmpdir(), 'nowserving-models-'));
+    const file = join(directory, 'models.yaml');
+    const entry = (id: string, option = ''): string =>
+      `  - { id: ${id}, runner: { kind: demo, demo: echo }${option} }\n`;
+    const start = async (...entries: string[]): Promise<SpawnedService> => {
+      await writeFile(file, `models:\n${entries.join('')}`);
+      return spawnService({ DATABASE_URL: database.url, MODELS_FILE: file });
+    };
+    const warning = /other nodes were started with another models file: (.*) differ/;
+    const stopped = async (service: SpawnedService): Promise<string | undefined> => {
+      service.kill('SIGTERM');
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+      return warning.exec(service.output)?.[1];
+    };
+    expect(await stopped(await start(entry('a/old')))).toBeUndefined();
+    const first = await start(entry('a/same'), entry('a/changed'), entry('a/gone'));
+    expect(await stopped(await start(entry('a/same'), entry('a/changed'), entry('a/gone')))).toBeUndefined();
+    const other = await start(entry('a/same'), entry('a/changed', ', concurrency: 2'), entry('a/new'));
+    expect(await stopped(other)).toBe('a/changed, a/gone, a/new');
+    expect(await stopped(first)).toBeUndefined();
+    await rm(directory, { recursive: true, force: true });
+    await database.drop();
+  }, 60_000);
 
   it('ends with one clear line when it cannot reach its database', async () => {
     const start = spawnService({ DATABASE_URL: 'postgresql://127.0.0.1:1/none' });

@@ -19,7 +19,10 @@ let service: TestService;
 
 beforeAll(async () => {
   await model.start();
-  service = await startTestService({ models: model.models('test/raced', { concurrency: 16 }) });
+  service = await startTestService({
+    limits: '1000/s',
+    models: model.models('test/raced', { concurrency: 16 }),
+  });
 });
 afterAll(async () => {
   await service.stop();
@@ -33,7 +36,8 @@ const submit = async (): Promise<string> => {
 
 const cancel = async (id: string): Promise<[number, string]> => {
   const response = await service.put(`/v1/queue/requests/${id}/cancel`);
-  return [response.status, ((await response.json()) as { status: string }).status];
+  const { status, cancel_status: word = status } = (await response.json()) as Record<string, string>;
+  return [response.status, word!];
 };
 
 const endings = (ids: string[]): Promise<Ending[]> =>

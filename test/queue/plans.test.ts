@@ -1,9 +1,11 @@
+import { DataSource } from 'typeorm';
 import { Database } from '../../src/database/database.js';
 import { Pipeline } from '../../src/database/pipeline.js';
 import type { Queries, Statement } from '../../src/database/statement.js';
 import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
+import { QueueStore } from '../../src/queue/queue-store.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { QueueCalls } from '../support/queue-calls.js';
@@ -27,6 +29,7 @@ beforeAll(async () => {
   model = await new ScriptedModel().start();
   const settings = { attempts: 2, expires: '1h' };
   service = await startTestService({
+    limits: '1000/s',
     models: modelsFile(model.entry('test/model', settings)),
     config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
   });
@@ -205,6 +208,25 @@ describe('the hot statements find their rows by index, and the claim sorts nothi
     await service.query(`TRUNCATE queue_entry`);
     await expectGoodPlans();
   });
+});
+
+test('plain reads of one request look into the partition of one day', async () => {
+  const dataSource = service.app.get(DataSource);
+  const id = (await service.query<{ id: string }>('SELECT id FROM request LIMIT 1'))[0]!.id;
+  const sent: [sql: string, values: unknown[]][] = [];
+  const { logger } = dataSource;
+  const remember = (sql: string, values: unknown[] = []): void => void sent.push([sql, values]);
+  dataSource.logger = Object.assign(Object.create(logger) as typeof logger, { logQuery: remember });
+  const store = service.app.get(QueueStore);
+  await store.output(id);
+  await store.logUsage(id);
+  dataSource.logger = logger;
+  expect(sent).toHaveLength(2);
+  for (const [sql, values] of sent) {
+    const lines = await dataSource.query<Record<string, string>[]>(`EXPLAIN ${sql}`, values);
+    const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
+    expect(new Set(plan.match(/ on request\w*_\d{8}/g))).toHaveProperty('size', 1);
+  }
 });
 
 test('a claim reads as little of a long queue as of a short one', async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
     model.entry('test/narrow', { concurrency: 1, expires: '1h' }),
     '  - { id: test/broken, runner: { kind: demo, demo: echo } }',
   );
-  service = await startTestService({ models });
+  service = await startTestService({ models, limits: 'off' });
   calls = new QueueCalls(service);
   service.app.get(RunnerRegistry).register('demo', { run: () => Promise.reject(new TypeError('oops')) });
   const names = [

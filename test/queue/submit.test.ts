@@ -5,7 +5,7 @@ let service: TestService;
 let calls: QueueCalls;
 
 beforeAll(async () => {
-  service = await startTestService({ config: { maxBodyBytes: 100_000 } });
+  service = await startTestService({ limits: '1000/s', config: { maxBodyBytes: 100_000 } });
   calls = new QueueCalls(service);
 });
 
@@ -145,13 +145,12 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     '/v1/queue/demo',
     '/v1/queue/demo/text',
     '/v1/queue/demo/text/echo/more',
-    '/v1/queue/demo%2Ftext%2Fecho',
-    '/v1/queue/demo/text%2Fecho',
+    '/v1/queue/demo%252Ftext%252Fecho',
+    '/v1/queue/demo%2F%2Ftext%2Fecho',
+    '/v1/queue/requests%2Fdemo',
     '/v1/queue/DEMO/text/echo',
     '/v1/queue/demo/text/echo%20',
     '/v1/queue/demo//text/echo',
-    '/v1/queue/requests/demo/text/echo',
-    '/v1/queue/requests',
     `/v1/queue/${'a/'.repeat(20)}b`,
     `/v1/queue/${'a'.repeat(300)}`,
     '/v1/queue/__proto__',
@@ -160,9 +159,30 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     expect(await verdict(send(path, '{}'))).toEqual([404, 'unknown_model']);
   });
 
-  test('at the queue itself, which is no model', async () => {
-    expect(await verdict(send('/v1/queue', '{}'))).toEqual([404, 'not_found']);
+  test.each([
+    ['demo/text/ecko', /^There is no model "demo\/text\/ecko" here, did you mean "demo\/text\/echo"\?$/],
+    ['demo%2Ftext%2Fecko', /did you mean "demo\/text\/echo"/],
+    ['demo/image/fractals', /did you mean "demo\/image\/fractal"/],
+    ['acme/video/upscale', /^There is no model "acme\/video\/upscale" here\.$/],
+  ])('at %s, where there is no model, which is told with the nearest there is', async (path, detail) => {
+    const problem = await problemOf(await send(`/v1/queue/${path}`, '{}'));
+    expect(problem).toMatchObject({ code: 'unknown_model', detail: expect.stringMatching(detail) });
+    expect(problem.detail).not.toContain('models.yaml');
   });
+
+  test('at a model that is near one of another key, which is not told', async () => {
+    const key = await calls.newKey({ models: ['demo/text/ech', 'demo/image/*'] });
+    const problem = await problemOf(await send('/v1/queue/demo/text/ech', '{}', keyHeader(key)));
+    expect(problem).toMatchObject({
+      code: 'unknown_model',
+      detail: 'There is no model "demo/text/ech" here.',
+    });
+  });
+
+  test.each(['/v1/queue', '/v1/queue/requests', '/v1/queue/requests/demo/text/echo'])(
+    'at %s, which can be no model',
+    async (path) => expect(await verdict(send(path, '{}'))).toEqual([404, 'not_found']),
+  );
 
   test.each(['', ' ', '{', '{"a":}', "{'a':1}", 'a=b', '[]', '[{}]', 'null', '"text"', '1'])(
     'with the body %j, which is no JSON object',

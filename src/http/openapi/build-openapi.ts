@@ -26,12 +26,18 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
         type: 'apiKey',
         in: 'header',
         name: 'Authorization',
-        description: 'The word `Key`, a space, and the API key: `Key ns_…`.',
+        description:
+          'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone will do.',
       },
       'key',
     )
     .addBearerAuth(
-      { type: 'http', scheme: 'bearer', description: 'The same API key as a bearer token.' },
+      {
+        type: 'http',
+        scheme: 'bearer',
+        bearerFormat: 'API key',
+        description: 'The same API key as a bearer token.',
+      },
       'bearer',
     )
     .build();

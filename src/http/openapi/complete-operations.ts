@@ -7,6 +7,15 @@ import type { Operation, PathItem, ResponseEntry, Responses } from './document-t
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'] as const satisfies readonly (keyof PathItem)[];
 
+/**
+ * A model's own 4xx, which are handed on: those that are registered and not tried again. Named one by one, because
+ * generators of clients stumble over the range `4XX`.
+ */
+const modelStatuses = [
+  400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 426,
+  428, 431, 451,
+];
+
 export function operationsOf(item: PathItem): Operation[] {
   return methods.map((method) => item[method]).filter((operation) => operation !== undefined);
 }
@@ -31,14 +40,11 @@ function completeOperation(operation: Operation & OperationNotes, document: Open
     ...(limit === undefined ? [] : ['rate_limited' as const]),
     ...common,
   ]);
-  for (const [status, group] of groupByStatus(codes)) operation.responses[status] = problemResponse(group);
+  const groups = groupByStatus(codes);
   if (modelAnswers === true) {
-    const answer = problemResponse(['model_error'], 400);
-    operation.responses['4XX'] = {
-      ...answer,
-      description: `\`model_error\`: the model’s own 4xx, as it was.`,
-    };
+    for (const status of modelStatuses) groups.set(status, [...(groups.get(status) ?? []), 'model_error']);
   }
+  for (const [status, group] of groups) operation.responses[status] = problemResponse(group, status);
   if (limit !== undefined) {
     const answer = problemResponse(['rate_limited'], 429);
     operation.responses['429'] = {

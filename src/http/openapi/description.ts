@@ -25,7 +25,7 @@ valid and must own the request. An installation with \`REQUEST_ACCESS=key\` dema
 ## Errors
 
 Every error is \`application/problem+json\` (RFC 9457). Decide by its \`code\`, which is stable; all of them are listed
-at [/docs/errors](/docs/errors). Wait for \`Retry-After\` seconds where it is sent, otherwise back off exponentially.
+at [/docs/errors](/docs/errors), with what to do next. Wait for \`Retry-After\` seconds where it is sent, otherwise back off exponentially.
 Unknown routes answer 404 \`not_found\`, known ones under another method 405 \`method_not_allowed\` with \`Allow\`,
 and what is no readable HTTP 400, 408 or 431 \`bad_request\`.
 

@@ -20,13 +20,16 @@ export const headerComponents: Record<string, Header> = {
   ),
   'X-RateLimit-Limit': whole('Requests that the tighter window admits.', 10),
   'X-RateLimit-Remaining': whole('Requests that it still admits.', 9),
-  'X-RateLimit-Reset': whole('Seconds until it admits its full number again.', 1),
+  'X-RateLimit-Reset': whole(
+    'Seconds until the oldest counted request leaves the tighter window and makes room for another.',
+    1,
+  ),
   'RateLimit-Policy': text(
     'All windows that hold, as the IETF draft has it: `q` requests in `w` seconds.',
     '"second";q=10;w=1, "minute";q=100;w=60',
   ),
   RateLimit: text(
-    'What is left of them: `r` requests, `t` seconds to the reset.',
+    'What is left of them: `r` requests, `t` seconds until the oldest counted one leaves and makes room for another.',
     '"second";r=9;t=1, "minute";r=99;t=60',
   ),
   'Retry-After': whole('Seconds to wait before trying again.', 1),

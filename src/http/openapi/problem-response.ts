@@ -10,7 +10,10 @@ const requestId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 /** A detail, and what goes with it, for the codes whose title says too little. */
 const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErrorOptions]>> = {
   invalid_query: ['logs must be 0, 1, true or false.'],
-  already_completed: ['The request has already completed.', { extensions: { status: 'ALREADY_COMPLETED' } }],
+  already_completed: [
+    'The request has already completed.',
+    { extensions: { cancel_status: 'ALREADY_COMPLETED' } },
+  ],
   invalid_input: [
     'The input does not fit the schema of demo/image/fractal.',
     { errors: [{ path: '/width', message: 'must be integer' }] },

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema, OmitType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { problemCodes } from '../../errors/problem-codes.js';
 
 const codes = Object.keys(problemCodes);
@@ -82,9 +82,10 @@ export class ProblemDto {
 
 @ApiSchema({
   name: 'AlreadyCompletedProblem',
-  description: 'As `Problem`, but `status` is a word: clients of such queues know it so.',
+  description:
+    'As `Problem`, and the word that a cancellation answers with: the other two answers have it in `status`, which is the HTTP status here (RFC 9457).',
 })
-export class AlreadyCompletedProblemDto extends OmitType(ProblemDto, ['status']) {
+export class AlreadyCompletedProblemDto extends ProblemDto {
   @ApiProperty({ description: 'Always the same.', enum: ['ALREADY_COMPLETED'], example: 'ALREADY_COMPLETED' })
-  status!: string;
+  cancel_status!: string;
 }

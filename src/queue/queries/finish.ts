@@ -22,6 +22,11 @@ interface Ended {
   ids: string[] | null;
 }
 
+const inferenceMs = 'extract(epoch FROM released.ended_at - released.started_at) * 1000';
+const ofRun = ['released.node_id', 'released.started_at', 'released.ended_at'];
+const whichEnded = `SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
+FROM completed`;
+
 /*
  * Purpose: ends runs for good: lease away, attempt written, request completed.
  * Race: a run whose lease was taken away finds no row with its token and changes nothing. Of two finishes the second
@@ -47,7 +52,7 @@ const finishAny = lazyStatement(
       error: 'released.error',
       failed_attempts: `failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer`,
       completed_at: 'released.ended_at',
-      inference_ms,
+      inference_ms: inferenceMs,
     },
     returning: [...ofRun, 'released.attempt_outcome', 'released.error_code', 'released.error_message'],
     message: 'message',
@@ -75,7 +80,7 @@ const finishSuccesses = lazyStatement(
       outcome: `'succeeded'`,
       output: 'released.output',
       completed_at: 'released.ended_at',
-      inference_ms,
+      inference_ms: inferenceMs,
     },
     returning: ofRun,
   })}, recorded AS (
@@ -85,11 +90,6 @@ const finishSuccesses = lazyStatement(
 )
 ${whichEnded}`,
 );
-
-const inference_ms = 'extract(epoch FROM released.ended_at - released.started_at) * 1000';
-const ofRun = ['released.node_id', 'released.started_at', 'released.ended_at'];
-const whichEnded = `SELECT count(*) AS count, CASE WHEN count(*) < cardinality($1::uuid[]) THEN array_agg(id) END AS ids
-FROM completed`;
 
 /** For each item whether its run still held the lease, and so ended the request. */
 export async function finish(database: Database, items: Finish[]): Promise<boolean[]> {

@@ -11,7 +11,9 @@ export const ApiCancel = (): RouteDecorator =>
       operationId: 'cancel',
       summary: 'Cancel a request',
       description:
-        'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored.',
+        'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +
+        'completed otherwise answers 400 `already_completed`: there `status` is the HTTP status, as in every problem ' +
+        '(RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
       security: keyWelcome,
     }),
     ApiRequestId(),

@@ -13,14 +13,14 @@ export const ApiSubmit = (): RouteDecorator =>
       description:
         'Answers as soon as the request is on disk. The body is read as JSON whatever its content type says; gzip, ' +
         'deflate and br are decoded.\n\n' +
-        'The model id is part of the path, slashes and all: `POST /v1/queue/demo/image/fractal`. A client that ' +
-        'encodes them as `%2F` asks for another model; OpenAPI 3.1 has no way to say so.',
+        'The model id is part of the path, slashes and all: `POST /v1/queue/demo/image/fractal`. A client may ' +
+        'encode them as `%2F`, as generated ones do: it is the same model.',
       security: keyNeeded,
     }),
     ApiParam({
       name: 'path',
       description:
-        '1 to 8 segments joined by `/`, which must not be percent-encoded; each is a letter or digit, then up to 63 ' +
+        '1 to 8 segments joined by `/` or `%2F`; each is a letter or digit, then up to 63 ' +
         'letters, digits, dots, underscores or hyphens. The first is never `requests`.',
       schema: {
         type: 'string',
