@@ -23,7 +23,8 @@ export type Origin = 'here' | 'elsewhere';
 
 type Listener = (changes: QueueChanges, origin: Origin) => void;
 
-const eventName = 'queue.changes';
+/** Its listeners get `QueueChanges`, and their `Origin`. */
+export const queueChanges = 'queue.changes';
 
 /** The queue's changes and what happens to requests, on the process's event emitter, with their types. */
 @Injectable()
@@ -31,7 +32,7 @@ export class QueueEvents {
   constructor(private readonly emitter: EventEmitter2) {}
 
   publish(changes: QueueChanges, origin: Origin = 'here'): void {
-    this.emitter.emit(eventName, changes, origin);
+    this.emitter.emit(queueChanges, changes, origin);
   }
 
   /** `list` is called only if anything listens: it happens thousands of times a second. */
@@ -43,7 +44,7 @@ export class QueueEvents {
 
   /** Returns what undoes it. */
   subscribe(listener: Listener): () => void {
-    this.emitter.on(eventName, listener);
-    return () => this.emitter.off(eventName, listener);
+    this.emitter.on(queueChanges, listener);
+    return () => this.emitter.off(queueChanges, listener);
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
-import type { QueueChanges } from '../queue/queue-events.js';
+import { type QueueChanges, queueChanges } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 import { stepsBetween } from './steps-between.js';
 
@@ -49,7 +49,7 @@ export class StatusSources {
 
   constructor(private readonly queue: QueueService) {}
 
-  @OnEvent('queue.changes')
+  @OnEvent(queueChanges)
   refreshChanged({ changed, missed }: QueueChanges): void {
     for (const id of changed ?? []) {
       const source = this.sources.get(id);

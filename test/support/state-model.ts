@@ -1,5 +1,4 @@
-import type { AttemptOutcome } from '../../src/queue/queries/finish.js';
-import type { Outcome } from '../../src/queue/request-state.js';
+import type { AttemptOutcome, Outcome } from '../../src/queue/request-state.js';
 
 export interface ModelLease {
   token: string;

@@ -2,10 +2,8 @@ import { jsonArray, uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { lazyStatement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
+import type { AttemptOutcome } from '../request-state.js';
 import { complete } from '../completion.js';
-
-/** How one run ended, as the `attempt` table has it. */
-export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
 
 export interface Finish {
   requestId: string;

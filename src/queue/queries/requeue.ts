@@ -1,6 +1,6 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { AttemptOutcome } from './finish.js';
+import type { AttemptOutcome } from '../request-state.js';
 
 export interface Requeue {
   requestId: string;
