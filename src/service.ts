@@ -12,6 +12,7 @@ import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
+import { runnerKinds } from './runners/runner-kinds.js';
 import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {
@@ -31,7 +32,7 @@ export interface RunningService {
 
 /** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
 export async function startService(config: Config): Promise<RunningService> {
-  const models = loadModelsFile(config.modelsFile, config.environment);
+  const models = loadModelsFile(config.modelsFile, config.environment, runnerKinds);
   const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;

@@ -14,18 +14,19 @@
  * @returns {Promise<ServiceStatements>}
  */
 export async function serviceStatements(bench, databaseUrl) {
-  const { createDataSource } = await bench.built.load('database/data-source.js');
+  const { createStatementPool } = await bench.built.load('database/statement-pool.js');
   const { Database } = await bench.built.load('database/database.js');
   const { claim } = await bench.built.load('queue/queries/claim.js');
   const { submit } = await bench.built.load('queue/queries/submit.js');
   const { finish } = await bench.built.load('queue/queries/finish.js');
-  const dataSource = await createDataSource({ url: databaseUrl, poolSize: 2 }).initialize();
-  bench.atEndOfScene(() => dataSource.destroy());
+  const pool = createStatementPool({ url: databaseUrl, size: 2 });
+  bench.atEndOfScene(() => pool.end());
+  const dataSource = { query: async (text, values) => (await pool.query(text, values)).rows };
   const [{ id: nodeId }] = await dataSource.query(
     `INSERT INTO node (id, name, role) VALUES (gen_random_uuid(), 'bench', 'scheduler') RETURNING id`,
   );
   return {
-    database: new Database(dataSource, { databasePreparedStatements: true }),
+    database: new Database(pool, { databasePreparedStatements: true }),
     claim,
     submit,
     finish,

@@ -1,90 +1,134 @@
 import { hostname } from 'node:os';
+import { Expose, Transform } from 'class-transformer';
+import { Matches } from 'class-validator';
+import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
 import {
   parseAddressList,
   parseBytes,
-  parseChoice,
   parseDuration,
-  parseInteger,
   parseOrigins,
   parseRateLimits,
+  parseSwitch,
   parseUrl,
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
 
+/** By field, the variable that sets it. */
+const variables = new Map<string | symbol, string>();
+
 /** All settings of one process, read from the environment once and never again. */
 export class Config {
+  @Setting('PORT', Numeric(), WholeNumber(0, 65_535))
   port = 3000;
+
+  @Setting('HOST')
   host = '127.0.0.1';
+
   /** A PostgreSQL 15 or newer; undefined: the embedded one in `dataDir`. */
+  @Setting('DATABASE_URL', Parsed(databaseUrl))
   databaseUrl: string | undefined;
+
   /** A URL that by-passes a pooler, for LISTEN and migrations; undefined: `databaseUrl`. */
+  @Setting('DATABASE_DIRECT_URL', Parsed(databaseUrl))
   databaseDirectUrl: string | undefined;
+
   /** Off behind a pooler that cannot keep prepared statements (PgBouncer before 1.21). */
+  @Setting('DATABASE_PREPARED_STATEMENTS', Parsed(parseSwitch))
   databasePreparedStatements = true;
+
+  @Setting('DATABASE_POOL_SIZE', Numeric(), WholeNumber(2, 200))
   databasePoolSize = 10;
+
+  @Setting('DATA_DIR')
   dataDir = '.data';
+
+  @Setting(
+    'BOOTSTRAP_API_KEY',
+    Matches(/^[\x21-\x7e]{16,200}$/, {
+      message: 'expected 16 to 200 printable characters without spaces',
+    }),
+  )
   bootstrapApiKey: string | undefined;
+
+  @Setting('MODELS_FILE')
   modelsFile = 'models.yaml';
+
+  @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler'))
   role: Role = 'all';
+
+  @Setting('PUBLIC_BASE_URL', Parsed(baseUrl))
   publicBaseUrl: string | undefined;
+
   /** Express's `trust proxy`: false, a number of hops, or a list of addresses. */
+  @Setting('TRUST_PROXY', Parsed(parseAddressList))
   trustProxy: boolean | number | string[] = false;
+
+  @Setting('MAX_BODY_BYTES', Parsed(parseBytes))
   maxBodyBytes = 10 * 1024 * 1024;
+
+  @Setting('MAX_OUTPUT_BYTES', Parsed(parseBytes))
   maxOutputBytes = 32 * 1024 * 1024;
+
+  @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
   requestAccess: 'capability' | 'key' = 'capability';
+
+  @Setting('RATE_LIMIT_SUBMIT', Parsed(parseRateLimits))
   rateLimitSubmit: RateLimits = parseRateLimits('10/s,100/m');
+
+  @Setting('RATE_LIMIT_OTHER', Parsed(parseRateLimits))
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
+
+  @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429))
   rateLimitStatus: 403 | 429 = 403;
+
+  @Setting('SHUTDOWN_GRACE', Parsed(parseDuration))
   shutdownGraceMs = 30_000;
+
   /** How long a completed request can be read; models may say otherwise. */
+  @Setting('RETENTION', Parsed(parseDuration))
   retentionMs = 30 * 86_400_000;
+
   /** How long inputs and outputs are kept, if shorter; null: as long as the request. */
+  @Setting('RETENTION_PAYLOAD', Parsed(parseDuration))
   retentionPayloadMs: number | null = null;
+
+  @Setting('LOG_LEVEL', Lowercase(), OneOf('silent', 'error', 'warn', 'info', 'debug', 'trace'))
   logLevel = 'info';
+
   /** Origins that a browser may call from; empty: CORS is off. */
+  @Setting('CORS_ORIGINS', Parsed(parseOrigins))
   corsOrigins: string[] = [];
+
   /** Recognises this process in the `node` table; not unique. */
+  @Setting('NODE_NAME')
   nodeName = `${hostname()}:${process.pid}`;
+
   /** The environment that `models.yaml` may refer to with `${NAME}`. */
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 
-type Reader = (config: Config, value: string) => void;
+/** A field that a variable of the environment sets, if its text meets the rules. */
+function Setting(name: string, ...rules: PropertyDecorator[]): PropertyDecorator {
+  return allOf(Expose({ name }), ...rules, (_, property) => variables.set(property, name));
+}
 
-/** One row a variable: how its text becomes a field. A parser throws with what it would have accepted. */
-const readers: Record<string, Reader> = {
-  PORT: (config, value) => (config.port = parseInteger(value, 0, 65_535)),
-  HOST: (config, value) => (config.host = value),
-  DATABASE_URL: (config, value) => (config.databaseUrl = parseUrl(value, ['postgres:', 'postgresql:'])),
-  DATABASE_DIRECT_URL: (config, value) =>
-    (config.databaseDirectUrl = parseUrl(value, ['postgres:', 'postgresql:'])),
-  DATABASE_PREPARED_STATEMENTS: (config, value) =>
-    (config.databasePreparedStatements = parseChoice(value, ['on', 'off']) === 'on'),
-  DATABASE_POOL_SIZE: (config, value) => (config.databasePoolSize = parseInteger(value, 2, 200)),
-  DATA_DIR: (config, value) => (config.dataDir = value),
-  BOOTSTRAP_API_KEY: (config, value) => (config.bootstrapApiKey = parseApiKey(value)),
-  MODELS_FILE: (config, value) => (config.modelsFile = value),
-  ROLE: (config, value) => (config.role = parseChoice(value, ['all', 'api', 'scheduler'])),
-  PUBLIC_BASE_URL: (config, value) =>
-    (config.publicBaseUrl = parseUrl(value, ['http:', 'https:']).replace(/\/+$/, '')),
-  TRUST_PROXY: (config, value) => (config.trustProxy = parseAddressList(value)),
-  MAX_BODY_BYTES: (config, value) => (config.maxBodyBytes = parseBytes(value)),
-  MAX_OUTPUT_BYTES: (config, value) => (config.maxOutputBytes = parseBytes(value)),
-  REQUEST_ACCESS: (config, value) => (config.requestAccess = parseChoice(value, ['capability', 'key'])),
-  RATE_LIMIT_SUBMIT: (config, value) => (config.rateLimitSubmit = parseRateLimits(value)),
-  RATE_LIMIT_OTHER: (config, value) => (config.rateLimitOther = parseRateLimits(value)),
-  RATE_LIMIT_STATUS: (config, value) =>
-    (config.rateLimitStatus = parseChoice(value, ['403', '429']) === '403' ? 403 : 429),
-  SHUTDOWN_GRACE: (config, value) => (config.shutdownGraceMs = parseDuration(value)),
-  RETENTION: (config, value) => (config.retentionMs = parseDuration(value)),
-  RETENTION_PAYLOAD: (config, value) => (config.retentionPayloadMs = parseDuration(value)),
-  LOG_LEVEL: (config, value) =>
-    (config.logLevel = parseChoice(value, ['silent', 'error', 'warn', 'info', 'debug', 'trace'])),
-  CORS_ORIGINS: (config, value) => (config.corsOrigins = parseOrigins(value)),
-  NODE_NAME: (config, value) => (config.nodeName = value),
-};
+function Numeric(): PropertyDecorator {
+  return Transform(({ value }: { value: string }) => (/^\d+$/.test(value) ? Number(value) : value));
+}
+
+function Lowercase(): PropertyDecorator {
+  return Transform(({ value }: { value: string }) => value.toLowerCase());
+}
+
+function databaseUrl(value: string): string {
+  return parseUrl(value, ['postgres:', 'postgresql:']);
+}
+
+function baseUrl(value: string): string {
+  return parseUrl(value, ['http:', 'https:']).replace(/\/+$/, '');
+}
 
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */
 export class ConfigError extends Error {
@@ -92,27 +136,11 @@ export class ConfigError extends Error {
 }
 
 export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const config = new Config();
-  config.environment = environment;
-  const faults: string[] = [];
-  for (const [name, read] of Object.entries(readers)) {
-    const value = environment[name]?.trim();
-    if (value === undefined || value === '') continue;
-    try {
-      read(config, value);
-    } catch (error) {
-      faults.push(`  ${name}: ${(error as Error).message}`);
-    }
-  }
+  const texts = Object.entries(environment).map(([name, text]) => [name, text?.trim() || undefined]);
+  const { instance, faults } = toInstance(Config, Object.fromEntries(texts) as object, { exposedOnly: true });
   if (faults.length > 0) {
-    throw new ConfigError(`These settings are wrong:\n${faults.join('\n')}`);
+    const lines = faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`);
+    throw new ConfigError(`These settings are wrong:\n${lines.join('\n')}`);
   }
-  return config;
-}
-
-function parseApiKey(value: string): string {
-  if (!/^[\x21-\x7e]{16,200}$/.test(value)) {
-    throw new Error('expected 16 to 200 printable characters without spaces');
-  }
-  return value;
+  return Object.assign(instance, { environment });
 }

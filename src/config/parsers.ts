@@ -2,18 +2,17 @@ import type { RateLimits } from './rate-limits.js';
 
 /* Each parser throws an Error whose message says what would have been accepted. */
 
-export function parseInteger(value: string, least: number, most: number): number {
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < least || number > most) {
-    throw new Error(`expected a whole number from ${least} to ${most}`);
-  }
-  return number;
+export function parseSwitch(value: string): boolean {
+  const text = value.toLowerCase();
+  if (text !== 'on' && text !== 'off') throw new Error('expected one of on, off');
+  return text === 'on';
 }
 
-export function parseChoice<const T extends string>(value: string, choices: readonly T[]): T {
-  const choice = choices.find((candidate) => candidate === value.toLowerCase());
-  if (choice === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
-  return choice;
+function parseList(value: string): string[] {
+  return value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 export function parseUrl(value: string, protocols: readonly string[]): string {
@@ -79,10 +78,7 @@ export function parseAddressList(value: string): boolean | number | string[] {
 
 /** Origins as browsers send them, with commas between, or `*`: whatever never matches one is a fault. */
 export function parseOrigins(value: string): string[] {
-  const origins = value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
+  const origins = parseList(value);
   const wrong = origins.some((origin) => (origin === '*' ? origins.length > 1 : !isOrigin(origin)));
   if (wrong) {
     throw new Error(

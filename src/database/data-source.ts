@@ -12,27 +12,19 @@ export const migrations = [
   Views1790000000004,
 ];
 
-/**
- * Every statement here looks rows up by key, in the order of the key. A plan made while a table was empty would
- * scan or sort it for as long as the connection lives, so the other ways are closed from the start.
- */
-const plannerSettings = `SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
-  SET enable_hashjoin = off; SET enable_mergejoin = off;
-  SET jit = off; SET plan_cache_mode = force_generic_plan`;
-
 export interface DataSourceOptions {
   url: string;
   poolSize: number;
   entities?: TypeOrmOptions['entities'];
-  /** A hung server holds a call no longer; its connection is then thrown away. Default: no limit. */
-  queryTimeoutMs?: number;
+  /** For each statement. Default: none, as migrations need. */
+  statementTimeoutMs?: number;
 }
 
 export function createDataSource({
   url,
   poolSize,
   entities = [],
-  queryTimeoutMs,
+  statementTimeoutMs,
 }: DataSourceOptions): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -46,13 +38,15 @@ export function createDataSource({
     extra: {
       max: poolSize,
       connectionTimeoutMillis: 3_000,
-      // A new one costs the first callers after a quiet while 15 ms; pg would close it after 10 s.
       idleTimeoutMillis: 60_000,
       keepAlive: true,
-      query_timeout: queryTimeoutMs,
-      // A statement is sent when it is handed over, also behind others: see `Pipeline`.
+      // TypeORM sends some of its own statements without waiting for the one before.
       pipeline: true,
-      onConnect: (client: pg.ClientBase) => client.query(plannerSettings),
+      ...(statementTimeoutMs !== undefined && {
+        // A server that hangs does not keep its own time; its connection is then thrown away.
+        query_timeout: statementTimeoutMs + 1_000,
+        onConnect: (client: pg.ClientBase) => client.query(`SET statement_timeout = ${statementTimeoutMs}`),
+      }),
     },
   });
 }

@@ -1,8 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import type { DataSource } from 'typeorm';
-import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { Config } from '../config/config.js';
 import { databaseError, isRefusedRow } from '../errors/database-error.js';
 import { namedQuery } from '../internals/named-query.js';
@@ -12,20 +9,22 @@ import type { Queries, Statement } from './statement.js';
 // bigint columns are sequence values and counts: all below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Runs the queue's own statements on TypeORM's pool, past TypeORM, which cannot prepare by name. */
+export const statementPoolToken = Symbol('STATEMENT_POOL');
+
+/** Runs the hot and contended statements, past TypeORM, which cannot prepare by name. */
 @Injectable()
-export class Database implements Queries {
+export class Database implements Queries, OnApplicationShutdown {
   private readonly prepared: boolean;
 
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    @Inject(statementPoolToken) private readonly pool: pg.Pool,
     config: Config,
   ) {
     this.prepared = config.databasePreparedStatements;
   }
 
-  private get pool(): pg.Pool {
-    return (this.dataSource.driver as PostgresDriver).master as pg.Pool;
+  onApplicationShutdown(): Promise<void> {
+    return this.pool.end();
   }
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {

@@ -1,4 +1,5 @@
 import type { RateWindow } from '../config/rate-limits.js';
+import { DomainError } from '../errors/domain-error.js';
 
 /** How one window stands after a call was admitted or refused. */
 export interface WindowState {
@@ -25,4 +26,9 @@ export class Admission {
   get retryAfterSeconds(): number {
     return Math.max(1, Math.ceil(Math.max(0, ...this.exhausted.map(({ resetMs }) => resetMs)) / 1_000));
   }
+}
+
+/** Neither admitted nor refused: this node may not decide. */
+export function unavailable(): DomainError {
+  return new DomainError('unavailable', 'The service cannot count calls just now. Try again in a moment.');
 }

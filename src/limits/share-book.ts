@@ -4,8 +4,6 @@ import { idOf, toRequest, toRow } from './budget-rows.js';
 import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
 import type { Grant, GrantRequest, ShareRow } from './share-store.js';
 
-/** Callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
-export const maxBudgets = 200_000;
 /** A call is held so long for a share that other nodes may give back. */
 export const holdMs = 250;
 /** Held calls have their budget asked for again so often: a message may be lost. */
@@ -25,6 +23,9 @@ export class ShareBook {
   private unwritten = new Set<Budget>();
   private idleScan = this.budgets.entries();
 
+  /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
+  constructor(private readonly maxBudgets = 200_000) {}
+
   get size(): number {
     return this.budgets.size;
   }
@@ -42,7 +43,7 @@ export class ShareBook {
     const id = idOf(key);
     const known = this.budgets.get(id);
     if (known !== undefined) return known;
-    if (!hasKey && this.budgets.size >= maxBudgets) {
+    if (!hasKey && this.budgets.size >= this.maxBudgets) {
       throw new DomainError(
         'unavailable',
         'The service has too many callers at once. Try again in a minute.',

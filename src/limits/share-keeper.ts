@@ -1,10 +1,9 @@
-import { DomainError } from '../errors/domain-error.js';
-import type { Admission } from './admission.js';
-import type { Budget, BudgetKey, LimitSubject } from './budget.js';
+import { type Admission, unavailable } from './admission.js';
+import type { BudgetKey, LimitSubject } from './budget.js';
 import { HolderWatch } from './holder-watch.js';
 import { idOf } from './budget-rows.js';
 import { ShareBook } from './share-book.js';
-import type { HolderBeat, ShareMessages, ShareStore, Timing } from './share-store.js';
+import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
 export const fenceMs = 3_000;
@@ -13,12 +12,6 @@ const retryMs = 300;
 const sweepMs = 20;
 const maxGrants = 200;
 const maxRows = 1_000;
-
-/** Hears what becomes of the writes. */
-export interface KeeperListener {
-  failed(error: unknown): void;
-  worked(): void;
-}
 
 /**
  * Keeps this node's shares in step with the database: one statement at a time asks for grants, writes use behind, or
@@ -48,11 +41,6 @@ export class ShareKeeper {
     private readonly newHolderId: () => string,
     private readonly listener?: KeeperListener,
   ) {}
-
-  /** How many callers it knows. */
-  get size(): number {
-    return this.book.size;
-  }
 
   async start(): Promise<void> {
     await this.register();
@@ -182,23 +170,21 @@ export class ShareKeeper {
   private async askForGrants(): Promise<void> {
     const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
     const requests = taken.map(({ request }) => request);
+    const budgets = taken.map(({ budget }) => budget);
     try {
-      const { isKnown, grants, strays } = await this.store.grant(
-        this.nextBeat(),
-        requests,
-        this.watch.gone(this.timing.now()),
-      );
+      const gone = this.watch.gone(this.timing.now());
+      const { isKnown, grants, strays } = await this.store.grant(this.nextBeat(), requests, gone);
       if (!isKnown) return this.lose();
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
       if (!this.isAlive(now)) return this.book.rejectHeld(unavailable());
-      taken.forEach(({ budget }, i) => this.book.applyGrant(budget, grants[i]!, now));
+      budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now));
       const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
       if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
     } catch (error) {
-      this.book.rejectHeld(error, budgetsOf(taken));
+      this.book.rejectHeld(error, budgets);
       // What it may have granted all the same is given back with the next write.
-      this.book.putBackUnwritten(budgetsOf(taken));
+      this.book.putBackUnwritten(budgets);
       throw error;
     }
   }
@@ -259,12 +245,4 @@ export class ShareKeeper {
     this.isWriteDue = true;
     this.book.clear(unavailable());
   }
-}
-
-function budgetsOf(taken: readonly { budget: Budget }[]): Budget[] {
-  return taken.map(({ budget }) => budget);
-}
-
-function unavailable(): DomainError {
-  return new DomainError('unavailable', 'The service cannot count calls just now. Try again in a moment.');
 }

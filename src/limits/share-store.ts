@@ -95,6 +95,12 @@ export interface ShareMessages {
   gave(keys: readonly BudgetKey[]): void;
 }
 
+/** Hears what becomes of the writes. */
+export interface KeeperListener {
+  failed(error: unknown): void;
+  worked(): void;
+}
+
 /** The process's monotonic clock and timers; a simulation has its own. */
 export interface Timing {
   now(): number;

@@ -58,7 +58,9 @@ export class ShareWindow {
   /** Until the oldest admission leaves the window; 0 if there is none. */
   resetMs(now: number): number {
     const oldest = this.ends[this.head];
-    return oldest === undefined ? 0 : Math.max(0, oldest + this.window.windowMs - now);
+    if (oldest === undefined) return 0;
+    // Never above the window, by the last digit of a number: that would be a second more in whole seconds.
+    return Math.min(this.window.windowMs, Math.max(0, oldest + this.window.windowMs - now));
   }
 
   /** Gives up all but what is used and a part of the rest: only a share above the use may shrink. False: nothing to give. */

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
 
 /** One endpoint of `models.yaml` as it was last read, for those who look with SQL. */
 @Entity('model')
@@ -28,6 +28,6 @@ export class ModelEntity {
   @Column({ type: 'integer' })
   attempts!: number;
 
-  @Column({ name: 'updated_at', type: 'timestamptz', default: () => 'now()' })
+  @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', default: () => 'now()' })
   updatedAt!: Date;
 }

@@ -1,14 +1,11 @@
 import type { FieldError } from '../errors/domain-error.js';
-
-export type RunnerSpec =
-  | { kind: 'http'; url: string; headers: Readonly<Record<string, string>> }
-  | { kind: 'demo'; demo: 'echo' | 'fractal' | 'flaky' };
+import type { RunnerOptions } from './runner-kind.js';
 
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface Model {
   readonly id: string;
   readonly description: string;
-  readonly runner: RunnerSpec;
+  readonly runner: RunnerOptions;
   /** Runs at once, over all nodes. */
   readonly concurrency: number;
   /** One run may take this long. */

@@ -5,6 +5,7 @@ import type { Model } from './model.js';
 import { readModel } from './model-reader.js';
 import { ModelsFileError } from './models-file-error.js';
 import { OptionMap } from './option-map.js';
+import type { RunnerKind } from './runner-kind.js';
 import type { Environment } from './substitute.js';
 import { YamlSource } from './yaml-source.js';
 
@@ -12,14 +13,23 @@ const maxFileBytes = 1024 ** 2;
 const maxModels = 1_000;
 
 /** Reads and checks the models file. Throws a `ModelsFileError` that names every fault. */
-export function loadModelsFile(path: string, environment: Environment): Model[] {
-  return parseModels(readText(path), path, environment);
+export function loadModelsFile(
+  path: string,
+  environment: Environment,
+  kinds: readonly RunnerKind[],
+): Model[] {
+  return parseModels(readText(path), path, environment, kinds);
 }
 
 /** `file` is how messages call it. */
-export function parseModels(text: string, file: string, environment: Environment): Model[] {
+export function parseModels(
+  text: string,
+  file: string,
+  environment: Environment,
+  kinds: readonly RunnerKind[],
+): Model[] {
   const source = new YamlSource(text);
-  const context = { source, environment, schemas: new InputSchemas() };
+  const context = { source, environment, schemas: new InputSchemas(), kinds };
   const models: Model[] = [];
   if (source.isReadable) {
     const ids = new Set<string>();
@@ -41,7 +51,7 @@ function entries(source: YamlSource): Node[] {
     source.fault(root, 'expected a map with "models"');
     return [];
   }
-  const list = new OptionMap(source, root, ['models']).node('models');
+  const list = new OptionMap(source, root).allowOnly(['models']).node('models');
   if (!isSeq(list) || list.items.length < 1 || list.items.length > maxModels) {
     source.fault(list ?? root, `models: expected a list of 1 to ${maxModels} models`);
     return [];

@@ -1,8 +1,10 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
 import { Database } from '../database/database.js';
+import { ModelEntity } from './model.entity.js';
 import type { Model } from './model.js';
-import { findDifferences } from './queries/find-differences.js';
-import { saveModels } from './queries/save-models.js';
+import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
 
@@ -14,19 +16,21 @@ export class ModelsService implements OnModuleInit {
 
   constructor(
     @Inject(MODELS) models: Model[],
+    @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
     private readonly database: Database,
   ) {
     this.models = new Map(models.map((model) => [model.id, model]));
   }
 
   async onModuleInit(): Promise<void> {
-    const different = await findDifferences(this.database, this.all());
+    const rows = this.all().map(toRow);
+    const different = await findDifferences(this.database, rows);
     if (different.length > 0) {
       this.log.warn(
         `other nodes were started with another models file: ${different.join(', ')} differ; give all nodes the same file`,
       );
     }
-    await saveModels(this.database, this.all());
+    await this.save(rows);
   }
 
   get(id: string): Model | undefined {
@@ -37,4 +41,18 @@ export class ModelsService implements OnModuleInit {
   all(): Model[] {
     return [...this.models.values()];
   }
+
+  /**
+   * Copies the models file into the `model` table, where people's queries join it. Nodes that start together write in
+   * the order of the ids, so none waits for another in a circle; a row that is right already is not written. Models
+   * that left the file stay, as old requests name them.
+   */
+  private async save(rows: ModelRow[]): Promise<void> {
+    rows.sort((one, other) => (one.id < other.id ? -1 : 1));
+    await this.table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
+  }
+}
+
+function toRow({ id, description, runner, concurrency, timeoutMs, expiresMs, attempts }: Model): ModelRow {
+  return { id, description, runner: runner.label(), concurrency, timeoutMs, expiresMs, attempts };
 }

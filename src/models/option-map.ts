@@ -1,55 +1,85 @@
-import { isScalar, type Node, type YAMLMap } from 'yaml';
+import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
+import { type Class, EntryFault, type Fault, ruledProperties, toInstance } from '../tools/validation.js';
 import { hint } from './closest.js';
 import type { YamlSource } from './yaml-source.js';
 
-/** Turns an option's value into what is kept; throws an Error that says what would have been accepted. */
-export type OptionParser<T> = (value: unknown) => T;
+export interface Reading {
+  /** Options that have readers of their own. */
+  except?: readonly string[];
+  /** What becomes of each text, also of those within a map; throws what is wrong with it. */
+  eachText?: (text: string) => string;
+}
 
 /** A YAML map whose keys are options. What is wrong becomes a fault with its line; reading goes on. */
 export class OptionMap {
   private readonly options = new Map<string, { key: Node; value: Node | null }>();
 
-  /** `known` undefined: the names are free, as those of headers are. */
   constructor(
     readonly source: YamlSource,
     private readonly map: YAMLMap,
-    known?: readonly string[],
   ) {
     for (const { key, value } of map.items) {
       const name = isScalar(key) ? String(key.value) : '';
-      if (known !== undefined && !known.includes(name)) {
-        this.source.fault(key as Node, `unknown option "${name}"${hint(name, known)}`);
-      }
       this.options.set(name, { key: key as Node, value: source.resolve(value) });
     }
-  }
-
-  get names(): string[] {
-    return [...this.options.keys()];
   }
 
   node(name: string): Node | null {
     return this.options.get(name)?.value ?? null;
   }
 
-  /** Reads one option; `fallback` stands where it was left out or is wrong. */
-  read<T>(name: string, parse: OptionParser<T>, fallback: T): T {
-    const option = this.options.get(name);
-    if (option === undefined) return fallback;
-    try {
-      return parse(option.value === null ? null : this.source.value(option.value));
-    } catch (error) {
-      this.source.fault(option.key, `${name}: ${(error as Error).message}`);
-      return fallback;
-    }
-  }
-
-  require<T>(name: string, parse: OptionParser<T>, fallback: T): T {
-    if (!this.options.has(name)) this.source.fault(this.map, `"${name}" is missing`);
-    return this.read(name, parse, fallback);
-  }
-
   fault(name: string, message: string): void {
     this.source.fault(this.options.get(name)?.key ?? this.map, `${name}: ${message}`);
+  }
+
+  allowOnly(known: readonly string[]): this {
+    for (const [name, { key }] of this.options) {
+      if (!known.includes(name)) this.source.fault(key, `unknown option "${name}"${hint(name, known)}`);
+    }
+    return this;
+  }
+
+  /** The options that the class has, by its rules; one that is wrong has its default. */
+  read<T extends object>(Options: Class<T>, { except = [], eachText }: Reading = {}): T {
+    const known = ruledProperties(Options);
+    const plain = this.allowOnly(known).values(eachText, except);
+    const { instance, faults } = toInstance(Options, plain);
+    const defaults = new Options();
+    for (const fault of faults) {
+      const property = fault.property as keyof T & string;
+      instance[property] = defaults[property];
+      // What could not be read at all has its fault already.
+      if (!this.options.has(property) || Object.hasOwn(plain, property)) this.report(fault);
+    }
+    return instance;
+  }
+
+  /** As the rules are to see them. */
+  private values(eachText: Reading['eachText'], except: readonly string[] = []): Record<string, unknown> {
+    const values = new Map<string, unknown>();
+    for (const [name, { value }] of this.options) {
+      if (except.includes(name)) continue;
+      try {
+        if (eachText !== undefined && isMap(value)) {
+          values.set(name, new OptionMap(this.source, value).values(eachText));
+          continue;
+        }
+        const plain = value === null ? null : this.source.value(value);
+        values.set(name, typeof plain === 'string' && eachText !== undefined ? eachText(plain) : plain);
+      } catch (error) {
+        this.fault(name, (error as Error).message);
+      }
+    }
+    return Object.fromEntries(values);
+  }
+
+  private report({ property, message, cause }: Fault): void {
+    const value = this.node(property);
+    if (!this.options.has(property)) this.source.fault(this.map, `"${property}" ${message}`);
+    else if (value === null || !(cause instanceof AggregateError)) this.fault(property, message);
+    else {
+      const map = new OptionMap(this.source, value as YAMLMap);
+      for (const { entry, message: wrong } of cause.errors as EntryFault[]) map.fault(entry, wrong);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
 import { Cluster } from './cluster/cluster.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import { Expirer } from './duties/expirer.js';
@@ -12,9 +13,19 @@ import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { IndexSync } from './duties/index-sync.js';
 import { Dispatcher } from './runs/dispatcher.js';
+import { AttemptEntity } from './entities/attempt.entity.js';
+import { DelayedEntryEntity } from './entities/delayed-entry.entity.js';
+import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
+import { LeaseEntity } from './entities/lease.entity.js';
+import { NodeEntity } from './entities/node.entity.js';
+import { QueueEntryEntity } from './entities/queue-entry.entity.js';
+import { RequestEntity } from './entities/request.entity.js';
+import { RequestEventEntity } from './entities/request-event.entity.js';
+import { SlotGrantEntity } from './entities/slot-grant.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 import { NodeIdentity } from './cluster/node-identity.js';
 import { QueueEvents } from './queue-events.js';
+import { QueueStore } from './queue-store.js';
 import { QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
 import { RequestIds } from './submit/request-id.js';
@@ -26,7 +37,21 @@ import { SharedStatements } from './shared-statements.js';
 import { Slots } from './cluster/slots.js';
 import { Submissions } from './submit/submissions.js';
 
+/** All that the migrations make: what is not read through TypeORM is declared for those who come to. */
+const entities = [
+  AttemptEntity,
+  DelayedEntryEntity,
+  IdempotencyKeyEntity,
+  LeaseEntity,
+  NodeEntity,
+  QueueEntryEntity,
+  RequestEntity,
+  RequestEventEntity,
+  SlotGrantEntity,
+];
+
 @Module({
+  imports: [TypeOrmModule.forFeature(entities)],
   providers: [
     Cluster,
     ClusterMessages,
@@ -43,6 +68,7 @@ import { Submissions } from './submit/submissions.js';
     QueueEvents,
     QueueLifecycle,
     QueueService,
+    QueueStore,
     RequestIds,
     RequestLog,
     Rescuer,

@@ -6,8 +6,8 @@ import { cancel } from './queries/cancel.js';
 import type { RequestError } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
 import { readLog } from './queries/read-log.js';
-import { readOutput } from './queries/read-output.js';
 import type { StatusRow } from './status-row.js';
+import { QueueStore } from './queue-store.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
 import { SharedStatements } from './shared-statements.js';
@@ -19,6 +19,7 @@ export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'al
 export class QueueService {
   constructor(
     private readonly database: Database,
+    private readonly store: QueueStore,
     private readonly statements: SharedStatements,
     private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
@@ -42,7 +43,7 @@ export class QueueService {
 
   /** JSON text. */
   output(requestId: string): Promise<string | null> {
-    return readOutput(this.database, requestId);
+    return this.store.output(requestId);
   }
 
   async cancel(requestId: string): Promise<CancelAnswer> {

@@ -1,6 +1,9 @@
 export type RequestState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
+/** How one run ended, as the `attempt` table has it. */
+export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
+
 export interface Transition {
   /** null: it did not exist. */
   readonly from: RequestState | null;

@@ -3,7 +3,8 @@ import { modelIdOfPath } from './model-path.js';
 
 /** A call that the fast path may serve. */
 export type FastPathRequest =
-  { kind: 'submit'; modelId: string } | { kind: 'status'; requestId: string; logs: string | undefined };
+  | { kind: 'submit'; modelId: string }
+  | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
 
 const submission = /^\/v1\/queue\/((?!requests(?:[/?]|$))[\w.~/%-]+?)\/?(?:\?|$)/;
 const status = /^\/v1\/queue\/requests\/([0-9a-f-]{36})\/status(?:\?logs=(\w+))?$/;
@@ -18,5 +19,5 @@ export function toFastPathRequest({ method, url, headers }: IncomingMessage): Fa
   }
   if (method !== 'GET') return undefined;
   const [, requestId, logs] = status.exec(url!) ?? [];
-  return requestId === undefined ? undefined : { kind: 'status', requestId, logs };
+  return requestId === undefined ? undefined : { kind: 'status', requestId, query: { logs } };
 }

@@ -66,7 +66,7 @@ export class FastPath {
       caller: caller as Caller,
       modelId: call.modelId,
       body: await this.bodies.read(request, response),
-      idempotencyKey: request.headers['idempotency-key'],
+      headers: request.headers,
       base,
     });
   }

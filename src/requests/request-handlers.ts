@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Reply } from '../http/reply.js';
-import { parseIdempotencyKey } from './idempotency-key.js';
-import { parseLogsQuery } from './logs-query.js';
+import { validated } from '../http/validated.js';
+import { LogsQuery } from './dto/logs.query.js';
+import { SubmitHeaders } from './dto/submit.headers.js';
 import { requestUrls } from './request-urls.js';
 import { RequestsService } from './requests.service.js';
 import { toLogEntryView, toMetrics } from './status-view.js';
@@ -12,7 +13,7 @@ export interface SubmitCall {
   /** undefined: the path names none. */
   modelId: string | undefined;
   body: Buffer;
-  idempotencyKey: string | string[] | undefined;
+  headers: object;
   /** Of the URLs in the answer. */
   base: string;
 }
@@ -23,8 +24,8 @@ export interface RequestCall {
 }
 
 export interface ReadCall extends RequestCall {
-  /** The value of the query parameter `logs`, as it came. */
-  logs: unknown;
+  /** As it came. */
+  query: object;
 }
 
 /** What the four calls answer, whichever door they came by: the fast path or the controller. */
@@ -32,8 +33,8 @@ export interface ReadCall extends RequestCall {
 export class RequestHandlers {
   constructor(private readonly requests: RequestsService) {}
 
-  async submit({ caller, modelId, body, idempotencyKey, base }: SubmitCall): Promise<Reply> {
-    const key = parseIdempotencyKey(idempotencyKey);
+  async submit({ caller, modelId, body, headers, base }: SubmitCall): Promise<Reply> {
+    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const { id, replayed } = await this.requests.submit(caller, modelId, body, key);
     const urls = requestUrls(base, id);
     const fields = ['Location', urls.status_url];
@@ -41,16 +42,17 @@ export class RequestHandlers {
     return { status: 202, fields, body: JSON.stringify({ request_id: id, ...urls }) };
   }
 
-  async status({ caller, requestId, logs, base }: ReadCall & { base: string }): Promise<Reply> {
-    const view = await this.requests.status(caller, requestId, parseLogsQuery(logs), base);
+  async status({ caller, requestId, query, base }: ReadCall & { base: string }): Promise<Reply> {
+    const { logs } = validated(LogsQuery, query);
+    const view = await this.requests.status(caller, requestId, logs, base);
     return { status: 200, body: JSON.stringify(view) };
   }
 
-  async response({ caller, requestId, logs }: ReadCall): Promise<Reply> {
-    const withLogs = parseLogsQuery(logs);
+  async response({ caller, requestId, query }: ReadCall): Promise<Reply> {
+    const { logs } = validated(LogsQuery, query);
     const row = await this.requests.find(caller, requestId);
     const output = await this.requests.output(row);
-    if (!withLogs) return { status: 200, body: output };
+    if (!logs) return { status: 200, body: output };
     const entries = (await this.requests.log(row)).map(toLogEntryView);
     // The output goes through as the text it is: parsing and writing it again could change its numbers.
     const body =

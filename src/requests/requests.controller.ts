@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Header, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
@@ -6,6 +6,8 @@ import { BaseUrl } from '../http/base-url.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.decorator.js';
+import { LogsQuery } from './dto/logs.query.js';
+import { SubmitHeaders } from './dto/submit.headers.js';
 import { modelIdOfPath } from './model-path.js';
 import { ApiCancel } from './openapi/api-cancel.js';
 import { ApiFetchResponse } from './openapi/api-fetch-response.js';
@@ -31,13 +33,13 @@ export class RequestsController {
   @Header('Cache-Control', 'no-store')
   async status(
     @Param('requestId') requestId: string,
-    @Query('logs') logs: unknown,
+    @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const base = this.bases.of(request);
-    sendReply(response, await this.handlers.status({ caller, requestId, logs, base }));
+    sendReply(response, await this.handlers.status({ caller, requestId, query, base }));
   }
 
   @Get('requests/:requestId')
@@ -46,11 +48,11 @@ export class RequestsController {
   @Header('Cache-Control', 'no-store')
   async response(
     @Param('requestId') requestId: string,
-    @Query('logs') logs: unknown,
+    @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.response({ caller, requestId, logs }));
+    sendReply(response, await this.handlers.response({ caller, requestId, query }));
   }
 
   @Put('requests/:requestId/cancel')
@@ -68,14 +70,14 @@ export class RequestsController {
   @ApiSubmit()
   @Limited('submit')
   async submit(
+    @Headers() headers: SubmitHeaders,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const body = await this.bodies.read(request, response);
     const modelId = modelIdOfPath(request.originalUrl);
-    const idempotencyKey = request.headers['idempotency-key'];
     const base = this.bases.of(request);
-    sendReply(response, await this.handlers.submit({ caller, modelId, body, idempotencyKey, base }));
+    sendReply(response, await this.handlers.submit({ caller, modelId, body, headers, base }));
   }
 }

@@ -12,7 +12,7 @@ import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import { type Accepted, Submissions } from '../queue/submit/submissions.js';
-import { fingerprintOf } from './idempotency-key.js';
+import { fingerprintOf } from './fingerprint.js';
 import { parseInputBody } from './input-body.js';
 import { toStatusView, type StatusView } from './status-view.js';
 

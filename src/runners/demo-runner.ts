@@ -1,24 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import type { RunnerSpec } from '../models/model.js';
+import { Required } from '../models/option-rules.js';
+import { RunnerOptions } from '../models/runner-kind.js';
 import type { Run, Runner } from '../queue/runs/runner.js';
+import { OneOf } from '../tools/validation.js';
 import { runEcho } from './demos/echo.js';
 import { runFlaky } from './demos/flaky.js';
 import { runFractal } from './demos/fractal.js';
 
-type DemoName = Extract<RunnerSpec, { kind: 'demo' }>['demo'];
+const demos = { echo: runEcho, fractal: runFractal, flaky: runFlaky };
 
-const demos: Record<DemoName, (run: Run) => Promise<string>> = {
-  echo: runEcho,
-  flaky: runFlaky,
-  fractal: runFractal,
-};
+class DemoRunnerOptions extends RunnerOptions {
+  @Required()
+  @OneOf(...Object.keys(demos))
+  demo!: keyof typeof demos;
+
+  override label(): string {
+    return `${this.kind}:${this.demo}`;
+  }
+}
 
 /** Runs the shipped demos in this process. */
 @Injectable()
 export class DemoRunner implements Runner {
+  static readonly kind = 'demo';
+  static readonly Options = DemoRunnerOptions;
+
   run(run: Run): Promise<string> {
-    const { runner } = run.model;
-    if (runner.kind !== 'demo') throw new Error(`${run.model.id} is no demo`);
-    return demos[runner.demo](run);
+    return demos[(run.model.runner as DemoRunnerOptions).demo](run);
   }
 }

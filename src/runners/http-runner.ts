@@ -1,35 +1,51 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
+import { parseUrl } from '../config/parsers.js';
+import { Required, Text } from '../models/option-rules.js';
+import { RunnerOptions } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
+import { EntryFault, Parsed } from '../tools/validation.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
 import { readJsonOutput } from './json-output.js';
 import { readNdjsonOutput } from './ndjson-output.js';
 
+const maxTextLength = 8_192;
+
+class HttpRunnerOptions extends RunnerOptions {
+  @Required()
+  @Text(maxTextLength)
+  @Parsed((url: unknown) => (typeof url === 'string' ? parseUrl(url, ['http:', 'https:']) : url))
+  url!: string;
+
+  /** By their names in lower case. */
+  @Parsed(readHeaders)
+  headers: Readonly<Record<string, string>> = {};
+}
+
 /** Runs a request by one POST to a model server. */
 @Injectable()
 export class HttpRunner implements Runner {
+  static readonly kind = 'http';
+  static readonly Options = HttpRunnerOptions;
+
   /** Until TCP, and TLS, are there; the run's own time-out covers the rest. */
   connectTimeoutMs = 10_000;
 
   constructor(private readonly config: Config) {}
 
   async run(run: Run): Promise<string> {
-    const { runner } = run.model;
-    if (runner.kind !== 'http') throw new Error(`${run.model.id} is no http model`);
+    const { url, headers } = run.model.runner as HttpRunnerOptions;
     const answer = await exchange(
       {
-        url: runner.url,
+        url,
         body: run.input,
         headers: {
           accept: 'application/json, application/x-ndjson',
           'user-agent': 'nowserving',
-          ...runner.headers,
-          // The answer is read as it comes.
-          'accept-encoding': 'identity',
-          'content-type': 'application/json',
-          'x-request-id': run.requestId,
-          'x-attempt': String(run.attempt),
+          ...headers,
+          ...ownHeaders(run),
         },
         connectTimeoutMs: this.connectTimeoutMs,
       },
@@ -65,4 +81,64 @@ function unreadable(reason: string): RunFailure {
     code: 'model_error',
     retryable: false,
   });
+}
+
+/** What is said here alone. */
+function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>): Record<string, string> {
+  return {
+    // The answer is read as it comes.
+    'accept-encoding': 'identity',
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+    'x-attempt': String(attempt),
+  };
+}
+
+const reservedHeaders = new Set([
+  ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
+  // Of the body and the connection.
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function readHeaders(value: unknown): Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error('expected a map of names and values');
+  }
+  const headers = new Map<string, string>();
+  const faults: EntryFault[] = [];
+  for (const [name, text] of Object.entries(value)) {
+    const header = name.toLowerCase();
+    const wrong = headers.has(header) ? 'is there twice' : headerFault(header, text);
+    if (wrong === undefined) headers.set(header, String(text));
+    else faults.push(new EntryFault(name, wrong));
+  }
+  if (faults.length > 0) throw new AggregateError(faults);
+  return Object.fromEntries(headers);
+}
+
+function headerFault(name: string, value: unknown): string | undefined {
+  if (reservedHeaders.has(name)) return 'is set by the service itself';
+  if (!passes(() => validateHeaderName(name))) return 'is not the name of a header';
+  if (typeof value !== 'number' && (typeof value !== 'string' || value.length > maxTextLength)) {
+    return `expected a text of at most ${maxTextLength} characters`;
+  }
+  // Node's own message would do, but this one is sure never to hold the value.
+  if (!passes(() => validateHeaderValue(name, String(value)))) return 'holds a character no header may hold';
+  return undefined;
+}
+
+function passes(check: () => void): boolean {
+  try {
+    check();
+    return true;
+  } catch {
+    return false;
+  }
 }

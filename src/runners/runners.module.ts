@@ -1,22 +1,17 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { QueueModule } from '../queue/queue.module.js';
 import { RunnerRegistry } from '../queue/runs/runner-registry.js';
-import { DemoRunner } from './demo-runner.js';
-import { HttpRunner } from './http-runner.js';
+import { runnerKinds } from './runner-kinds.js';
 
-@Module({
-  imports: [QueueModule],
-  providers: [HttpRunner, DemoRunner],
-})
+@Module({ imports: [QueueModule], providers: [...runnerKinds] })
 export class RunnersModule implements OnModuleInit {
   constructor(
     private readonly registry: RunnerRegistry,
-    private readonly http: HttpRunner,
-    private readonly demo: DemoRunner,
+    private readonly providers: ModuleRef,
   ) {}
 
   onModuleInit(): void {
-    this.registry.register('http', this.http);
-    this.registry.register('demo', this.demo);
+    for (const runner of runnerKinds) this.registry.register(runner.kind, this.providers.get(runner));
   }
 }

@@ -1,14 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiLimited, ApiProblems } from '../http/openapi/decorators.js';
 import { statusSchema } from '../requests/openapi/api-status.js';
 import { completedExample, inProgressExample, inQueueExample } from '../requests/openapi/examples.js';
-import {
-  ApiLogsQuery,
-  ApiRequestId,
-  keyWelcome,
-  type RouteDecorator,
-} from '../requests/openapi/parameters.js';
+import { ApiRequestId, keyWelcome, type RouteDecorator } from '../requests/openapi/parameters.js';
 
 const events = [inQueueExample, inProgressExample, completedExample]
   .map((status, index) => `id: ${41 + index}\ndata: ${JSON.stringify(status)}\n\n`)
@@ -28,14 +23,6 @@ export const ApiStatusStream = (): RouteDecorator =>
       security: keyWelcome,
     }),
     ApiRequestId(),
-    ApiLogsQuery('`1` or `true` adds log entries to the events.'),
-    ApiHeader({
-      name: 'last-event-id',
-      required: false,
-      description:
-        'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
-      schema: { type: 'string' },
-    }),
     ApiOkResponse({
       description: 'The stream.',
       content: {

@@ -1,10 +1,10 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
-import { QueueEvents } from '../queue/queue-events.js';
+import type { QueueChanges } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 import { stepsBetween } from './steps-between.js';
-import { UpdateBudget } from './update-budget.js';
 
 /** A request's row and its position, as of one moment. */
 export interface Snapshot {
@@ -29,14 +29,15 @@ const roundMs = 1_000;
 /** …and not all at once: ten thousand of them would keep the process busy for a third of a second. */
 const stepsPerRound = 50;
 const stepMs = roundMs / stepsPerRound;
+/** Of positions: 5,000 a second. Where more have changed, a round takes longer. */
+const maxUpdatesPerStep = (5_000 * stepMs) / 1_000;
 /** Every source is read again this often, or once a round, in case a message between nodes was lost. */
 const refreshEveryMs = 20_000;
 
 /** One source of status snapshots a request and process, shared by all streams that watch it. */
 @Injectable()
-export class StatusSources implements OnModuleInit {
+export class StatusSources {
   private readonly sources = new Map<string, Source>();
-  private unsubscribe: (() => void) | undefined;
   private ticker: NodeJS.Timeout | undefined;
   /** In this round every source is read again. */
   private refreshes = false;
@@ -44,23 +45,17 @@ export class StatusSources implements OnModuleInit {
   private round = this.sources.entries();
   private roundBeganAt = 0;
   private roundIsOver = true;
-  /** Where there are more to send, a round takes longer. */
-  private readonly updateBudget = new UpdateBudget(stepMs);
   private closed = false;
 
-  constructor(
-    private readonly queue: QueueService,
-    private readonly events: QueueEvents,
-  ) {}
+  constructor(private readonly queue: QueueService) {}
 
-  onModuleInit(): void {
-    this.unsubscribe = this.events.subscribe(({ changed, missed }) => {
-      for (const id of changed ?? []) {
-        const source = this.sources.get(id);
-        if (source !== undefined) void this.refresh(id, source);
-      }
-      if (missed === true) for (const [id, source] of this.sources) void this.refresh(id, source);
-    });
+  @OnEvent('queue.changes')
+  refreshChanged({ changed, missed }: QueueChanges): void {
+    for (const id of changed ?? []) {
+      const source = this.sources.get(id);
+      if (source !== undefined) void this.refresh(id, source);
+    }
+    if (missed === true) for (const [id, source] of this.sources) void this.refresh(id, source);
   }
 
   /** How many requests are watched now. */
@@ -82,7 +77,6 @@ export class StatusSources implements OnModuleInit {
   /** Ends every stream; new ones end at once. */
   closeAll(): void {
     this.closed = true;
-    this.unsubscribe?.();
     for (const { subject } of [...this.sources.values()]) subject.complete();
   }
 
@@ -152,23 +146,14 @@ export class StatusSources implements OnModuleInit {
   /** Looks at the next share of the sources, so that a round takes its time and meets each once. */
   private tick(): void {
     if (this.roundIsOver && !this.beginRound()) return;
-    const began = performance.now();
-    const updates = this.updateShare();
-    if (updates > 0) afterWrites(() => this.updateBudget.took(performance.now() - began, updates));
-  }
-
-  /** How many positions it sent. */
-  private updateShare(): number {
     const share = Math.ceil(this.sources.size / stepsPerRound);
-    const { max } = this.updateBudget;
     let updates = 0;
-    for (let looked = 0; looked < share && updates < max; looked++) {
+    for (let looked = 0; looked < share && updates < maxUpdatesPerStep; looked++) {
       const next = this.round.next();
       this.roundIsOver = next.done === true;
       if (next.done === true) break;
       if (this.look(...next.value)) updates++;
     }
-    return updates;
   }
 
   private beginRound(): boolean {
@@ -191,9 +176,4 @@ export class StatusSources implements OnModuleInit {
     this.emit(source, row);
     return true;
   }
-}
-
-/** What was sent in this turn is written to its socket one or two ticks later, and before the next turn. */
-function afterWrites(then: () => void): void {
-  process.nextTick(() => queueMicrotask(() => process.nextTick(() => process.nextTick(then))));
 }

@@ -3,7 +3,7 @@ import { startTestService, type TestService, until } from '../support/index.js';
 import { readStream } from '../support/stream-reader.js';
 
 let service: TestService;
-beforeAll(async () => (service = await startTestService()));
+beforeAll(async () => (service = await startTestService({ limits: 'off' })));
 afterAll(() => service.stop());
 
 interface Call {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Config } from '../../src/config/config.js';
 import { jsonArray, uuidArray } from '../../src/database/binary-array.js';
-import { createDataSource } from '../../src/database/data-source.js';
+import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import { createTestDatabase } from '../support/index.js';
 
@@ -10,8 +10,8 @@ const terminate = { name: 'terminate', text: 'SELECT pg_terminate_backend($1)' }
 
 test('a session that ends between two statements of a transaction fails the transaction, not the process', async () => {
   const { url, drop } = await createTestDatabase();
-  const dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
-  const database = new Database(dataSource, new Config());
+  const pool = createStatementPool({ url, size: 2 });
+  const database = new Database(pool, new Config());
 
   const work = database.transaction(async (query) => {
     const [session] = await query<{ pid: number }>(pause);
@@ -30,7 +30,7 @@ test('a session that ends between two statements of a transaction fails the tran
   await expect(work).rejects.toMatchObject({ code: 'unavailable' });
   expect(await database.query(pause)).toHaveLength(1);
 
-  await dataSource.destroy();
+  await pool.end();
   await drop();
 });
 
@@ -39,15 +39,15 @@ test.each([
   ['is not kept when the server only reads, because another may not', '25006', false],
 ])('a connection %s', async (_, code, isKept) => {
   const testDatabase = await createTestDatabase();
-  const dataSource = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
-  const database = new Database(dataSource, new Config());
+  const pool = createStatementPool({ url: testDatabase.url, size: 1 });
+  const database = new Database(pool, new Config());
   const session = (): Promise<object[]> =>
     database.query({ name: 'session', text: 'SELECT pg_backend_pid() AS pid' });
   const before = await session();
   const refused = database.execute(`DO $$ BEGIN RAISE 'not now' USING ERRCODE = '${code}'; END $$`);
   await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
   const after = await session();
-  await dataSource.destroy();
+  await pool.end();
   await testDatabase.drop();
   expect(JSON.stringify(after) === JSON.stringify(before)).toBe(isKept);
 });
@@ -63,10 +63,10 @@ test.each([
   ['some that are nothing', [randomUUID()], [null, '1', null]],
 ])('arrays of %s arrive as they were', async (_, ids, texts) => {
   const { url, drop } = await createTestDatabase();
-  const dataSource = await createDataSource({ url, poolSize: 1 }).initialize();
-  const database = new Database(dataSource, new Config());
+  const pool = createStatementPool({ url, size: 1 });
+  const database = new Database(pool, new Config());
   const arrays = { name: 'arrays', text: 'SELECT $1::uuid[] AS ids, $2::json[]::text[] AS texts' };
   expect(await database.query(arrays, [uuidArray(ids), jsonArray(texts)])).toEqual([{ ids, texts }]);
-  await dataSource.destroy();
+  await pool.end();
   await drop();
 });

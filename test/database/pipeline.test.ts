@@ -1,6 +1,6 @@
-import type { DataSource } from 'typeorm';
+import type pg from 'pg';
 import { Config } from '../../src/config/config.js';
-import { createDataSource } from '../../src/database/data-source.js';
+import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import { Pipeline, type PipelineConnection } from '../../src/database/pipeline.js';
 import type { Statement } from '../../src/database/statement.js';
@@ -14,21 +14,21 @@ const refuse = named('refuse', `SELECT 1 / $1::int`);
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 let testDatabase: TestDatabase;
-let dataSource: DataSource;
+let pool: pg.Pool;
 let database: Database;
 let pipeline: Pipeline;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  dataSource = await createDataSource({ url: testDatabase.url, poolSize: 2 }).initialize();
-  database = new Database(dataSource, new Config());
+  pool = createStatementPool({ url: testDatabase.url, size: 2 });
+  database = new Database(pool, new Config());
   await database.execute('CREATE SEQUENCE numbers');
 });
 
 beforeEach(() => (pipeline = database.pipeline()));
 
 afterAll(async () => {
-  await dataSource.destroy();
+  await pool.end();
   await testDatabase.drop();
 });
 
@@ -77,13 +77,13 @@ test('after an error that a new connection may help against, what follows waits 
 test('the pool has the connection back when nothing is under way', async () => {
   await Promise.all([pipeline.query(session), pipeline.query(session)]);
   await Promise.all([0, 1].map(() => database.transaction((query) => query(session))));
-  const pool = (dataSource.driver as unknown as { master: { idleCount: number; totalCount: number } }).master;
   expect(pool.idleCount).toBe(pool.totalCount);
 });
 
 test('a pipeline that is never empty makes way for a caller that waits for a connection', async () => {
-  const one = await createDataSource({ url: testDatabase.url, poolSize: 1 }).initialize();
+  const one = createStatementPool({ url: testDatabase.url, size: 1 });
   const shared = new Database(one, new Config());
+  await shared.query(session);
   const busy = shared.pipeline();
   const lock = named('lock', 'SELECT pg_advisory_xact_lock(7)');
   const ended: string[] = [];
@@ -106,7 +106,7 @@ test('a pipeline that is never empty makes way for a caller that waits for a con
   });
   await Promise.all(all);
   expect(ended).toEqual(['held', 'behind', 'other', 'later']);
-  await one.destroy();
+  await one.end();
 });
 
 test('a connection that cannot be had fails its caller; the next statement tries again', async () => {

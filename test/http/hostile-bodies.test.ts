@@ -18,7 +18,7 @@ let calls: QueueCalls;
 let accepted = 0;
 
 beforeAll(async () => {
-  service = await startTestService({ config: { maxBodyBytes } });
+  service = await startTestService({ limits: '1000/s', config: { maxBodyBytes } });
   calls = new QueueCalls(service);
 });
 

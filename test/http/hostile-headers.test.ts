@@ -8,7 +8,7 @@ let id: string;
 let accepted = 0;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ limits: '1000/s' });
   calls = new QueueCalls(service);
   id = await calls.run('demo/text/echo');
   accepted++;

@@ -7,7 +7,7 @@ let calls: QueueCalls;
 let id: string;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ limits: '1000/s' });
   calls = new QueueCalls(service);
   id = await calls.run('demo/text/echo');
 });

@@ -28,7 +28,7 @@ async function withService(
   config: Partial<Config>,
   work: (service: TestService) => Promise<void>,
 ): Promise<void> {
-  const service = await startTestService({ config });
+  const service = await startTestService({ limits: '1000/s', config });
   try {
     await work(service);
   } finally {

@@ -1,10 +1,11 @@
 import { ConfigError } from '../../src/config/config.js';
 import { loadModelsFile, parseModels } from '../../src/models/models-file.js';
+import { runnerKinds } from '../../src/runners/runner-kinds.js';
 
 const environment = { TOKEN: 'hush-hush', EMPTY: '', BROKEN: 'hush\nhush', HOST: 'models.internal' };
 
 function parse(text: string) {
-  return parseModels(text, 'models.yaml', environment);
+  return parseModels(text, 'models.yaml', environment, runnerKinds);
 }
 
 function faultsOf(text: string): string[] {
@@ -28,7 +29,7 @@ function withRunner(runner: string): string {
 }
 
 describe('the shipped models file', () => {
-  const models = loadModelsFile('models.yaml', {});
+  const models = loadModelsFile('models.yaml', {}, runnerKinds);
 
   it('has the three demos', () => {
     expect(models.map(({ id }) => id)).toEqual(['demo/text/echo', 'demo/image/fractal', 'demo/text/flaky']);
@@ -215,7 +216,9 @@ describe('a models file', () => {
   });
 
   it('that is not there is missed by name', () => {
-    expect(() => loadModelsFile('nowhere.yaml', {})).toThrow('nowhere.yaml: there is no such file');
-    expect(() => loadModelsFile('src', {})).toThrow('src: it cannot be read');
+    expect(() => loadModelsFile('nowhere.yaml', {}, runnerKinds)).toThrow(
+      'nowhere.yaml: there is no such file',
+    );
+    expect(() => loadModelsFile('src', {}, runnerKinds)).toThrow('src: it cannot be read');
   });
 });

@@ -15,7 +15,7 @@ beforeAll(async () => {
     model.entry('test/wide', { concurrency: 3 }),
     model.entry('test/short', { attempts: 5, expires: '500ms' }),
   );
-  service = await startTestService({ models });
+  service = await startTestService({ limits: '1000/s', models });
   calls = new QueueCalls(service);
 });
 

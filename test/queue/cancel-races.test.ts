@@ -19,7 +19,10 @@ let service: TestService;
 
 beforeAll(async () => {
   await model.start();
-  service = await startTestService({ models: model.models('test/raced', { concurrency: 16 }) });
+  service = await startTestService({
+    limits: '1000/s',
+    models: model.models('test/raced', { concurrency: 16 }),
+  });
 });
 afterAll(async () => {
   await service.stop();

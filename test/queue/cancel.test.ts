@@ -17,7 +17,7 @@ beforeAll(async () => {
     model.entry('test/narrow', { concurrency: 1 }),
     '  - { id: test/stubborn, runner: { kind: demo, demo: echo } }',
   );
-  service = await startTestService({ models });
+  service = await startTestService({ limits: '1000/s', models });
   calls = new QueueCalls(service);
   service.app.get(RunnerRegistry).register('demo', {
     run: ({ input }) => new Promise((resolve) => (end = () => resolve(input))),

@@ -23,7 +23,11 @@ let models: string;
 let a: TestService, b: TestService, c: TestService;
 
 const startNode = (role: Config['role'], config: Partial<Config> = {}): Promise<TestService> =>
-  startTestService({ models, config: { databaseUrl: database.url, bootstrapApiKey: key, role, ...config } });
+  startTestService({
+    limits: '1000/s',
+    models,
+    config: { databaseUrl: database.url, bootstrapApiKey: key, role, ...config },
+  });
 
 beforeAll(async () => {
   await Promise.all([counting.start(), chatty.start()]);

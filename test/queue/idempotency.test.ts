@@ -5,7 +5,7 @@ let service: TestService;
 let calls: QueueCalls;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ limits: '1000/s' });
   calls = new QueueCalls(service);
 });
 

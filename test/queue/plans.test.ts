@@ -27,6 +27,7 @@ beforeAll(async () => {
   model = await new ScriptedModel().start();
   const settings = { attempts: 2, expires: '1h' };
   service = await startTestService({
+    limits: '1000/s',
     models: modelsFile(model.entry('test/model', settings)),
     config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
   });

@@ -15,6 +15,7 @@ let service: TestService;
 beforeAll(async () => {
   await model.start();
   service = await startTestService({
+    limits: '1000/s',
     models: `models:\n${model.entry('test/a', { concurrency: 3 })}\n${model.entry('test/b', { concurrency: 1 })}\n`,
   });
 });
@@ -128,7 +129,11 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
 }, 60_000);
 
 test('once a submission is answered, none that overlapped it gets in front of it', async () => {
-  const api = await startTestService({ models: model.models('test/a'), config: { role: 'api' } });
+  const api = await startTestService({
+    limits: '1000/s',
+    models: model.models('test/a'),
+    config: { role: 'api' },
+  });
   try {
     const queue = api.app.get(QueueService);
     const submissions = api.app.get(Submissions);

@@ -16,6 +16,7 @@ beforeAll(async () => {
     '  - { id: test/demo, runner: { kind: demo, demo: echo } }',
   );
   service = await startTestService({
+    limits: '1000/s',
     models,
     config: { retentionMs: 5 * 86_400_000, maxOutputBytes: 10_000 },
   });

@@ -5,7 +5,7 @@ let service: TestService;
 let calls: QueueCalls;
 
 beforeAll(async () => {
-  service = await startTestService({ config: { maxBodyBytes: 100_000 } });
+  service = await startTestService({ limits: '1000/s', config: { maxBodyBytes: 100_000 } });
   calls = new QueueCalls(service);
 });
 

@@ -19,7 +19,10 @@ let server: Server;
 
 beforeAll(async () => {
   await model.hold().start();
-  service = await startTestService({ models: model.models('test/held', { concurrency: 1 }) });
+  service = await startTestService({
+    limits: '1000/s',
+    models: model.models('test/held', { concurrency: 1 }),
+  });
   sources = service.app.get(StatusSources);
   server = service.app.getHttpServer();
 });

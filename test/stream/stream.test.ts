@@ -13,7 +13,7 @@ beforeAll(async () => {
     model.entry('test/model', { attempts: 2 }),
     model.entry('test/narrow', { concurrency: 1 }),
   );
-  service = await startTestService({ models });
+  service = await startTestService({ limits: '1000/s', models });
   calls = new QueueCalls(service);
 });
 

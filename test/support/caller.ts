@@ -7,6 +7,7 @@ type NewKey = Partial<Parameters<KeysService['create']>[0]>;
 export interface Via {
   headers?: Record<string, string>;
   model?: string;
+  query?: string;
 }
 
 /** Calls of the service's routes with any key, or without one. What they are about is not there, unless it has to be. */
@@ -27,8 +28,8 @@ export class Caller {
   }
 
   /** 404, where the key may. */
-  status(key?: string, { headers }: Via = {}): Promise<Response> {
-    return this.call('GET', `/v1/queue/requests/${unknownId()}/status`, key, headers);
+  status(key?: string, { headers, query = '' }: Via = {}): Promise<Response> {
+    return this.call('GET', `/v1/queue/requests/${unknownId()}/status${query}`, key, headers);
   }
 
   /** Past the fast path: 404, where the key may. */

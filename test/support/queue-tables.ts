@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { DataSource } from 'typeorm';
 import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
-import { createDataSource } from '../../src/database/data-source.js';
+import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import { claim, type Claimed } from '../../src/queue/queries/claim.js';
 import { register } from '../../src/queue/queries/heartbeat.js';
@@ -15,7 +14,7 @@ export const keyId = randomUUID();
 
 /** The tables without a service: connections that do what a test says, each in its own session. */
 export class QueueTables {
-  private readonly opened: DataSource[] = [];
+  private readonly opened: pg.Pool[] = [];
 
   private constructor(
     private readonly testDatabase: TestDatabase,
@@ -30,14 +29,14 @@ export class QueueTables {
   }
 
   /** One session, so that `execute('BEGIN')` begins a transaction for all that follows on it. */
-  async session(): Promise<Database> {
-    const dataSource = await createDataSource({ url: this.testDatabase.url, poolSize: 1 }).initialize();
-    this.opened.push(dataSource);
-    return new Database(dataSource, new Config());
+  session(): Promise<Database> {
+    const pool = createStatementPool({ url: this.testDatabase.url, size: 1 });
+    this.opened.push(pool);
+    return Promise.resolve(new Database(pool, new Config()));
   }
 
   async drop(): Promise<void> {
-    for (const dataSource of this.opened) await dataSource.destroy();
+    for (const pool of this.opened) await pool.end();
     await this.sql.end();
     await this.testDatabase.drop();
   }

@@ -28,5 +28,12 @@ function load(file) {
   return module.exports;
 }
 
-export const { getOptionsToken, normalizeIp, SkipThrottle, Throttle, ThrottlerGuard, ThrottlerModule, ThrottlerStorage } =
-  load(native.resolve('@nestjs/throttler/dist/index.js'));
+export const {
+  getOptionsToken,
+  normalizeIp,
+  SkipThrottle,
+  Throttle,
+  ThrottlerGuard,
+  ThrottlerModule,
+  ThrottlerStorage,
+} = load(native.resolve('@nestjs/throttler/dist/index.js'));

@@ -120,21 +120,6 @@ export async function leaveShares(
   await database.query(leaveStatement, [holder, ...rowColumns(used)]);
 }
 
-const pruneStatement: Statement = {
-  name: 'prune_shares',
-  text: `WITH asks AS (
-  DELETE FROM limit_ask
-  WHERE holder_id = ANY ($1::uuid[])
-)
-DELETE FROM limit_share
-WHERE holder_id = ANY ($1::uuid[])`,
-};
-
-/** Removes the rows of holders that have been gone for longer than any window. Index: limit_share_by_holder. */
-export async function pruneShares(database: Database, holders: readonly string[]): Promise<void> {
-  await database.query(pruneStatement, [holders]);
-}
-
 function rowColumns(rows: readonly ShareRow[]): string[][] {
   return [
     ...columnsOf(rows.map(({ key }: { key: BudgetKey }) => key)),

@@ -1,7 +1,8 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { Model } from '../model.js';
-import { toColumns } from './save-models.js';
+import type { ModelEntity } from '../model.entity.js';
+
+export type ModelRow = Omit<ModelEntity, 'updatedAt'>;
 
 /**
  * Which models other nodes have otherwise than this file, as far as the `model` table copies them: with other
@@ -32,7 +33,15 @@ const findDifferencesStatement: Statement = {
     ORDER BY id`,
 };
 
-export async function findDifferences(database: Database, models: readonly Model[]): Promise<string[]> {
-  const rows = await database.query<{ id: string }>(findDifferencesStatement, toColumns(models));
+export async function findDifferences(database: Database, models: readonly ModelRow[]): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(findDifferencesStatement, [
+    models.map(({ id }) => id),
+    models.map(({ description }) => description),
+    models.map(({ runner }) => runner),
+    models.map(({ concurrency }) => concurrency),
+    models.map(({ timeoutMs }) => timeoutMs),
+    models.map(({ expiresMs }) => expiresMs),
+    models.map(({ attempts }) => attempts),
+  ]);
   return rows.map(({ id }) => id);
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { NodeIdentity } from '../cluster/node-identity.js';
-import { ownLeases } from '../queries/own-leases.js';
 import { requeue } from '../queries/requeue.js';
+import { QueueStore } from '../queue-store.js';
 import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs/runs.js';
 import { Duty } from '../../tools/duty.js';
@@ -17,6 +17,7 @@ export class OrphanKeeper extends Duty {
 
   constructor(
     private readonly database: Database,
+    private readonly store: QueueStore,
     private readonly node: NodeIdentity,
     private readonly runs: Runs,
     private readonly events: QueueEvents,
@@ -27,7 +28,7 @@ export class OrphanKeeper extends Duty {
   async runOnce(): Promise<void> {
     const suspectedAt = this.runs.orphansSuspectedAt;
     if (suspectedAt === undefined) return;
-    for (const { requestId, token } of await ownLeases(this.database, this.node.id)) {
+    for (const { requestId, token } of await this.store.oldLeases(this.node.id)) {
       if (this.runs.holds(requestId, token)) continue;
       const entry = await requeue(this.database, {
         requestId,
@@ -41,7 +42,7 @@ export class OrphanKeeper extends Duty {
       if (entry !== undefined)
         this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
     }
-    // Leases younger than the query's bound are seen by a later round.
+    // Leases too young to be read are seen by a later round.
     const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
     if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
   }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import { dropDay, droppableDays, emptyOldPayloads, pruneIdempotencyKeys } from '../queries/retention.js';
+import { dropDay, droppableDays, emptyOldPayloads } from '../queries/retention.js';
+import { QueueStore } from '../queue-store.js';
 import { Retention } from '../retention.js';
 import { Duty } from '../../tools/duty.js';
 
@@ -16,6 +17,7 @@ export class Pruner extends Duty {
 
   constructor(
     private readonly database: Database,
+    private readonly store: QueueStore,
     private readonly models: ModelsService,
     private readonly retention: Retention,
   ) {
@@ -23,7 +25,7 @@ export class Pruner extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    await pruneIdempotencyKeys(this.database);
+    await this.store.pruneIdempotencyKeys();
     for (const day of await droppableDays(this.database, this.retention.longestMs())) {
       await dropDay(this.database, day);
     }

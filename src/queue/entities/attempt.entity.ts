@@ -1,5 +1,5 @@
 import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
-import type { AttemptOutcome } from '../queries/finish.js';
+import type { AttemptOutcome } from '../request-state.js';
 
 /** One run that ended. Append-only. */
 @Entity('attempt')

@@ -117,19 +117,3 @@ export async function emptyOldPayloads(
   const [row] = await database.query<Emptied>(emptyPayloads, [modelId, afterId, retentionMs]);
   return row!;
 }
-
-const pruneKeys: Statement = {
-  name: 'prune_idempotency_keys',
-  text: `DELETE FROM idempotency_key
-WHERE ctid = ANY (ARRAY(
-  SELECT ctid
-  FROM idempotency_key
-  WHERE created_at < now() - interval '24 hours'
-  LIMIT 5000
-))`,
-};
-
-/** Forgets idempotency keys older than a day. */
-export async function pruneIdempotencyKeys(database: Database): Promise<void> {
-  await database.query(pruneKeys);
-}

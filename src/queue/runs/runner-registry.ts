@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import type { Model, RunnerSpec } from '../../models/model.js';
+import type { Model } from '../../models/model.js';
 import type { Runner } from './runner.js';
 
-/** Which runner serves which kind of model. The runners register themselves; the scheduler looks up. */
+/** Which runner serves which kind of model. Their module registers them; the scheduler looks up. */
 @Injectable()
 export class RunnerRegistry {
-  private readonly runners = new Map<RunnerSpec['kind'], Runner>();
+  private readonly runners = new Map<string, Runner>();
 
-  register(kind: RunnerSpec['kind'], runner: Runner): void {
+  register(kind: string, runner: Runner): void {
     this.runners.set(kind, runner);
   }
 

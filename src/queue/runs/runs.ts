@@ -9,8 +9,8 @@ import { backoffMs } from './backoff.js';
 import { asRunFailure, finishOf, toAttemptFailure } from './finish-of.js';
 import { LogWriter } from './log-writer.js';
 import type { Claimed } from '../queries/claim.js';
-import { logUsage } from '../queries/log-usage.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
+import { QueueStore } from '../queue-store.js';
 import { QueueEvents } from '../queue-events.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
 import { type CappedEntry, RunLog, storable } from './run-log.js';
@@ -32,6 +32,7 @@ export class Runs {
 
   constructor(
     private readonly database: Database,
+    private readonly store: QueueStore,
     private readonly statements: SharedStatements,
     private readonly events: QueueEvents,
     private readonly runners: RunnerRegistry,
@@ -102,7 +103,7 @@ export class Runs {
   }
 
   private async reopenLog({ id }: Claimed): Promise<RunLog> {
-    return new RunLog(await this.persist(() => logUsage(this.database, id)));
+    return new RunLog(await this.persist(() => this.store.logUsage(id)));
   }
 
   private complete(execution: RunExecution, ended: RunEnd): Promise<void> {

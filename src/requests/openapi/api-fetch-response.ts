@@ -3,7 +3,7 @@ import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } f
 import { ApiLimited, ApiModelAnswers, ApiProblems } from '../../http/openapi/decorators.js';
 import { ResponseWithLogsDto } from '../dto/response-with-logs.dto.js';
 import { completedExample, inProgressExample, outputExample } from './examples.js';
-import { ApiLogsQuery, ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';
+import { ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';
 
 export const ApiFetchResponse = (): RouteDecorator =>
   applyDecorators(
@@ -18,7 +18,6 @@ export const ApiFetchResponse = (): RouteDecorator =>
       security: keyWelcome,
     }),
     ApiRequestId(),
-    ApiLogsQuery('`1` or `true` wraps the output together with the log and the metrics.'),
     ApiOkResponse({
       description: 'The output; with `logs=1` wrapped.',
       content: {

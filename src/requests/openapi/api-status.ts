@@ -3,7 +3,7 @@ import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } f
 import { ApiLimited, ApiProblems, ApiSchemas } from '../../http/openapi/decorators.js';
 import { CompletedStatusDto, InProgressStatusDto, InQueueStatusDto, statusDtos } from '../dto/status.dto.js';
 import { completedExample, failedExample, inProgressExample, inQueueExample } from './examples.js';
-import { ApiLogsQuery, ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';
+import { ApiRequestId, keyWelcome, type RouteDecorator } from './parameters.js';
 
 export const statusSchema = { $ref: '#/components/schemas/Status' };
 
@@ -32,7 +32,6 @@ export const ApiStatus = (): RouteDecorator =>
       security: keyWelcome,
     }),
     ApiRequestId(),
-    ApiLogsQuery('`1` or `true` adds the log of the request.'),
     ApiOkResponse({
       description: 'The status, in all three states.',
       content: {

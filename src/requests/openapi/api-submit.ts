@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiAcceptedResponse, ApiBody, ApiHeader, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiLimited, ApiProblems } from '../../http/openapi/decorators.js';
 import { QueuedRequestDto } from '../dto/queued-request.dto.js';
 import { keyNeeded, type RouteDecorator } from './parameters.js';
@@ -28,16 +28,6 @@ export const ApiSubmit = (): RouteDecorator =>
         pattern: '^(?!requests(/|$))[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
         example: 'demo/image/fractal',
       },
-    }),
-    ApiHeader({
-      name: 'Idempotency-Key',
-      description:
-        '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. Within ' +
-        '24 hours the same API key, model and body under the same key are answered with the request that the first ' +
-        'submission made, and `Idempotent-Replayed: true`. Such as `"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"`.',
-      required: false,
-      // No example: /docs would send it with every try, the same key with another body.
-      schema: { type: 'string', maxLength: 512 },
     }),
     ApiBody({
       description: 'The input of the model: a JSON object that fits its schema.',

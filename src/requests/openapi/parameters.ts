@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiParam, ApiQuery } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 
 export type RouteDecorator = ReturnType<typeof applyDecorators>;
 
@@ -13,15 +13,5 @@ export const ApiRequestId = (): RouteDecorator =>
       name: 'requestId',
       description: 'The `request_id` that the submission was answered with.',
       schema: { type: 'string', example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b' },
-    }),
-  );
-
-export const ApiLogsQuery = (description: string): RouteDecorator =>
-  applyDecorators(
-    ApiQuery({
-      name: 'logs',
-      required: false,
-      description,
-      schema: { type: 'string', enum: ['0', '1', 'false', 'true'], default: '0' },
     }),
   );

@@ -1,0 +1,55 @@
+import { Config, loadConfig } from './config.js';
+
+it('has the defaults where nothing is set, and where it is blank', () => {
+  const { environment, ...config } = loadConfig({ PORT: '  ', ROLE: undefined });
+  const { environment: _none, ...defaults } = new Config();
+  expect(config).toEqual(defaults);
+  expect(environment).toEqual({ PORT: '  ', ROLE: undefined });
+});
+
+it.each<[string, string, Partial<Config>]>([
+  ['PORT', ' 0 ', { port: 0 }],
+  ['DATABASE_URL', 'postgres:///queue?host=/run', { databaseUrl: 'postgres:///queue?host=/run' }],
+  ['DATABASE_PREPARED_STATEMENTS', 'OFF', { databasePreparedStatements: false }],
+  ['BOOTSTRAP_API_KEY', 'k'.repeat(16), { bootstrapApiKey: 'k'.repeat(16) }],
+  ['ROLE', 'API', { role: 'api' }],
+  ['PUBLIC_BASE_URL', 'https://queue.example//', { publicBaseUrl: 'https://queue.example' }],
+  ['TRUST_PROXY', 'loopback, 10.0.0.0/8', { trustProxy: ['loopback', '10.0.0.0/8'] }],
+  ['MAX_BODY_BYTES', '2m', { maxBodyBytes: 2 * 1024 ** 2 }],
+  ['RATE_LIMIT_SUBMIT', 'off', { rateLimitSubmit: [] }],
+  ['RATE_LIMIT_STATUS', '429', { rateLimitStatus: 429 }],
+  ['SHUTDOWN_GRACE', '5', { shutdownGraceMs: 5_000 }],
+  ['RETENTION_PAYLOAD', '12h', { retentionPayloadMs: 43_200_000 }],
+  [
+    'CORS_ORIGINS',
+    'https://a.example, https://b.example',
+    { corsOrigins: ['https://a.example', 'https://b.example'] },
+  ],
+])('reads %s=%s', (name, text, fields) => expect(loadConfig({ [name]: text })).toMatchObject(fields));
+
+it.each([
+  ['PORT', '65536', 'expected a whole number from 0 to 65535'],
+  ['PORT', '0x10', 'expected a whole number from 0 to 65535'],
+  ['DATABASE_POOL_SIZE', '1', 'expected a whole number from 2 to 200'],
+  ['DATABASE_URL', 'mysql://root:hush@a/b', 'expected a URL that begins with postgres:// or postgresql://'],
+  ['DATABASE_PREPARED_STATEMENTS', 'yes', 'expected one of on, off'],
+  ['BOOTSTRAP_API_KEY', 'hush hush hush hush', 'expected 16 to 200 printable characters without spaces'],
+  ['ROLE', 'boss', 'expected one of all, api, scheduler'],
+  [
+    'TRUST_PROXY',
+    'proxy',
+    'expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8',
+  ],
+  ['MAX_OUTPUT_BYTES', '1g', 'expected a size from 1 to 256m, such as 10485760, 512k or 10m'],
+  ['RATE_LIMIT_OTHER', '5/d', 'expected limits such as 10/s,100/m (per s, m or h), or off'],
+  ['RATE_LIMIT_STATUS', '500', 'expected one of 403, 429'],
+  ['RETENTION', 'long', 'expected a duration such as 250ms, 30s, 10m, 1h or 30d'],
+])('refuses %s=%s and says what it takes, never the value', (name, text, message) => {
+  expect(() => loadConfig({ [name]: text })).toThrow(`These settings are wrong:\n  ${name}: ${message}`);
+});
+
+it('names all wrong variables at once', () => {
+  expect(() => loadConfig({ ROLE: 'boss', PORT: 'x', RETENTION: 'y' })).toThrow(
+    /PORT: .*\n.*ROLE: .*\n.*RETENTION: /,
+  );
+});

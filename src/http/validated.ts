@@ -1,0 +1,56 @@
+import { DomainError } from '../errors/domain-error.js';
+import type { ProblemCode } from '../errors/problem-codes.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
+import { type Class, ruledProperties, toInstance } from '../tools/validation.js';
+
+const maxCached = 1_000;
+const maxCachedLength = 64;
+
+interface Known {
+  properties: readonly string[];
+  /** By the texts that they were made of. */
+  instances: BoundedCache<object>;
+}
+
+const known = new Map<Class<object>, Known>();
+
+/** What goes with a rule: the code of the problem that the caller is answered if it does not hold. */
+export function problem(code: ProblemCode): { context: { code: ProblemCode } } {
+  return { context: { code } };
+}
+
+/**
+ * What a class makes of a query or of header fields, by its rules; throws the problem of the first that does not hold.
+ * The same few texts come by the thousand, and to check them anew would take as long as to read a status.
+ */
+export function validated<T extends object>(type: Class<T>, plain: object): Readonly<T> {
+  const { properties, instances } = knownOf(type);
+  const picked: Record<string, unknown> = {};
+  let key = '';
+  for (const property of properties) {
+    const value = (picked[property] = (plain as Record<string, unknown>)[property]);
+    if (typeof value === 'string') key += `${value.length}:${value}`;
+    else key += value === undefined ? '-' : ' '.repeat(maxCachedLength + 1);
+  }
+  const cached = key.length > maxCachedLength ? undefined : instances.get(key, 0);
+  if (cached !== undefined) return cached as T;
+  const instance = Object.freeze(validate(type, picked));
+  if (key.length <= maxCachedLength) instances.set(key, instance, Infinity);
+  return instance;
+}
+
+function validate<T extends object>(type: Class<T>, plain: object): T {
+  const { instance, faults } = toInstance(type, plain);
+  const [fault] = faults;
+  if (fault === undefined) return instance;
+  throw new DomainError((fault.context?.['code'] as ProblemCode | undefined) ?? 'bad_request', fault.message);
+}
+
+function knownOf(type: Class<object>): Known {
+  let entry = known.get(type);
+  if (entry === undefined) {
+    entry = { properties: ruledProperties(type), instances: new BoundedCache(maxCached) };
+    known.set(type, entry);
+  }
+  return entry;
+}

@@ -1,0 +1,25 @@
+import { MaxLength, ValidateBy } from 'class-validator';
+import { parseDuration } from '../config/parsers.js';
+import { Parsed } from '../tools/validation.js';
+
+/** The option must be there; what it may be is for other rules. */
+export function Required(): PropertyDecorator {
+  const validate = (value: unknown): boolean => value !== undefined;
+  return ValidateBy({ name: 'isDefined', validator: { validate } }, { message: 'is missing' });
+}
+
+export function Text(maxLength: number): PropertyDecorator {
+  return MaxLength(maxLength, { message: `expected a text of at most ${maxLength} characters` });
+}
+
+/** Milliseconds of a duration from 1 ms to `max`, itself a duration. */
+export function Duration(max: string): PropertyDecorator {
+  const maxMs = parseDuration(max);
+  return Parsed((value: unknown) => {
+    const ms = parseDuration(
+      typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '',
+    );
+    if (ms < 1 || ms > maxMs) throw new Error(`expected a duration from 1ms to ${max}`);
+    return ms;
+  });
+}

@@ -1,0 +1,31 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { problem } from '../../http/validated.js';
+import { Parsed } from '../../tools/validation.js';
+
+export class SubmitHeaders {
+  @ApiPropertyOptional({
+    name: 'Idempotency-Key',
+    type: String,
+    maxLength: 512,
+    // No example: /docs would send it with every try, the same key with another body.
+    description:
+      '1 to 255 printable ASCII characters, quoted (draft-ietf-httpapi-idempotency-key-header) or bare. Within ' +
+      '24 hours the same API key, model and body under the same key are answered with the request that the first ' +
+      'submission made, and `Idempotent-Replayed: true`. Such as `"9b2d6c1e-4a7f-4d63-9c0e-2f1a8b7d5e34"`.',
+  })
+  @Parsed(parseIdempotencyKey, problem('invalid_idempotency_key'))
+  'idempotency-key': string | undefined;
+}
+
+/** A quoted string, as the IETF draft has it, or the bare word that clients send. */
+function parseIdempotencyKey(header: unknown): string {
+  const text = typeof header === 'string' ? header.trim() : '';
+  const quoted = /^"((?:[\x20-\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text);
+  const key = quoted === null ? text : quoted[1]!.replaceAll(/\\(["\\])/g, '$1');
+  if (key.length < 1 || key.length > 255 || (quoted === null && !/^[\x21\x23-\x7e]+$/.test(key))) {
+    throw new Error(
+      'The Idempotency-Key header takes 1 to 255 printable ASCII characters, quoted or without spaces.',
+    );
+  }
+  return key;
+}

@@ -1,0 +1,185 @@
+import pg from 'pg';
+import { parseRateLimits } from '../../src/config/parsers.js';
+import { Database } from '../../src/database/database.js';
+import { grantShares } from '../../src/limits/queries/grant-shares.js';
+import { registerHolder } from '../../src/limits/queries/register-holder.js';
+import { writeShares } from '../../src/limits/queries/write-shares.js';
+import { Caller } from '../support/caller.js';
+import { inParallel } from '../support/in-parallel.js';
+import { problemOf } from '../support/queue-calls.js';
+import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
+
+let database: TestDatabase;
+const nodes: Caller[] = [];
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+});
+
+afterEach(async () => {
+  for (const { service } of nodes.splice(0)) await service.stop();
+  await database.drop();
+});
+
+async function startNode(limits?: string, config: object = {}): Promise<Caller> {
+  const service = await startTestService({
+    ...(limits !== undefined && { limits }),
+    config: { role: 'api', databaseUrl: database.url, ...config },
+  });
+  nodes.push(new Caller(service));
+  return nodes.at(-1)!;
+}
+
+async function statuses(answers: Promise<Response>[]): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+test('a burst over three nodes admits 10 and not one more, and nothing but refusals beside', async () => {
+  const three = [await startNode(), await startNode(), await startNode()];
+  const key = await three[0]!.newKey({ rateLimitSubmit: '10/h' });
+  const answers = Array.from({ length: 90 }, (_, i) => i);
+  const codes = await inParallel(9, answers, async (i) => (await three[i % 3]!.submit(key)).status);
+  // A share of one node that the others ask for may still be on its way: all of it is used in the end.
+  const rest = async (): Promise<number> => (await three[codes.length % 3]!.submit(key)).status;
+  await until(async () => codes.push(await rest()) > 0 && codes.filter((code) => code === 202).length === 10);
+  for (let i = 0; i < 9; i++) codes.push((await three[i % 3]!.submit(key)).status);
+  expect(codes.filter((code) => code === 202)).toHaveLength(10);
+  expect(new Set(codes)).toEqual(new Set([202, 403]));
+});
+
+test('limits hold across a restart in order', async () => {
+  const before = await startNode();
+  const key = await before.newKey({ rateLimitSubmit: '3/h' });
+  expect(await statuses([before.submit(key), before.submit(key)])).toEqual({ 202: 2 });
+  await nodes.pop()!.service.stop();
+  const after = await startNode();
+  expect(await statuses([1, 2, 3, 4].map(() => after.submit(key)))).toEqual({ 202: 1, 403: 3 });
+});
+
+test('a client cannot choose its address unless a proxy is trusted', async () => {
+  const node = await startNode('1/h');
+  const status = async (address: string): Promise<number> =>
+    (await node.status(undefined, { headers: { 'x-forwarded-for': address } })).status;
+  expect([await status('203.0.113.7'), await status('203.0.113.8')]).toEqual([404, 403]);
+});
+
+test('RATE_LIMIT_STATUS=429 changes the status', async () => {
+  const node = await startNode('1/h', { rateLimitStatus: 429 });
+  const key = await node.newKey();
+  await node.submit(key);
+  for (const model of ['demo/text/echo', 'demo/text/%65cho']) {
+    const refused = await node.submit(key, { model });
+    expect([refused.status, (await problemOf(refused)).code]).toEqual([429, 'rate_limited']);
+  }
+});
+
+test('no limits at all: nothing is sent, nothing is counted', async () => {
+  const node = await startNode('off');
+  const { headers } = await node.status(await node.newKey());
+  expect([...headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+  expect(await node.service.query('SELECT FROM limit_share')).toEqual([]);
+});
+
+test('without its database a node refuses to decide with 503 and Retry-After, and recovers', async () => {
+  const node = await startNode('1000/h');
+  const key = await node.newKey();
+  const { query, atomically } = node.service.app.get(Database);
+  const away = (): Promise<never> => Promise.reject(new Error('away'));
+  expect((await node.status(key)).status).toBe(404);
+  Object.assign(node.service.app.get(Database), { query: away, atomically: away });
+  const refusal = await until(async () => {
+    const answer = await node.status(key);
+    const { detail } = await problemOf(answer);
+    return detail.startsWith('The service cannot count calls') && answer;
+  });
+  expect([refusal.status, Number(refusal.headers.get('retry-after')) > 0]).toEqual([503, true]);
+  Object.assign(node.service.app.get(Database), { query, atomically });
+  await until(async () => (await node.status(key)).status === 404);
+});
+
+describe('statements of a holder', () => {
+  const key = { subject: 'key:a', routeClass: 'submit' as const, policy: '10/h' };
+  const request = {
+    key,
+    limits: [10],
+    windowsMs: [parseRateLimits('10/h')[0]!.windowMs],
+    held: [0],
+    used: [0],
+    needed: [4],
+    wanted: [4],
+  };
+  const ids = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;
+  const write = (shares: number[]): Parameters<typeof writeShares>[2] => ({
+    rows: [{ key, shares, used: [0] }],
+    forgotten: [],
+    silent: [],
+  });
+
+  async function registered(): Promise<{ node: Caller; on: Database }> {
+    const node = await startNode();
+    const on = node.service.app.get(Database);
+    for (const id of ids) await registerHolder(on, id, id);
+    return { node, on };
+  }
+
+  const shares = async ({ service }: Caller): Promise<unknown[]> =>
+    (await service.query<{ shares: number[] }>('SELECT shares FROM limit_share ORDER BY holder_id')).map(
+      (row) => row.shares[0],
+    );
+
+  test('one that is older than the last changes nothing: it neither shrinks, removes nor grants', async () => {
+    const { node, on } = await registered();
+    const [id] = ids;
+    expect(await grantShares(on, { id, beat: 2 }, [request], [])).toMatchObject({
+      isKnown: true,
+      grants: [{ shares: [4], unallocated: [6], isShort: false }],
+    });
+    expect(await writeShares(on, { id, beat: 1 }, write([1]))).toMatchObject({ isKnown: false });
+    await writeShares(on, { id, beat: 2 }, { rows: [], forgotten: [key], silent: [] });
+    expect((await grantShares(on, { id, beat: 1 }, [request], [])).isKnown).toBe(false);
+    expect(await shares(node)).toEqual([4]);
+    expect(await writeShares(on, { id, beat: 3 }, write([3]))).toMatchObject({ isKnown: true });
+    expect(await shares(node)).toEqual([3]);
+  });
+
+  test('a newer one waits for an older one that is under way, and has the last word', async () => {
+    const { node, on } = await registered();
+    const [id] = ids;
+    await grantShares(on, { id, beat: 1 }, [request], []);
+    const older = new pg.Client({ connectionString: database.url });
+    await older.connect();
+    try {
+      await older.query(
+        `BEGIN; UPDATE limit_holder SET beat = 2 WHERE id = '${id}'; UPDATE limit_share SET shares = '{9}'`,
+      );
+      const newer = writeShares(on, { id, beat: 3 }, write([2]));
+      const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      await until(async () => (await node.service.query(waits)).length === 1);
+      await older.query('COMMIT');
+      expect(await newer).toMatchObject({ isKnown: true });
+    } finally {
+      await older.end();
+    }
+    expect(await shares(node)).toEqual([2]);
+  });
+
+  test('one of a holder that was given up is granted nothing, and its shares pass on after a window', async () => {
+    const { node, on } = await registered();
+    const [id, other] = ids;
+    await grantShares(on, { id, beat: 1 }, [{ ...request, needed: [10], wanted: [10] }], []);
+    await writeShares(on, { id: other, beat: 1 }, { rows: [], forgotten: [], silent: [{ id, beat: 1 }] });
+    expect((await grantShares(on, { id, beat: 2 }, [request], [])).isKnown).toBe(false);
+    const asked = await grantShares(on, { id: other, beat: 2 }, [request], []);
+    expect(asked).toMatchObject({ grants: [{ shares: [0], isShort: true }], strays: [id] });
+    const goneFor = (forMs: number): { id: string; forMs: number }[] => [{ id, forMs }];
+    expect(await grantShares(on, { id: other, beat: 3 }, [request], goneFor(3_599_999))).toMatchObject({
+      grants: [{ shares: [0] }],
+    });
+    expect(await grantShares(on, { id: other, beat: 4 }, [request], goneFor(3_600_000))).toMatchObject({
+      grants: [{ shares: [4], unallocated: [6] }],
+    });
+    expect(await shares(node)).toEqual([10, 4]);
+  });
+});

@@ -1,0 +1,241 @@
+import { parseRateLimits } from '../../src/config/parsers.js';
+import { Database } from '../../src/database/database.js';
+import type { LimitSubject } from '../../src/limits/budget.js';
+import { ShareStorage, throttlerKey } from '../../src/limits/share-storage.js';
+import { Shares } from '../../src/limits/shares.js';
+import { Caller, type Via } from '../support/caller.js';
+import { problemOf } from '../support/queue-calls.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+
+/** One node; addresses are chosen by the field of a proxy. Nothing runs. An hour lets no window pass in mid-test. */
+let service: TestService;
+let caller: Caller;
+
+beforeAll(async () => {
+  service = await startTestService({ limits: '3/h', config: { role: 'api', trustProxy: true } });
+  caller = new Caller(service);
+});
+
+afterAll(() => service.stop());
+
+let address = 0;
+const newAddress = (): string => `203.0.113.${++address}`;
+const from = (client: string): Via => ({ headers: { 'x-forwarded-for': client } });
+
+async function statuses(answers: Promise<Response>[]): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
+
+const code = async (answer: Promise<Response>): Promise<string> => (await problemOf(await answer)).code;
+
+describe.each([
+  ['the fast path', { model: 'demo/text/echo', query: '' }],
+  ['the controller', { model: 'demo/text/%65cho', query: '?logs=%30' }],
+])('by %s', (_, { model, query }) => {
+  const submit = (key?: string, via: Via = {}): Promise<Response> => caller.submit(key, { model, ...via });
+  const status = (key?: string, via: Via = {}): Promise<Response> => caller.status(key, { query, ...via });
+
+  test('of 100 submissions at once 10 are admitted and not one more', async () => {
+    const key = await caller.newKey({ rateLimitSubmit: '10/h' });
+    expect(await statuses(times(100, () => submit(key)))).toEqual({ 202: 10, 403: 90 });
+  });
+
+  test('the remaining count falls by one with every call', async () => {
+    const key = await caller.newKey({ rateLimitSubmit: '5/h' });
+    const answers = await Promise.all(times(5, () => submit(key)));
+    const remaining = answers.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    expect(remaining.sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('an admitted answer carries the fields of both windows', async () => {
+    const { headers } = await submit(await caller.newKey({ rateLimitSubmit: '10/s,100/m' }));
+    expect(headers.get('x-ratelimit-limit')).toBe('10');
+    expect(headers.get('x-ratelimit-remaining')).toBe('9');
+    expect(headers.get('x-ratelimit-reset')).toBe('1');
+    expect(headers.get('ratelimit-policy')).toBe('"second";q=10;w=1, "minute";q=100;w=60');
+    expect(headers.get('ratelimit')).toBe('"second";r=9;t=1, "minute";r=99;t=60');
+    expect(headers.get('retry-after')).toBeNull();
+  });
+
+  test('a refusal says which limit, when to come back, and carries the fields', async () => {
+    const key = await caller.newKey({ rateLimitSubmit: '100/s,2/h' });
+    await Promise.all([submit(key), submit(key)]);
+    for (const refused of [await submit(key), await submit(key)]) {
+      expect(refused.status).toBe(403);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_500);
+      expect(refused.headers.get('x-ratelimit-limit')).toBe('2');
+      expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+      expect(refused.headers.get('ratelimit')).toMatch(/^"second";r=\d+;t=[01], "hour";r=0;t=3\d\d\d$/);
+      const { code: problem, detail, ...rest } = await problemOf(refused);
+      expect(problem).toBe('rate_limited');
+      expect(detail).toMatch(/^No more than 2 requests in a hour\. Try again in 3\d\d\d s\.$/);
+      expect(rest).toMatchObject({ 'violated-policies': ['hour'] });
+    }
+  });
+
+  test('a caller that waits as long as Retry-After says is admitted', async () => {
+    const key = await caller.newKey({ rateLimitSubmit: '2/s' });
+    const refused = (await Promise.all(times(3, () => submit(key)))).find((answer) => answer.status === 403)!;
+    const backAt = performance.now() + Number(refused.headers.get('retry-after')) * 1_000;
+    await until(() => performance.now() >= backAt);
+    expect((await submit(key)).status).toBe(202);
+  });
+
+  test("a key's own limits replace the service's, above and below, and off", async () => {
+    const burst = async (rateLimitSubmit: string): Promise<Record<number, number>> => {
+      const key = await caller.newKey({ rateLimitSubmit });
+      return statuses(times(8, () => submit(key)));
+    };
+    expect(await burst('5/h')).toEqual({ 202: 5, 403: 3 });
+    expect(await burst('1/h')).toEqual({ 202: 1, 403: 7 });
+    expect(await burst('off')).toEqual({ 202: 8 });
+  });
+
+  test('without limits no field is sent and nothing is counted', async () => {
+    const key = await caller.newKey({ rateLimitSubmit: 'off' });
+    const { headers } = await submit(key);
+    expect([...headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+    const [{ id } = { id: '' }] = (await caller.keys.list()).slice(-1);
+    expect(await service.query('SELECT FROM limit_share WHERE subject = $1', [`key:${id}`])).toEqual([]);
+  });
+
+  test('submissions and the other calls have windows of their own, and the others share theirs', async () => {
+    const key = await caller.newKey({ rateLimitSubmit: '1/h', rateLimitOther: '4/h' });
+    expect((await submit(key)).status).toBe(202);
+    expect((await status(key)).status).toBe(404);
+    expect((await caller.stream(key)).status).toBe(404);
+    expect((await caller.response(key)).status).toBe(404);
+    expect((await caller.cancel(key)).status).toBe(404);
+    for (const call of [
+      status(key),
+      caller.stream(key),
+      caller.response(key),
+      caller.cancel(key),
+      submit(key),
+    ])
+      expect(await code(call)).toBe('rate_limited');
+  });
+
+  test('without a key, or with an invalid one, the address is counted before the 401', async () => {
+    const via = from(newAddress());
+    expect(await code(submit(undefined, via))).toBe('missing_key');
+    expect(await code(submit('ns_nobody', via))).toBe('invalid_key');
+    const malformed = { headers: { ...via.headers, authorization: 'Basic abc' } };
+    expect(await code(submit(undefined, malformed))).toBe('invalid_key');
+    expect(await code(submit('ns_somebody', via))).toBe('rate_limited');
+    expect((await submit(await caller.newKey(), via)).status).toBe(202);
+  });
+
+  test('a call that its scope or model forbids is counted too', async () => {
+    const key = await caller.newKey({ scopes: ['read'], rateLimitSubmit: '2/h' });
+    expect(await code(submit(key))).toBe('forbidden');
+    expect(await code(submit(key))).toBe('forbidden');
+    expect(await code(submit(key))).toBe('rate_limited');
+  });
+
+  test('an IPv4 client is counted by its address, an IPv6 client by its /64', async () => {
+    const client = newAddress();
+    const network = `2001:db8:${++address}`;
+    const burst = (...clients: string[]): Promise<Record<number, number>> =>
+      statuses(clients.map((one) => status(undefined, from(one))));
+    expect(await burst(client, client, `::ffff:${client}`, client)).toEqual({ 404: 3, 403: 1 });
+    expect(await burst(newAddress())).toEqual({ 404: 1 });
+    const network64 = [1, 2, 3, 4].map((n) => `${network}:2:${n}::9`);
+    expect(await burst(...network64)).toEqual({ 404: 3, 403: 1 });
+    expect(await burst(`${network}:3::1`)).toEqual({ 404: 1 });
+  });
+});
+
+test('what is counted by one door counts at the other', async () => {
+  const key = await caller.newKey({ rateLimitSubmit: '2/h' });
+  expect((await caller.submit(key)).status).toBe(202);
+  expect((await caller.submit(key, { model: 'demo/text/%65cho' })).status).toBe(202);
+  expect(await code(caller.submit(key))).toBe('rate_limited');
+});
+
+test('the throttler counts through the gate', async () => {
+  const subject: LimitSubject = {
+    subject: `address:${newAddress()}`,
+    routeClass: 'other',
+    limits: parseRateLimits('3/h'),
+    hasKey: false,
+  };
+  const storage = service.app.get(ShareStorage);
+  const increment = (): Promise<object> => storage.increment(throttlerKey(subject), 0, 0, 0, 'other');
+  expect(await increment()).toMatchObject({ totalHits: 1, isBlocked: false, timeToBlockExpire: 0 });
+  expect(await increment()).toMatchObject({ totalHits: 2, isBlocked: false });
+  expect((await caller.status(undefined, from(`203.0.113.${address}`))).status).toBe(404);
+  expect(await increment()).toMatchObject({ totalHits: 4, isBlocked: true, timeToBlockExpire: 3_600 });
+});
+
+test('health, the docs and the document carry no fields and count nowhere', async () => {
+  for (const path of ['/health/live', '/health/ready', '/docs', '/openapi.json']) {
+    for (const answer of await Promise.all(times(5, () => service.get(path))))
+      expect([path, answer.status, answer.headers.has('ratelimit')]).toEqual([path, 200, false]);
+  }
+  expect(await service.query(`SELECT FROM limit_share WHERE subject LIKE 'address:127.%'`)).toEqual([]);
+});
+
+test("a changed limit of a key holds within 5 s, by the node's memory of keys", async () => {
+  const key = await caller.newKey({ rateLimitOther: '100/h' });
+  const limit = async (): Promise<string | null> =>
+    (await caller.status(key)).headers.get('x-ratelimit-limit');
+  expect(await limit()).toBe('100');
+  const [{ id } = { id: '' }] = (await caller.keys.list()).slice(-1);
+  await service.query(`UPDATE api_key SET rate_limit_other = '50/h' WHERE id = $1`, [id]);
+  await until(async () => (await limit()) === '50', { timeoutMs: 6_500 });
+});
+
+describe('statements', () => {
+  /** The names of those that `work` takes, those of the loops too. */
+  async function during(work: () => Promise<unknown>): Promise<string[]> {
+    const names: string[] = [];
+    const database = service.app.get(Database);
+    const { query, atomically } = database;
+    database.query = (statement, values) => {
+      names.push(statement.name);
+      return query.call(database, statement, values) as never;
+    };
+    database.atomically = (...statements) => {
+      names.push(...statements.map(([{ name }]) => name));
+      return atomically.apply(database, statements) as never;
+    };
+    try {
+      await work();
+    } finally {
+      Object.assign(database, { query, atomically });
+    }
+    return names;
+  }
+
+  test('a refusal costs none', async () => {
+    const key = await caller.newKey({ rateLimitOther: '1/h' });
+    await caller.status(key);
+    const names = await during(() => Promise.all(times(100, () => caller.status(key))));
+    const ofCalls = ['grant_shares', 'lock_budgets', 'find_keys', 'read_status'];
+    expect(names.filter((name) => ofCalls.includes(name))).toEqual([]);
+    expect(names.length).toBeLessThan(50);
+  });
+
+  test('the first calls of any number of callers in one turn ask once for all', async () => {
+    const shares = service.app.get(Shares);
+    const limits = parseRateLimits('3/h');
+    const names = await during(() =>
+      Promise.all(
+        times(100, () =>
+          shares.admit({
+            subject: `address:198.51.100.${++address}`,
+            routeClass: 'other',
+            limits,
+            hasKey: false,
+          }),
+        ),
+      ),
+    );
+    expect(names.filter((name) => name === 'grant_shares')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,174 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { KeySecret } from '../../src/auth/key-secret.js';
+import { keyHeader, unknownId } from '../support/queue-calls.js';
+import {
+  createTestDatabase,
+  type SpawnedService,
+  spawnService,
+  type TestDatabase,
+  until,
+} from '../support/index.js';
+
+interface Call {
+  sentAt: number;
+  answeredAt: number;
+  /** undefined: no answer. */
+  status: number | undefined;
+}
+
+const admitted = ({ status }: Call): boolean => status === 404;
+
+let database: TestDatabase;
+let key: string;
+const nodes = new Set<SpawnedService>();
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  key = KeySecret.generate().reveal();
+});
+
+afterEach(async () => {
+  for (const node of nodes) node.kill('SIGKILL');
+  await Promise.all([...nodes].map(({ exited }) => exited));
+  nodes.clear();
+  await database.drop();
+});
+
+async function join(limits: string): Promise<SpawnedService> {
+  const node = await spawnService({
+    DATABASE_URL: database.url,
+    BOOTSTRAP_API_KEY: key,
+    RATE_LIMIT_OTHER: limits,
+    ROLE: 'api',
+    LOG_LEVEL: 'error',
+  });
+  nodes.add(node);
+  return node;
+}
+
+async function cluster(size: 2 | 3, limits: string): Promise<[SpawnedService, SpawnedService]> {
+  // The first migrates and makes the key.
+  const first = await join(limits);
+  const others = await Promise.all(Array.from({ length: size - 1 }, () => join(limits)));
+  return [first, ...others] as [SpawnedService, SpawnedService];
+}
+
+async function end(node: SpawnedService, signal: NodeJS.Signals): Promise<void> {
+  nodes.delete(node);
+  node.kill(signal);
+  await node.exited;
+}
+
+/** One that reads a request that is not there: 404 if it was admitted. */
+async function call({ url }: SpawnedService): Promise<Call> {
+  const sentAt = performance.now();
+  const status = await fetch(`${url}/v1/queue/requests/${unknownId()}/status`, {
+    headers: keyHeader(key),
+    signal: AbortSignal.timeout(10_000),
+  }).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.status;
+    },
+    () => undefined,
+  );
+  return { sentAt, answeredAt: performance.now(), status };
+}
+
+/** The most calls of which each was sent and answered within some `windowMs`. */
+function maxSurelyWithin(calls: readonly Call[], windowMs: number): number {
+  return Math.max(
+    0,
+    ...calls.map(
+      ({ sentAt: start }) =>
+        calls.filter(({ sentAt, answeredAt }) => sentAt >= start && answeredAt < start + windowMs).length,
+    ),
+  );
+}
+
+/** Calls `nodeOf(n)` so often until `isOver`. */
+async function callers(
+  perSecond: number,
+  nodeOf: (n: number) => SpawnedService | undefined,
+  isOver: () => boolean,
+): Promise<Call[]> {
+  const calls: Promise<Call>[] = [];
+  const startedAt = performance.now();
+  for (let n = 0; !isOver(); n++) {
+    const node = nodeOf(n);
+    if (node !== undefined) calls.push(call(node));
+    await delay(Math.max(0, startedAt + ((n + 1) * 1_000) / perSecond - performance.now()));
+  }
+  return Promise.all(calls);
+}
+
+const pick = (): SpawnedService | undefined => [...nodes][Math.floor(Math.random() * nodes.size)];
+
+test('no window exceeds its limit while nodes join, leave, freeze and die', async () => {
+  const limits = '20/s,250/m';
+  const [first, second] = await cluster(3, limits);
+  let isOver = false;
+  const hammering = callers(70, pick, () => isOver);
+  const after = async (count: number): Promise<void> => {
+    await Promise.all(Array.from({ length: count }, () => call(first)));
+  };
+  await after(20);
+  second.kill('SIGSTOP');
+  await delay(5_000);
+  second.kill('SIGCONT');
+  await end(first, 'SIGKILL');
+  const [fourth] = await Promise.all([join(limits), delay(4_500)]);
+  await end(second, 'SIGTERM');
+  await join(limits);
+  fourth.kill('SIGSTOP');
+  await delay(3_500);
+  fourth.kill('SIGCONT');
+  await until(async () => [403, 404].includes((await call(fourth)).status ?? 0));
+  isOver = true;
+  const calls = await hammering;
+  expect(calls.filter(admitted).length).toBeGreaterThan(100);
+  expect(maxSurelyWithin(calls.filter(admitted), 1_000)).toBeLessThanOrEqual(20);
+  expect(maxSurelyWithin(calls.filter(admitted), 60_000)).toBeLessThanOrEqual(250);
+  const answers = new Set(calls.map(({ status }) => status));
+  for (const status of answers) expect([undefined, 403, 404, 503]).toContain(status);
+}, 90_000);
+
+test('what a killed process held is back a window later, to the last call', async () => {
+  const [one, other] = await cluster(2, '6/s');
+  while (admitted(await call(one)));
+  await end(one, 'SIGKILL');
+  await until(async () => {
+    const burst = await Promise.all(Array.from({ length: 7 }, () => call(other)));
+    return burst.filter(admitted).length === 6;
+  });
+}, 60_000);
+
+test('a process that was frozen admits nothing before it has been counted in again', async () => {
+  const [one, other] = await cluster(2, '6/h');
+  expect(admitted(await call(one))).toBe(true);
+  one.kill('SIGSTOP');
+  const waiting = Array.from({ length: 10 }, () => call(one));
+  await delay(5_000);
+  let admittedByOther = 0;
+  for (let n = 0; n < 10; n++) if (admitted(await call(other))) admittedByOther++;
+  one.kill('SIGCONT');
+  const late = await Promise.all(waiting);
+  await until(async () => [403, 404].includes((await call(one)).status ?? 0));
+  const woken = await Promise.all(Array.from({ length: 10 }, () => call(one)));
+  const all = 1 + admittedByOther + [...late, ...woken].filter(admitted).length;
+  expect(all).toBeLessThanOrEqual(6);
+}, 60_000);
+
+test('too much is not refused: at 90 % on one node and evenly over three, at 70 % over three at random', async () => {
+  const limits = '600/m';
+  const three = await cluster(3, limits);
+  for (const [perSecond, nodeOf] of [
+    [9, () => three[0]],
+    [9, (n: number) => three[n % 3]],
+    [7, pick],
+  ] as const) {
+    const until = performance.now() + 4_000;
+    const calls = await callers(perSecond, nodeOf, () => performance.now() > until);
+    expect(calls.map(({ status }) => status)).toEqual(calls.map(() => 404));
+  }
+}, 60_000);
