@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { loadConfig } from './config/config.js';
 import { startupBanner } from './startup-banner.js';
@@ -36,11 +37,20 @@ async function main(): Promise<void> {
       );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  if ([0, 1, 2].some(isatty)) process.once('SIGHUP', endWithoutTerminal);
   // A closed terminal takes nothing more; the stop that it has caused goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   const service = await starting;
   if (!stopping) process.stdout.write(startupBanner(service, config));
+}
+
+/**
+ * At its exit Node 20 resets the terminal; on one that is gone it fails at that and hangs for ever. Before the other
+ * listeners, as the log, which has nowhere to go, throws in its.
+ */
+function endWithoutTerminal(): void {
+  process.prependListener('exit', () => process.kill(process.pid, 'SIGKILL'));
 }
 
 function fail(message: string): never {

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { problemCodes } from '../../src/errors/problem-codes.js';
 import { startTestService, type TestService } from '../support/index.js';
 
@@ -83,4 +84,24 @@ test('/docs/errors says for every code whether to try again, and what to do', as
     expect(cells[3]).toBe(retry);
     expect(cells[4]).toMatch(/^[A-Z].{20,}\.$/);
   }
+});
+
+test('a key that is entered in /docs without its scheme is sent with one', async () => {
+  const script = await (await (await start()).get('/docs/swagger-ui-init.js')).text();
+  type Sent = { headers: Record<string, string> };
+  let options: { requestInterceptor(request: Sent): Sent } | undefined;
+  const window: { onload?: () => void; location: object } = { location: { search: '' } };
+  const bundle = (given: typeof options): object => {
+    options = given;
+    return { initOAuth: () => undefined };
+  };
+  const SwaggerUIBundle = Object.assign(bundle, { presets: {}, plugins: {} });
+  runInNewContext(script, { window, SwaggerUIBundle, SwaggerUIStandalonePreset: {} });
+  window.onload!();
+  const sent = (headers: Record<string, string>): Record<string, string> =>
+    options!.requestInterceptor({ headers }).headers;
+  expect(sent({ Authorization: 'ns_abc' })).toEqual({ Authorization: 'Key ns_abc' });
+  expect(sent({ Authorization: 'Key ns_abc' })).toEqual({ Authorization: 'Key ns_abc' });
+  expect(sent({ Authorization: 'Bearer ns_abc' })).toEqual({ Authorization: 'Bearer ns_abc' });
+  expect(sent({ accept: '*/*' })).toEqual({ accept: '*/*' });
 });

@@ -80,8 +80,10 @@ test.each(['/bin/sh', '/bin/bash'])(
     const url = await openTerminal(shell);
     const server = serverPid();
     const id = await run(url, second);
+    const pid = await until(() => /"node":"[^"]*:(\d+)"/.exec(said)?.[1]);
     terminal!.kill('SIGKILL');
     await until(() => serverHasEnded(server), { timeoutMs: 20_000, message: 'PostgreSQL has ended' });
+    await until(() => !existsSync(`/proc/${pid}`), { message: 'the service has ended' });
     expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
   },
   120_000,
