@@ -78,7 +78,11 @@ export class Load {
     const node = this.random.pick(this.cluster.apiNodes);
     const answer = await this.client.call(entry.caller, node, 'PUT', `requests/${entry.id}/cancel`);
     if (!isConclusive(answer)) return;
-    const { status } = answer.body as { status?: Entry['cancel'] };
+    const { status: said, cancel_status } = answer.body as {
+      status?: Entry['cancel'];
+      cancel_status?: Entry['cancel'];
+    };
+    const status = cancel_status ?? said;
     const sound =
       (answer.status === 200 && status === 'CANCELLED') ||
       (answer.status === 202 && status === 'CANCELLATION_REQUESTED') ||

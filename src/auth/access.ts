@@ -21,7 +21,7 @@ export function admittedCaller(
   return resolution.caller;
 }
 
-export function assertMay(caller: Caller, scope: Scope): void {
+function assertMay(caller: Caller, scope: Scope): void {
   if (!caller.scopes.includes(scope)) {
     throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { Injectable } from '@nestjs/common';
 import proxyaddr from 'proxy-addr';
 import { Config } from '../config/config.js';
@@ -38,7 +38,7 @@ export class ClientAddress {
 
   isSecure(request: IncomingMessage): boolean {
     const scheme = this.isForwarded(request) ? first(request.headers['x-forwarded-proto']) : undefined;
-    return scheme === undefined ? (request.socket as TLSSocket).encrypted === true : scheme === 'https';
+    return scheme === undefined ? request.socket instanceof TLSSocket : scheme === 'https';
   }
 
   private isForwarded({ socket }: IncomingMessage): boolean {

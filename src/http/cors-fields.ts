@@ -35,11 +35,7 @@ export class CorsFields {
       getHeader: (name: string) => set.get(name),
       setHeader: (name: string, value: string) => set.set(name, value),
     } as unknown as ServerResponse;
-    handler(
-      request as Parameters<typeof handler>[0],
-      response as Parameters<typeof handler>[1],
-      () => undefined,
-    );
+    handler(request, response, () => undefined);
     return [...set].flat();
   }
 }

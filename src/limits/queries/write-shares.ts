@@ -10,19 +10,16 @@ import { arraysOf, columnsOf } from './grant-shares.js';
  * Race: only the holder writes its rows, one statement at a time; one that it took for lost and that runs late has no
  *   newer number, and changes nothing. A silent holder that beats in the very moment keeps its row, for its beat is
  *   compared once the row is locked; one that comes back later finds its row gone.
- * Durability: not waited for. What is lost with the database's last commits leaves larger shares than are held.
+ * Durability: waited for, once a second. A crash that forgot the last use or sign of life would let others admit too much.
  * Index: limit_share_pkey, limit_holder_pkey, limit_ask_pkey.
  */
 const writeStatement: Statement = {
   name: 'write_shares',
-  text: `WITH settings AS MATERIALIZED (
-  SELECT set_config('synchronous_commit', 'off', true)
-), beaten AS (
+  text: `WITH beaten AS (
   UPDATE limit_holder
   SET beat = $2::bigint
   WHERE id = $1::uuid
     AND beat < $2::bigint
-    AND EXISTS (SELECT FROM settings)
   RETURNING id
 ), written AS (
   UPDATE limit_share
