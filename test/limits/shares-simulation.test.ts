@@ -8,7 +8,7 @@ import {
 } from '../support/share-simulation.js';
 
 /** `npm run test:processes` runs two thousand. */
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 500);
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 250);
 
 // Hundreds of thousands of refusals are made here: without their stacks it takes half as long.
 Error.stackTraceLimit = 0;
