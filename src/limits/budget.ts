@@ -84,6 +84,11 @@ export class Budget {
     return this.windows.some((window) => !window.hasRoom && window.isWhole);
   }
 
+  /** Whether a share is nearly used up of which there is more to be had. */
+  get runsLow(): boolean {
+    return this.windows.some((window) => window.runsLow);
+  }
+
   /** Refuses, until what this node admitted leaves a window; `inVain`: the others had nothing to give either. */
   refuse(now: number, inVain = false): Admission {
     const full = this.windows.filter((window) => !window.hasRoom);

@@ -20,7 +20,7 @@ export class ShareBook {
   private readonly leaving = new Map<string, BudgetKey>();
   private readonly wanting = new Set<Budget>();
   private readonly holding = new Set<Budget>();
-  private unwritten = new Set<Budget>();
+  private readonly unwritten = new Set<Budget>();
   private idleScan = this.budgets.entries();
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
@@ -60,6 +60,13 @@ export class ShareBook {
 
   noteUse(budget: Budget): void {
     this.unwritten.add(budget);
+  }
+
+  /** Asks before the share is used up, so that no call has to wait. False: it was asked for a moment ago. */
+  askAhead(budget: Budget, now: number): boolean {
+    if (now - budget.askedAt! < askEveryMs) return false;
+    this.wanting.add(budget);
+    return true;
   }
 
   /** Until its share grows, its use falls, or `holdMs` are over. */
@@ -154,21 +161,24 @@ export class ShareBook {
     }
   }
 
-  /** What was used since it was last written. */
-  takeUnwritten(max: number, now: number): { budgets: Budget[]; rows: ShareRow[] } {
-    const budgets: Budget[] = [];
-    for (const budget of this.unwritten) {
-      if (budgets.length >= max) break;
-      this.unwritten.delete(budget);
-      budgets.push(budget);
-    }
-    return { budgets, rows: budgets.map((budget) => toRow(budget, now)) };
+  /** Those whose use changed since it was last written. */
+  takeUnwritten(): Budget[] {
+    const budgets = [...this.unwritten];
+    this.unwritten.clear();
+    return budgets;
+  }
+
+  /** As they are now; one that was forgotten must not write over the row of the one that came after it. */
+  rowsOf(budgets: readonly Budget[], now: number): ShareRow[] {
+    return budgets.filter((budget) => this.isKnown(budget)).map((budget) => toRow(budget, now));
   }
 
   putBackUnwritten(budgets: readonly Budget[]): void {
-    // One that was forgotten meanwhile must not write over the row of the one that came after it.
-    for (const budget of budgets)
-      if (this.budgets.get(idOf(budget.key)) === budget) this.unwritten.add(budget);
+    for (const budget of budgets) if (this.isKnown(budget)) this.unwritten.add(budget);
+  }
+
+  private isKnown(budget: Budget): boolean {
+    return this.budgets.get(idOf(budget.key)) === budget;
   }
 
   /** Forgets callers that have not called for their longest window, in memory first; their rows are to be removed. */

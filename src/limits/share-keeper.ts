@@ -3,6 +3,7 @@ import type { BudgetKey, LimitSubject } from './budget.js';
 import { HolderWatch } from './holder-watch.js';
 import { idOf } from './budget-rows.js';
 import { ShareBook } from './share-book.js';
+import { UseWriter } from './use-writer.js';
 import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
@@ -11,7 +12,6 @@ const writeEveryMs = 1_000;
 const retryMs = 300;
 const sweepMs = 20;
 const maxGrants = 200;
-const maxRows = 1_000;
 
 /**
  * Keeps this node's shares in step with the database: one statement at a time asks for grants, writes use behind, or
@@ -26,7 +26,8 @@ export class ShareKeeper {
   /** When the last round of writes began that the database took as a whole. */
   private aliveAt = -Infinity;
   private isRegistered = false;
-  private isWriteDue = false;
+  private readonly writer: UseWriter;
+  private grantedLast = false;
   private readonly asked = new Map<string, BudgetKey>();
   private running: Promise<void> | undefined;
   private cancelTick: (() => void) | undefined;
@@ -40,7 +41,9 @@ export class ShareKeeper {
     private readonly timing: Timing,
     private readonly newHolderId: () => string,
     private readonly listener?: KeeperListener,
-  ) {}
+  ) {
+    this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
+  }
 
   async start(): Promise<void> {
     await this.register();
@@ -74,6 +77,7 @@ export class ShareKeeper {
       const admission = budget.admit(now);
       if (admission !== undefined) {
         this.book.noteUse(budget);
+        if (budget.runsLow && this.book.askAhead(budget, now)) this.runSoon();
         return admission;
       }
     }
@@ -106,7 +110,7 @@ export class ShareKeeper {
     if (this.isStopped) return;
     this.cancelTick?.();
     this.cancelTick = this.timing.after(ms, () => {
-      this.isWriteDue = true;
+      this.writer.begin();
       this.runSoon();
       this.tickIn(writeEveryMs);
     });
@@ -133,25 +137,32 @@ export class ShareKeeper {
   }
 
   private get hasWork(): boolean {
-    return !this.isStopped && (this.isWriteDue || this.asked.size > 0 || this.book.wantsGrants);
+    return !this.isStopped && (this.writer.hasWork || this.asked.size > 0 || this.book.wantsGrants);
   }
 
   private async run(): Promise<void> {
     await new Promise<void>((resolve) => this.timing.after(0, resolve));
     while (this.hasWork) {
       try {
-        if (!this.isRegistered) await this.register();
-        else if (this.isWriteDue) await this.writeAll();
-        else if (this.asked.size > 0) await this.giveBack();
-        else await this.askForGrants();
+        await this.nextStep();
       } catch (error) {
         this.listener?.failed(error);
         this.book.rejectHeld(error);
-        this.isWriteDue = false;
+        this.writer.abandon();
         this.asked.clear();
         this.tickIn(retryMs);
       }
     }
+  }
+
+  /** Grants first, for calls wait for them; but every other step is one of the others' if there is any. */
+  private nextStep(): Promise<void> {
+    if (!this.isRegistered) return this.register();
+    const grants = this.book.wantsGrants && !this.grantedLast;
+    this.grantedLast = grants;
+    if (grants) return this.askForGrants();
+    if (this.asked.size > 0) return this.giveBack();
+    return this.writer.hasWork ? this.writeUse() : this.askForGrants();
   }
 
   private async register(): Promise<void> {
@@ -205,33 +216,13 @@ export class ShareKeeper {
     this.messages.gave(rows.map(({ key }) => key));
   }
 
-  /** All that was used since the last time, and with the last of it who is silent. */
-  private async writeAll(): Promise<void> {
-    const beganAt = this.timing.now();
-    this.isWriteDue = false;
-    for (let isLast = false; !isLast;) {
-      const now = this.timing.now();
-      const forgotten = this.book.takeForgotten(maxRows, now);
-      const { budgets, rows } = this.book.takeUnwritten(maxRows, now);
-      isLast = budgets.length < maxRows;
-      const silent = isLast ? this.watch.silent(now) : [];
-      try {
-        const request = { rows, forgotten: [...forgotten.values()], silent };
-        const { isKnown, holders, asked } = await this.store.write(this.nextBeat(), request);
-        if (!isKnown) return this.lose();
-        this.book.noteRemoved(forgotten);
-        this.book.noteRows(asked);
-        this.onAsked(asked);
-        if (isLast) this.watch.see(holders, this.timing.now());
-      } catch (error) {
-        this.book.putBackUnwritten(budgets);
-        throw error;
-      }
-    }
-    this.aliveAt = beganAt;
+  private async writeUse(): Promise<void> {
+    const { isKnown, completedFrom, asked } = await this.writer.writeSome(this.nextBeat());
+    if (!isKnown) return this.lose();
+    this.onAsked(asked);
+    if (completedFrom === undefined) return;
+    this.aliveAt = completedFrom;
     this.listener?.worked();
-    const finished = this.watch.takeFinished(this.timing.now());
-    if (finished.length > 0) await this.store.prune(finished);
   }
 
   private nextBeat(): HolderBeat {
@@ -242,7 +233,8 @@ export class ShareKeeper {
   private lose(): void {
     this.aliveAt = -Infinity;
     this.isRegistered = false;
-    this.isWriteDue = true;
+    this.writer.abandon();
+    this.writer.begin();
     this.book.clear(unavailable());
   }
 }

@@ -60,7 +60,10 @@ const grantStatement: Statement = {
            array_agg((free - least(wanted[i], free))::integer ORDER BY i) AS unallocated,
            bool_or(needed[i] > free) AS is_short
     FROM generate_subscripts(limits, 1) AS i
-    CROSS JOIN LATERAL (SELECT greatest(0, limits[i] - held[i] - (${heldByOthers})) AS free) AS room
+    CROSS JOIN LATERAL (
+      SELECT greatest(0, limits[i] - held[i] - (${heldByOthers})) AS free
+      OFFSET 0 -- or it would be looked up anew wherever it stands above
+    ) AS room
   ) AS share
 ), beaten AS (
   UPDATE limit_holder
