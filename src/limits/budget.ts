@@ -38,6 +38,8 @@ export class Budget {
   /** When the database first answered for it; undefined: not yet. */
   metAt: number | undefined;
   askedAt: number | undefined;
+  /** A statement is under way for it: no other may be. */
+  isBusy = false;
   calledAt = 0;
   private refusedUntil = 0;
   private restsUntil = 0;

@@ -40,7 +40,7 @@ test('a forgotten caller that comes back begins without a share, and its row is 
   expect([after === before, after.windows[0]!.share]).toEqual([false, 0]);
   book.putBackUnwritten([before]);
   expect(book.takeUnwritten()).toEqual([]);
-  expect(book.rowsOf([before], 6_002)).toEqual([]);
+  expect(book.takeWritable([before])).toEqual([]);
   after.admit(6_002);
   expect(forgotten(book, 6_003)).toBe(0);
 });

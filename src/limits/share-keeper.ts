@@ -2,7 +2,7 @@ import { type Admission, unavailable } from './admission.js';
 import type { BudgetKey, LimitSubject } from './budget.js';
 import { HolderWatch } from './holder-watch.js';
 import { idOf } from './budget-rows.js';
-import { ShareBook } from './share-book.js';
+import { ShareBook, type TakenRequest } from './share-book.js';
 import { UseWriter } from './use-writer.js';
 import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
 
@@ -11,12 +11,14 @@ const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 const sweepMs = 20;
+/** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
+const maxGrantStatements = 3;
 
 /**
- * Keeps this node's shares in step with the database: one statement at a time asks for grants, writes use behind, or
- * gives back. Since none runs beside another, and the database runs none that is older than the last it ran, a row never
- * says less than the node holds in memory.
+ * Keeps this node's shares in step with the database: asks for grants, writes use behind, gives back. No two statements
+ * have the same budget at once, writes go one after the other, and the database runs none that is older than the last it
+ * ran; so a row never says less than the node holds in memory.
  */
 export class ShareKeeper {
   private readonly book = new ShareBook();
@@ -27,7 +29,10 @@ export class ShareKeeper {
   private aliveAt = -Infinity;
   private isRegistered = false;
   private readonly writer: UseWriter;
-  private grantedLast = false;
+  private readonly grants = new Set<Promise<void>>();
+  private isGrantingSoon = false;
+  /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
+  private isUncertain = false;
   private readonly asked = new Map<string, BudgetKey>();
   private running: Promise<void> | undefined;
   private cancelTick: (() => void) | undefined;
@@ -59,7 +64,7 @@ export class ShareKeeper {
     this.isStopped = true;
     this.cancelTick?.();
     this.cancelSweep?.();
-    await this.running;
+    await Promise.allSettled([this.running, ...this.grants]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.timing.now());
     this.book.clear(unavailable());
@@ -127,42 +132,61 @@ export class ShareKeeper {
     });
   }
 
-  /** Once the turn has brought all its callers. */
   private runSoon(): void {
     if (this.isStopped) return;
-    this.running ??= this.run().finally(() => {
-      this.running = undefined;
-      if (this.hasWork) this.runSoon();
+    if (this.hasWork) {
+      this.running ??= this.run().finally(() => {
+        this.running = undefined;
+        if (this.hasWork) this.runSoon();
+      });
+    }
+    if (!this.book.wantsGrants || this.isGrantingSoon) return;
+    // Once the turn has brought all its callers.
+    this.isGrantingSoon = true;
+    this.timing.after(0, () => {
+      this.isGrantingSoon = false;
+      this.startGrants();
     });
   }
 
   private get hasWork(): boolean {
-    return !this.isStopped && (this.writer.hasWork || this.asked.size > 0 || this.book.wantsGrants);
+    return !this.isStopped && (!this.isRegistered || this.writer.hasWork || this.asked.size > 0);
   }
 
   private async run(): Promise<void> {
-    await new Promise<void>((resolve) => this.timing.after(0, resolve));
     while (this.hasWork) {
       try {
-        await this.nextStep();
+        if (!this.isRegistered) await this.register();
+        else if (this.asked.size > 0) await this.giveBack();
+        else await this.writeUse();
       } catch (error) {
         this.listener?.failed(error);
+        this.isUncertain = true;
         this.book.rejectHeld(error);
         this.writer.abandon();
         this.asked.clear();
         this.tickIn(retryMs);
+        return;
       }
+      this.startGrants();
     }
   }
 
-  /** Grants first, for calls wait for them; but every other step is one of the others' if there is any. */
-  private nextStep(): Promise<void> {
-    if (!this.isRegistered) return this.register();
-    const grants = this.book.wantsGrants && !this.grantedLast;
-    this.grantedLast = grants;
-    if (grants) return this.askForGrants();
-    if (this.asked.size > 0) return this.giveBack();
-    return this.writer.hasWork ? this.writeUse() : this.askForGrants();
+  private startGrants(): void {
+    while (
+      this.grants.size < maxGrantStatements &&
+      this.isRegistered &&
+      !this.isUncertain &&
+      !this.isStopped
+    ) {
+      const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
+      if (taken.length === 0) return;
+      const granting = this.askForGrants(taken).finally(() => {
+        this.grants.delete(granting);
+        this.runSoon();
+      });
+      this.grants.add(granting);
+    }
   }
 
   private async register(): Promise<void> {
@@ -178,13 +202,15 @@ export class ShareKeeper {
     this.watch.noteGone(gone, now);
   }
 
-  private async askForGrants(): Promise<void> {
-    const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
+  private async askForGrants(taken: readonly TakenRequest[]): Promise<void> {
+    const { holder } = this;
     const requests = taken.map(({ request }) => request);
     const budgets = taken.map(({ budget }) => budget);
     try {
       const gone = this.watch.gone(this.timing.now());
-      const { isKnown, grants, strays } = await this.store.grant(this.nextBeat(), requests, gone);
+      const { isKnown, grants, strays } = await this.store.grant(holder, requests, gone);
+      this.book.release(budgets);
+      if (holder !== this.holder || !this.isRegistered) return;
       if (!isKnown) return this.lose();
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
@@ -193,10 +219,11 @@ export class ShareKeeper {
       const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
       if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
     } catch (error) {
+      this.listener?.failed(error);
+      this.book.release(budgets);
       this.book.rejectHeld(error, budgets);
       // What it may have granted all the same is given back with the next write.
       this.book.putBackUnwritten(budgets);
-      throw error;
     }
   }
 
@@ -208,16 +235,21 @@ export class ShareKeeper {
     if (rows.length === 0) return;
     try {
       const { isKnown } = await this.store.write(this.nextBeat(), { rows, forgotten: [], silent: [] });
+      this.isUncertain = false;
       if (!isKnown) return this.lose();
     } catch (error) {
       this.book.putBackUnwritten(budgets);
       throw error;
+    } finally {
+      this.book.release(budgets);
     }
     this.messages.gave(rows.map(({ key }) => key));
   }
 
+  /** A part of what was used since the last time. */
   private async writeUse(): Promise<void> {
     const { isKnown, completedFrom, asked } = await this.writer.writeSome(this.nextBeat());
+    this.isUncertain = false;
     if (!isKnown) return this.lose();
     this.onAsked(asked);
     if (completedFrom === undefined) return;

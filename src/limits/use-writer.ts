@@ -1,7 +1,7 @@
 import type { Budget, BudgetKey } from './budget.js';
 import type { HolderWatch } from './holder-watch.js';
 import type { ShareBook } from './share-book.js';
-import type { HolderBeat, ShareStore } from './share-store.js';
+import type { HolderBeat, ShareStore, WriteResult } from './share-store.js';
 
 /** So that a caller who waits for a grant does not wait for many rows. */
 const maxRows = 500;
@@ -58,13 +58,27 @@ export class UseWriter {
     this.isDue = false;
     const end = round.written + maxRows;
     const isLast = end >= round.budgets.length;
-    const { isKnown, holders, asked } = await this.store.write(beat, {
-      rows: this.book.rowsOf(round.budgets.slice(round.written, end), now),
-      forgotten: [...forgotten.values()],
-      silent: isLast ? this.watch.silent(now) : [],
-    });
+    const budgets = this.book.takeWritable(round.budgets.slice(round.written, end));
+    const rows = this.book.takeRows(budgets, now);
+    const silent = isLast ? this.watch.silent(now) : [];
+    let isDone = false;
+    try {
+      const result = await this.store.write(beat, { rows, forgotten: [...forgotten.values()], silent });
+      isDone = result.isKnown;
+      return await this.note(result, round, end, isLast);
+    } finally {
+      this.book.release(budgets);
+      this.book.endRemoval(isDone);
+    }
+  }
+
+  private async note(
+    { isKnown, holders, asked }: WriteResult,
+    round: Round,
+    end: number,
+    isLast: boolean,
+  ): Promise<Written> {
     if (!isKnown) return { isKnown, completedFrom: undefined, asked };
-    this.book.noteRemoved(forgotten);
     this.book.noteRows(asked);
     round.written = end;
     if (!isLast) return { isKnown, completedFrom: undefined, asked };
