@@ -81,7 +81,7 @@ export async function writeShares(
 /*
  * Purpose: a holder that stops leaves rows that say what it used, and nothing else.
  * Race: it has admitted its last call before; from here on its row is gone.
- * Index: limit_share_pkey; limit_share_by_holder for the rows that go.
+ * Index: limit_share_pkey for the rows that stay; the others are found by reading the table, once a stop.
  */
 const leaveStatement: Statement = {
   name: 'leave_shares',
