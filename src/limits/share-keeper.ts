@@ -11,6 +11,8 @@ const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 const sweepMs = 20;
+/** What is asked for before it is needed is asked for together. */
+const collectAheadMs = 100;
 /** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
 const maxGrantStatements = 3;
@@ -30,7 +32,7 @@ export class ShareKeeper {
   private isRegistered = false;
   private readonly writer: UseWriter;
   private readonly grants = new Set<Promise<void>>();
-  private isGrantingSoon = false;
+  private grantsDueAt = Infinity;
   /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
   private isUncertain = false;
   private readonly asked = new Map<string, BudgetKey>();
@@ -82,7 +84,7 @@ export class ShareKeeper {
       const admission = budget.admit(now);
       if (admission !== undefined) {
         this.book.noteUse(budget);
-        if (budget.runsLow && this.book.askAhead(budget, now)) this.runSoon();
+        if (budget.runsLow && this.book.askAhead(budget, now)) this.grantIn(collectAheadMs);
         return admission;
       }
     }
@@ -140,11 +142,15 @@ export class ShareKeeper {
         if (this.hasWork) this.runSoon();
       });
     }
-    if (!this.book.wantsGrants || this.isGrantingSoon) return;
     // Once the turn has brought all its callers.
-    this.isGrantingSoon = true;
-    this.timing.after(0, () => {
-      this.isGrantingSoon = false;
+    if (this.book.holdsCalls && this.book.wantsGrants) this.grantIn(0);
+  }
+
+  private grantIn(ms: number): void {
+    if (this.grantsDueAt <= this.timing.now() + ms) return;
+    this.grantsDueAt = this.timing.now() + ms;
+    this.timing.after(ms, () => {
+      this.grantsDueAt = Infinity;
       this.startGrants();
     });
   }
@@ -168,7 +174,7 @@ export class ShareKeeper {
         this.tickIn(retryMs);
         return;
       }
-      this.startGrants();
+      if (this.book.holdsCalls) this.startGrants();
     }
   }
 
