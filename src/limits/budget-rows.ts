@@ -30,12 +30,9 @@ export function toRequest(budget: Budget, nodes: number, now: number): GrantRequ
     held: windows.map(({ share }) => share),
     used: windows.map(({ used }) => used),
     needed,
-    wanted: windows.map(({ window: { limit }, share }, i) =>
-      nodes === 1
-        ? limit - share
-        : needed[i] === 0
-          ? 0
-          : needed[i]! + Math.ceil((limit * prefetchPart) / nodes),
-    ),
+    wanted: windows.map(({ window: { limit }, share, runsLow }, i) => {
+      if (nodes === 1) return limit - share;
+      return needed[i] === 0 && !runsLow ? 0 : needed[i]! + Math.ceil((limit * prefetchPart) / nodes);
+    }),
   };
 }

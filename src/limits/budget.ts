@@ -38,6 +38,8 @@ export class Budget {
   /** When the database first answered for it; undefined: not yet. */
   metAt: number | undefined;
   askedAt: number | undefined;
+  /** A statement is under way for it: no other may be. */
+  isBusy = false;
   calledAt = 0;
   private refusedUntil = 0;
   private restsUntil = 0;
@@ -82,6 +84,11 @@ export class Budget {
   /** Whether this node holds the whole limit of a window that is used up: then no other node has any of it. */
   get isExhausted(): boolean {
     return this.windows.some((window) => !window.hasRoom && window.isWhole);
+  }
+
+  /** Whether a share is nearly used up of which there is more to be had. */
+  get runsLow(): boolean {
+    return this.windows.some((window) => window.runsLow);
   }
 
   /** Refuses, until what this node admitted leaves a window; `inVain`: the others had nothing to give either. */

@@ -13,14 +13,21 @@ const keptWhenAsked = 1 / 2;
 /** Budgets looked at in a round for those that nobody called on in their longest window. */
 const idleLooks = 25_000;
 
+export interface TakenRequest {
+  budget: Budget;
+  request: GrantRequest;
+}
+
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
   /** Forgotten, and their rows are still there. */
   private readonly leaving = new Map<string, BudgetKey>();
+  /** A statement is under way that removes their rows. */
+  private removing: ReadonlyMap<string, BudgetKey> = new Map();
   private readonly wanting = new Set<Budget>();
   private readonly holding = new Set<Budget>();
-  private unwritten = new Set<Budget>();
+  private readonly unwritten = new Set<Budget>();
   private idleScan = this.budgets.entries();
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
@@ -62,6 +69,13 @@ export class ShareBook {
     this.unwritten.add(budget);
   }
 
+  /** Asks before the share is used up, so that no call has to wait. False: it was asked for a moment ago. */
+  askAhead(budget: Budget, now: number): boolean {
+    if (now - budget.askedAt! < askEveryMs) return false;
+    this.wanting.add(budget);
+    return true;
+  }
+
   /** Until its share grows, its use falls, or `holdMs` are over. */
   hold(budget: Budget, call: HeldCall): void {
     budget.held.push(call);
@@ -70,15 +84,22 @@ export class ShareBook {
   }
 
   /** What to ask for, of this many nodes; takes it off the list. */
-  takeGrantRequests(nodes: number, max: number, now: number): { budget: Budget; request: GrantRequest }[] {
-    const taken: { budget: Budget; request: GrantRequest }[] = [];
+  takeGrantRequests(nodes: number, max: number, now: number): TakenRequest[] {
+    const taken: TakenRequest[] = [];
     for (const budget of this.wanting) {
       if (taken.length >= max) break;
+      if (budget.isBusy || this.removing.has(idOf(budget.key))) continue;
       this.wanting.delete(budget);
       budget.askedAt = now;
+      budget.isBusy = true;
       taken.push({ budget, request: toRequest(budget, nodes, now) });
     }
     return taken;
+  }
+
+  /** The statement that had them has ended. */
+  release(budgets: readonly Budget[]): void {
+    for (const budget of budgets) budget.isBusy = false;
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number): void {
@@ -137,12 +158,12 @@ export class ShareBook {
     const budgets: Budget[] = [];
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
-      if (budget === undefined || budget.held.length > 0) continue;
+      if (budget === undefined || budget.isBusy || budget.held.length > 0) continue;
       budget.expire(now);
       const gave = budget.windows.map((window) => window.shrink(keptWhenAsked));
       if (gave.includes(true)) budgets.push(budget);
     }
-    return { budgets, rows: budgets.map((budget) => toRow(budget, now)) };
+    return { budgets, rows: this.takeRows(budgets, now) };
   }
 
   /** Another node gave something of these back. */
@@ -154,21 +175,31 @@ export class ShareBook {
     }
   }
 
-  /** What was used since it was last written. */
-  takeUnwritten(max: number, now: number): { budgets: Budget[]; rows: ShareRow[] } {
-    const budgets: Budget[] = [];
-    for (const budget of this.unwritten) {
-      if (budgets.length >= max) break;
-      this.unwritten.delete(budget);
-      budgets.push(budget);
-    }
-    return { budgets, rows: budgets.map((budget) => toRow(budget, now)) };
+  /** Those whose use changed since it was last written. */
+  takeUnwritten(): Budget[] {
+    const budgets = [...this.unwritten];
+    this.unwritten.clear();
+    return budgets;
+  }
+
+  /** Those that may be written now: a grant under way writes as well, and one that was forgotten must not write at all. */
+  takeWritable(budgets: readonly Budget[]): Budget[] {
+    this.putBackUnwritten(budgets.filter(({ isBusy }) => isBusy));
+    return budgets.filter((budget) => !budget.isBusy && this.isKnown(budget));
+  }
+
+  /** As they are now, for a statement that has them until `release`. */
+  takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
+    for (const budget of budgets) budget.isBusy = true;
+    return budgets.map((budget) => toRow(budget, now));
   }
 
   putBackUnwritten(budgets: readonly Budget[]): void {
-    // One that was forgotten meanwhile must not write over the row of the one that came after it.
-    for (const budget of budgets)
-      if (this.budgets.get(idOf(budget.key)) === budget) this.unwritten.add(budget);
+    for (const budget of budgets) if (this.isKnown(budget)) this.unwritten.add(budget);
+  }
+
+  private isKnown(budget: Budget): boolean {
+    return this.budgets.get(idOf(budget.key)) === budget;
   }
 
   /** Forgets callers that have not called for their longest window, in memory first; their rows are to be removed. */
@@ -180,7 +211,7 @@ export class ShareBook {
         break;
       }
       const [id, budget] = next.value;
-      if (budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
+      if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
       this.budgets.delete(id);
       this.unwritten.delete(budget);
       this.wanting.delete(budget);
@@ -191,16 +222,18 @@ export class ShareBook {
       if (taken.size >= max) break;
       taken.set(id, key);
     }
-    return taken;
+    return (this.removing = taken);
+  }
+
+  /** The statement that was to remove the rows has ended. */
+  endRemoval(isDone: boolean): void {
+    if (isDone) for (const id of this.removing.keys()) this.leaving.delete(id);
+    this.removing = new Map();
   }
 
   /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is removed. */
   noteRows(keys: readonly BudgetKey[]): void {
     for (const key of keys) if (!this.budgets.has(idOf(key))) this.leaving.set(idOf(key), key);
-  }
-
-  noteRemoved(forgotten: ReadonlyMap<string, BudgetKey>): void {
-    for (const id of forgotten.keys()) this.leaving.delete(id);
   }
 
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
@@ -216,6 +249,7 @@ export class ShareBook {
     this.rejectHeld(error);
     this.budgets.clear();
     this.leaving.clear();
+    this.wanting.clear();
     this.unwritten.clear();
     this.idleScan = this.budgets.entries();
   }

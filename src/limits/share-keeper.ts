@@ -2,7 +2,8 @@ import { type Admission, unavailable } from './admission.js';
 import type { BudgetKey, LimitSubject } from './budget.js';
 import { HolderWatch } from './holder-watch.js';
 import { idOf } from './budget-rows.js';
-import { ShareBook } from './share-book.js';
+import { ShareBook, type TakenRequest } from './share-book.js';
+import { UseWriter } from './use-writer.js';
 import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
@@ -10,13 +11,16 @@ const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
 const sweepMs = 20;
+/** What is asked for before it is needed is asked for together. */
+const collectAheadMs = 100;
+/** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
-const maxRows = 1_000;
+const maxGrantStatements = 3;
 
 /**
- * Keeps this node's shares in step with the database: one statement at a time asks for grants, writes use behind, or
- * gives back. Since none runs beside another, and the database runs none that is older than the last it ran, a row never
- * says less than the node holds in memory.
+ * Keeps this node's shares in step with the database: asks for grants, writes use behind, gives back. No two statements
+ * have the same budget at once, writes go one after the other, and the database runs none that is older than the last it
+ * ran; so a row never says less than the node holds in memory.
  */
 export class ShareKeeper {
   private readonly book = new ShareBook();
@@ -26,7 +30,11 @@ export class ShareKeeper {
   /** When the last round of writes began that the database took as a whole. */
   private aliveAt = -Infinity;
   private isRegistered = false;
-  private isWriteDue = false;
+  private readonly writer: UseWriter;
+  private readonly grants = new Set<Promise<void>>();
+  private grantsDueAt = Infinity;
+  /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
+  private isUncertain = false;
   private readonly asked = new Map<string, BudgetKey>();
   private running: Promise<void> | undefined;
   private cancelTick: (() => void) | undefined;
@@ -40,7 +48,9 @@ export class ShareKeeper {
     private readonly timing: Timing,
     private readonly newHolderId: () => string,
     private readonly listener?: KeeperListener,
-  ) {}
+  ) {
+    this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
+  }
 
   async start(): Promise<void> {
     await this.register();
@@ -56,7 +66,7 @@ export class ShareKeeper {
     this.isStopped = true;
     this.cancelTick?.();
     this.cancelSweep?.();
-    await this.running;
+    await Promise.allSettled([this.running, ...this.grants]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.timing.now());
     this.book.clear(unavailable());
@@ -74,6 +84,7 @@ export class ShareKeeper {
       const admission = budget.admit(now);
       if (admission !== undefined) {
         this.book.noteUse(budget);
+        if (budget.runsLow && this.book.askAhead(budget, now)) this.grantIn(collectAheadMs);
         return admission;
       }
     }
@@ -106,7 +117,7 @@ export class ShareKeeper {
     if (this.isStopped) return;
     this.cancelTick?.();
     this.cancelTick = this.timing.after(ms, () => {
-      this.isWriteDue = true;
+      this.writer.begin();
       this.runSoon();
       this.tickIn(writeEveryMs);
     });
@@ -123,34 +134,64 @@ export class ShareKeeper {
     });
   }
 
-  /** Once the turn has brought all its callers. */
   private runSoon(): void {
     if (this.isStopped) return;
-    this.running ??= this.run().finally(() => {
-      this.running = undefined;
-      if (this.hasWork) this.runSoon();
+    if (this.hasWork) {
+      this.running ??= this.run().finally(() => {
+        this.running = undefined;
+        if (this.hasWork) this.runSoon();
+      });
+    }
+    // Once the turn has brought all its callers.
+    if (this.book.holdsCalls && this.book.wantsGrants) this.grantIn(0);
+  }
+
+  private grantIn(ms: number): void {
+    if (this.grantsDueAt <= this.timing.now() + ms) return;
+    this.grantsDueAt = this.timing.now() + ms;
+    this.timing.after(ms, () => {
+      this.grantsDueAt = Infinity;
+      this.startGrants();
     });
   }
 
   private get hasWork(): boolean {
-    return !this.isStopped && (this.isWriteDue || this.asked.size > 0 || this.book.wantsGrants);
+    return !this.isStopped && (!this.isRegistered || this.writer.hasWork || this.asked.size > 0);
   }
 
   private async run(): Promise<void> {
-    await new Promise<void>((resolve) => this.timing.after(0, resolve));
     while (this.hasWork) {
       try {
         if (!this.isRegistered) await this.register();
-        else if (this.isWriteDue) await this.writeAll();
         else if (this.asked.size > 0) await this.giveBack();
-        else await this.askForGrants();
+        else await this.writeUse();
       } catch (error) {
         this.listener?.failed(error);
+        this.isUncertain = true;
         this.book.rejectHeld(error);
-        this.isWriteDue = false;
+        this.writer.abandon();
         this.asked.clear();
         this.tickIn(retryMs);
+        return;
       }
+      if (this.book.holdsCalls) this.startGrants();
+    }
+  }
+
+  private startGrants(): void {
+    while (
+      this.grants.size < maxGrantStatements &&
+      this.isRegistered &&
+      !this.isUncertain &&
+      !this.isStopped
+    ) {
+      const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
+      if (taken.length === 0) return;
+      const granting = this.askForGrants(taken).finally(() => {
+        this.grants.delete(granting);
+        this.runSoon();
+      });
+      this.grants.add(granting);
     }
   }
 
@@ -167,13 +208,15 @@ export class ShareKeeper {
     this.watch.noteGone(gone, now);
   }
 
-  private async askForGrants(): Promise<void> {
-    const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
+  private async askForGrants(taken: readonly TakenRequest[]): Promise<void> {
+    const { holder } = this;
     const requests = taken.map(({ request }) => request);
     const budgets = taken.map(({ budget }) => budget);
     try {
       const gone = this.watch.gone(this.timing.now());
-      const { isKnown, grants, strays } = await this.store.grant(this.nextBeat(), requests, gone);
+      const { isKnown, grants, strays } = await this.store.grant(holder, requests, gone);
+      this.book.release(budgets);
+      if (holder !== this.holder || !this.isRegistered) return;
       if (!isKnown) return this.lose();
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
@@ -182,10 +225,11 @@ export class ShareKeeper {
       const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
       if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
     } catch (error) {
+      this.listener?.failed(error);
+      this.book.release(budgets);
       this.book.rejectHeld(error, budgets);
       // What it may have granted all the same is given back with the next write.
       this.book.putBackUnwritten(budgets);
-      throw error;
     }
   }
 
@@ -197,41 +241,26 @@ export class ShareKeeper {
     if (rows.length === 0) return;
     try {
       const { isKnown } = await this.store.write(this.nextBeat(), { rows, forgotten: [], silent: [] });
+      this.isUncertain = false;
       if (!isKnown) return this.lose();
     } catch (error) {
       this.book.putBackUnwritten(budgets);
       throw error;
+    } finally {
+      this.book.release(budgets);
     }
     this.messages.gave(rows.map(({ key }) => key));
   }
 
-  /** All that was used since the last time, and with the last of it who is silent. */
-  private async writeAll(): Promise<void> {
-    const beganAt = this.timing.now();
-    this.isWriteDue = false;
-    for (let isLast = false; !isLast;) {
-      const now = this.timing.now();
-      const forgotten = this.book.takeForgotten(maxRows, now);
-      const { budgets, rows } = this.book.takeUnwritten(maxRows, now);
-      isLast = budgets.length < maxRows;
-      const silent = isLast ? this.watch.silent(now) : [];
-      try {
-        const request = { rows, forgotten: [...forgotten.values()], silent };
-        const { isKnown, holders, asked } = await this.store.write(this.nextBeat(), request);
-        if (!isKnown) return this.lose();
-        this.book.noteRemoved(forgotten);
-        this.book.noteRows(asked);
-        this.onAsked(asked);
-        if (isLast) this.watch.see(holders, this.timing.now());
-      } catch (error) {
-        this.book.putBackUnwritten(budgets);
-        throw error;
-      }
-    }
-    this.aliveAt = beganAt;
+  /** A part of what was used since the last time. */
+  private async writeUse(): Promise<void> {
+    const { isKnown, completedFrom, asked } = await this.writer.writeSome(this.nextBeat());
+    this.isUncertain = false;
+    if (!isKnown) return this.lose();
+    this.onAsked(asked);
+    if (completedFrom === undefined) return;
+    this.aliveAt = completedFrom;
     this.listener?.worked();
-    const finished = this.watch.takeFinished(this.timing.now());
-    if (finished.length > 0) await this.store.prune(finished);
   }
 
   private nextBeat(): HolderBeat {
@@ -242,7 +271,8 @@ export class ShareKeeper {
   private lose(): void {
     this.aliveAt = -Infinity;
     this.isRegistered = false;
-    this.isWriteDue = true;
+    this.writer.abandon();
+    this.writer.begin();
     this.book.clear(unavailable());
   }
 }

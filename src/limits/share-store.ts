@@ -73,13 +73,9 @@ export interface WriteResult {
 export interface ShareStore {
   /** Also says which holders are gone already, but still have shares to their names. */
   register(holder: string): Promise<{ holders: HolderBeat[]; gone: string[] }>;
-  /** Durable before it resolves. */
-  grant(
-    holder: HolderBeat,
-    requests: readonly GrantRequest[],
-    gone: readonly GoneHolder[],
-  ): Promise<GrantResult>;
-  /** Like `grant` it does nothing if the holder's row has a number that is not smaller, or is gone. */
+  /** Durable before it resolves. Several may be under way at once, but none for a budget that another statement has. */
+  grant(holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]): Promise<GrantResult>;
+  /** Does nothing if the holder's row has a number that is not smaller, or is gone. */
   write(holder: HolderBeat, request: WriteRequest): Promise<WriteResult>;
   /** Removes what holders left that have been gone for longer than any window. */
   prune(holders: readonly string[]): Promise<void>;

@@ -2,6 +2,8 @@ import type { RateWindow } from '../config/rate-limits.js';
 
 /** Admissions so close together leave a window together, with the last of them: late by so much of it, early never. */
 const grainsPerWindow = 40;
+/** With so much of the limit left of its share, a node asks for more, if there is any. */
+const lowPart = 1 / 16;
 const compactAfter = 128;
 
 /** One window of a caller's limit: the share of it that this node holds, and what the node admitted within it. */
@@ -19,6 +21,10 @@ export class ShareWindow {
 
   constructor(readonly window: RateWindow) {
     this.grainMs = window.windowMs / grainsPerWindow;
+  }
+
+  get runsLow(): boolean {
+    return this.unallocated > 0 && this.share - this.used <= this.window.limit * lowPart;
   }
 
   get hasRoom(): boolean {

@@ -129,16 +129,18 @@ describe('statements of a holder', () => {
       (row) => row.shares[0],
     );
 
-  test('one that is older than the last changes nothing: it neither shrinks, removes nor grants', async () => {
+  test('a write that is older than the last changes nothing, and no grant makes a row smaller', async () => {
     const { node, on } = await registered();
     const [id] = ids;
-    expect(await grantShares(on, { id, beat: 2 }, [request], [])).toMatchObject({
+    expect(await grantShares(on, id, [request], [])).toMatchObject({
       isKnown: true,
       grants: [{ shares: [4], unallocated: [6], isShort: false }],
     });
+    expect(await writeShares(on, { id, beat: 2 }, write([4]))).toMatchObject({ isKnown: true });
     expect(await writeShares(on, { id, beat: 1 }, write([1]))).toMatchObject({ isKnown: false });
-    await writeShares(on, { id, beat: 2 }, { rows: [], forgotten: [key], silent: [] });
-    expect((await grantShares(on, { id, beat: 1 }, [request], [])).isKnown).toBe(false);
+    const removal = { rows: [], forgotten: [key], silent: [] };
+    expect(await writeShares(on, { id, beat: 2 }, removal)).toMatchObject({ isKnown: false });
+    await grantShares(on, id, [{ ...request, needed: [1], wanted: [1] }], []);
     expect(await shares(node)).toEqual([4]);
     expect(await writeShares(on, { id, beat: 3 }, write([3]))).toMatchObject({ isKnown: true });
     expect(await shares(node)).toEqual([3]);
@@ -147,7 +149,7 @@ describe('statements of a holder', () => {
   test('a newer one waits for an older one that is under way, and has the last word', async () => {
     const { node, on } = await registered();
     const [id] = ids;
-    await grantShares(on, { id, beat: 1 }, [request], []);
+    await grantShares(on, id, [request], []);
     const older = new pg.Client({ connectionString: database.url });
     await older.connect();
     try {
@@ -168,16 +170,16 @@ describe('statements of a holder', () => {
   test('one of a holder that was given up is granted nothing, and its shares pass on after a window', async () => {
     const { node, on } = await registered();
     const [id, other] = ids;
-    await grantShares(on, { id, beat: 1 }, [{ ...request, needed: [10], wanted: [10] }], []);
-    await writeShares(on, { id: other, beat: 1 }, { rows: [], forgotten: [], silent: [{ id, beat: 1 }] });
-    expect((await grantShares(on, { id, beat: 2 }, [request], [])).isKnown).toBe(false);
-    const asked = await grantShares(on, { id: other, beat: 2 }, [request], []);
+    await grantShares(on, id, [{ ...request, needed: [10], wanted: [10] }], []);
+    await writeShares(on, { id: other, beat: 1 }, { rows: [], forgotten: [], silent: [{ id, beat: 0 }] });
+    expect((await grantShares(on, id, [request], [])).isKnown).toBe(false);
+    const asked = await grantShares(on, other, [request], []);
     expect(asked).toMatchObject({ grants: [{ shares: [0], isShort: true }], strays: [id] });
     const goneFor = (forMs: number): { id: string; forMs: number }[] => [{ id, forMs }];
-    expect(await grantShares(on, { id: other, beat: 3 }, [request], goneFor(3_599_999))).toMatchObject({
+    expect(await grantShares(on, other, [request], goneFor(3_599_999))).toMatchObject({
       grants: [{ shares: [0] }],
     });
-    expect(await grantShares(on, { id: other, beat: 4 }, [request], goneFor(3_600_000))).toMatchObject({
+    expect(await grantShares(on, other, [request], goneFor(3_600_000))).toMatchObject({
       grants: [{ shares: [4], unallocated: [6] }],
     });
     expect(await shares(node)).toEqual([10, 4]);

@@ -89,13 +89,13 @@ class SimulatedDatabase {
       const named = new Set([...this.rows.values()].flatMap((row) => [...row.keys()]));
       return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
     },
-    grant: (beat: HolderBeat, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
-      if (!this.isNewer(beat)) return { isKnown: false, grants: [], strays: [] };
+    grant: (holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
+      if (!this.holders.has(holder)) return { isKnown: false, grants: [], strays: [] };
       const forMs = new Map(gone.map((one) => [one.id, one.forMs]));
       const strays = new Set<string>();
       return {
         isKnown: true,
-        grants: requests.map((request) => this.grant(beat.id, request, forMs, strays)),
+        grants: requests.map((request) => this.grant(holder, request, forMs, strays)),
         strays: [...strays],
       };
     },
@@ -129,6 +129,7 @@ class SimulatedDatabase {
     gone: Map<string, number>,
     strays: Set<string>,
   ): Grant {
+    const own = this.of(key).get(holder);
     const others = [...this.of(key)].filter(([id]) => id !== holder);
     for (const [id] of others) if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
     const free = limits.map((limit, i) => {
@@ -136,12 +137,17 @@ class SimulatedDatabase {
         if (this.holders.has(id)) return row.shares[i]!;
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
         if (i === 0) return row.shares[0]!;
-        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(3_000 / windowsMs[0]!));
+        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(5_000 / windowsMs[0]!));
       });
-      return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, 0));
+      const unknown = Math.max(0, (own?.shares[i] ?? 0) - held[i]!);
+      return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, unknown));
     });
     const shares = held.map((share, i) => share + Math.min(wanted[i]!, free[i]!));
-    this.of(key).set(holder, { key, shares, used });
+    this.of(key).set(holder, {
+      key,
+      shares: shares.map((share, i) => Math.max(share, own?.shares[i] ?? 0)),
+      used: used.map((count, i) => Math.max(count, own?.used[i] ?? 0)),
+    });
     const isShort = needed.some((count, i) => count > free[i]!);
     if (isShort) {
       for (const [id] of others) {

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 
 /** How much of a caller's limit one holder may admit, and how much of that it has used. */
 @Entity('limit_share')
@@ -18,7 +18,6 @@ export class LimitShareEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_share_pkey' })
   policy!: string;
 
-  @Index('limit_share_by_holder')
   @PrimaryColumn({ name: 'holder_id', type: 'uuid', primaryKeyConstraintName: 'limit_share_pkey' })
   holderId!: string;
 

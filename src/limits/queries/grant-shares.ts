@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
 import type { BudgetKey } from '../budget.js';
-import type { GoneHolder, Grant, GrantRequest, GrantResult, HolderBeat, PerWindow } from '../share-store.js';
+import type { GoneHolder, Grant, GrantRequest, GrantResult, PerWindow } from '../share-store.js';
 
 /*
  * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
@@ -10,8 +10,7 @@ import type { GoneHolder, Grant, GrantRequest, GrantResult, HolderBeat, PerWindo
  *   commit; the second then sees every share that was committed before. A budget that nobody has met has no row to
  *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller. All is
  *   sent at once, the commit too, so that a process that freezes in between holds no lock against the others.
- *   A statement that its holder took for lost, and that runs late, has no newer number than the holder's row: it
- *   changes nothing, for it knows nothing of the shares the holder has by now.
+ *   A grant that its holder took for lost, and that runs late, never makes its row smaller.
  * Index: limit_share_pkey, by the budget; limit_holder_pkey.
  */
 const lockBudgets: Statement = {
@@ -25,15 +24,18 @@ FROM (
 };
 
 /**
- * What a holder without a row may have used unseen: within 3 s at most, so many of the tightest window's shares. A
- * window that it has been gone for counts for nothing.
+ * Beside what the node knows to hold: the others' shares, and what a lost answer granted it. A holder without a row may
+ * have used more than it wrote: what the tightest window's share allows in the 3 s for which it may admit after its last
+ * write, and in 2 s more for a write that passed over a row with a grant under way. A window that it has been gone for
+ * counts for nothing.
  */
-const heldByOthers = `SELECT coalesce(sum(
+const heldBeside = `SELECT coalesce(sum(
          CASE
+           WHEN other.holder_id = $1::uuid THEN greatest(0, other.shares[i] - held[i])
            WHEN holder.id IS NOT NULL THEN other.shares[i]
            WHEN gone.for_ms >= windows_ms[i] THEN 0
            WHEN i = 1 THEN other.shares[1]
-           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(3000.0 / windows_ms[1])::integer)
+           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(5000.0 / windows_ms[1])::integer)
          END
        ), 0)::bigint
 FROM limit_share AS other
@@ -41,8 +43,7 @@ LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
 LEFT JOIN unnest($10::uuid[], $11::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
 WHERE other.subject = asked.subject
   AND other.route_class = asked.route_class
-  AND other.policy = asked.policy
-  AND other.holder_id <> $1::uuid`;
+  AND other.policy = asked.policy`;
 
 const grantStatement: Statement = {
   name: 'grant_shares',
@@ -60,21 +61,21 @@ const grantStatement: Statement = {
            array_agg((free - least(wanted[i], free))::integer ORDER BY i) AS unallocated,
            bool_or(needed[i] > free) AS is_short
     FROM generate_subscripts(limits, 1) AS i
-    CROSS JOIN LATERAL (SELECT greatest(0, limits[i] - held[i] - (${heldByOthers})) AS free) AS room
+    CROSS JOIN LATERAL (
+      SELECT greatest(0, limits[i] - held[i] - (${heldBeside})) AS free
+      OFFSET 0 -- or it would be looked up anew wherever it stands above
+    ) AS room
   ) AS share
-), beaten AS (
-  UPDATE limit_holder
-  SET beat = $13::bigint
-  WHERE id = $1::uuid
-    AND beat < $13::bigint
-  RETURNING id
+), known AS MATERIALIZED (
+  SELECT FROM limit_holder WHERE id = $1::uuid
 ), written AS (
   INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
   SELECT subject, route_class, policy, $1::uuid, shares, used
   FROM granted
-  WHERE EXISTS (SELECT FROM beaten)
+  WHERE EXISTS (SELECT FROM known)
   ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE
-  SET shares = excluded.shares, used = excluded.used
+  SET shares = ARRAY (SELECT greatest(a, b) FROM unnest(limit_share.shares, excluded.shares) AS both_of (a, b)),
+      used = ARRAY (SELECT greatest(a, b) FROM unnest(limit_share.used, excluded.used) AS both_of (a, b))
 ), asks AS (
   INSERT INTO limit_ask (holder_id, subject, route_class, policy)
   SELECT other.holder_id, other.subject, other.route_class, other.policy
@@ -82,7 +83,7 @@ const grantStatement: Statement = {
   JOIN limit_share AS other USING (subject, route_class, policy)
   JOIN limit_holder AS holder ON holder.id = other.holder_id
   WHERE is_short
-    AND EXISTS (SELECT FROM beaten)
+    AND EXISTS (SELECT FROM known)
     AND other.holder_id <> $1::uuid
   ON CONFLICT DO NOTHING
 )
@@ -98,19 +99,19 @@ SELECT shares, unallocated, is_short AS "isShort",
            AND other.holder_id <> ALL ($10::uuid[])
        ) AS strays
 FROM granted
-WHERE EXISTS (SELECT FROM beaten)
+WHERE EXISTS (SELECT FROM known)
 ORDER BY number`,
 };
 
 export async function grantShares(
   database: Database,
-  { id, beat }: HolderBeat,
+  holder: string,
   requests: readonly GrantRequest[],
   gone: readonly GoneHolder[],
 ): Promise<GrantResult> {
   const keys = columnsOf(requests.map(({ key }) => key));
   const values = [
-    id,
+    holder,
     ...keys,
     arraysOf(requests.map(({ limits }) => limits)),
     arraysOf(requests.map(({ windowsMs }) => windowsMs)),
@@ -120,7 +121,6 @@ export async function grantShares(
     gone.map((one) => one.id),
     gone.map(({ forMs }) => forMs),
     arraysOf(requests.map(({ wanted }) => wanted)),
-    beat,
   ];
   const grants = await database.atomically<Grant & { strays: string[] }>(
     [lockBudgets, keys],

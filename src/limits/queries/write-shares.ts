@@ -4,6 +4,18 @@ import type { BudgetKey } from '../budget.js';
 import type { HolderBeat, ShareRow, WriteRequest, WriteResult } from '../share-store.js';
 import { arraysOf, columnsOf } from './grant-shares.js';
 
+/** By their key, whatever a plan made while the table was empty would think of joining them. */
+const upsert = (
+  first: number,
+  condition = 'true',
+): string => `INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
+  SELECT subject, route_class, policy, $1::uuid, shares::integer[], used::integer[]
+  FROM unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[], $${first + 4}::text[])
+    AS row (subject, route_class, policy, shares, used)
+  WHERE ${condition}
+  ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE
+  SET shares = excluded.shares, used = excluded.used`;
+
 /*
  * Purpose: writes behind what a holder used and gives back, says that it lives, ends holders that do not, and reads
  *   what it must know of the others.
@@ -22,21 +34,22 @@ const writeStatement: Statement = {
     AND beat < $2::bigint
   RETURNING id
 ), written AS (
-  UPDATE limit_share
-  SET shares = row.shares::integer[], used = row.used::integer[]
-  FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[]) AS row (subject, route_class, policy, shares, used)
-  WHERE limit_share.subject = row.subject
-    AND limit_share.route_class = row.route_class
-    AND limit_share.policy = row.policy
-    AND limit_share.holder_id = $1::uuid
-    AND EXISTS (SELECT FROM beaten)
+  ${upsert(3, 'EXISTS (SELECT FROM beaten)')}
 ), forgotten AS (
   DELETE FROM limit_share
-  USING unnest($8::text[], $9::text[], $10::text[]) AS key (subject, route_class, policy)
-  WHERE limit_share.subject = key.subject
-    AND limit_share.route_class = key.route_class
-    AND limit_share.policy = key.policy
-    AND limit_share.holder_id = $1::uuid
+  WHERE ctid = ANY (ARRAY (
+      SELECT found.ctid
+      FROM unnest($8::text[], $9::text[], $10::text[]) AS key (subject, route_class, policy)
+      CROSS JOIN LATERAL (
+        SELECT ctid
+        FROM limit_share
+        WHERE limit_share.subject = key.subject
+          AND limit_share.route_class = key.route_class
+          AND limit_share.policy = key.policy
+          AND limit_share.holder_id = $1::uuid
+        LIMIT 1
+      ) AS found
+    ))
     AND EXISTS (SELECT FROM beaten)
 ), ended AS (
   DELETE FROM limit_holder
@@ -81,7 +94,7 @@ export async function writeShares(
 /*
  * Purpose: a holder that stops leaves rows that say what it used, and nothing else.
  * Race: it has admitted its last call before; from here on its row is gone.
- * Index: limit_share_pkey; limit_share_by_holder for the rows that go.
+ * Index: limit_share_pkey for the rows that stay; the others are found by reading the table, once a stop.
  */
 const leaveStatement: Statement = {
   name: 'leave_shares',
@@ -91,21 +104,12 @@ const leaveStatement: Statement = {
 ), removed AS (
   DELETE FROM limit_ask
   WHERE holder_id = $1::uuid
-), kept AS (
-  SELECT *
-  FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) AS row (subject, route_class, policy, shares, used)
 ), unused AS (
   DELETE FROM limit_share
   WHERE holder_id = $1::uuid
-    AND (subject, route_class, policy) NOT IN (SELECT subject, route_class, policy FROM kept)
+    AND (subject, route_class, policy) NOT IN (SELECT * FROM unnest($2::text[], $3::text[], $4::text[]))
 )
-UPDATE limit_share
-SET shares = kept.shares::integer[], used = kept.used::integer[]
-FROM kept
-WHERE limit_share.subject = kept.subject
-  AND limit_share.route_class = kept.route_class
-  AND limit_share.policy = kept.policy
-  AND limit_share.holder_id = $1::uuid`,
+${upsert(2)}`,
 };
 
 export async function leaveShares(

@@ -1,0 +1,91 @@
+import type { Budget, BudgetKey } from './budget.js';
+import type { HolderWatch } from './holder-watch.js';
+import type { ShareBook } from './share-book.js';
+import type { HolderBeat, ShareStore, WriteResult } from './share-store.js';
+
+/** So that a caller who waits for a grant does not wait for many rows. */
+const maxRows = 500;
+
+interface Round {
+  beganAt: number;
+  budgets: readonly Budget[];
+  /** So many are written. */
+  written: number;
+}
+
+export interface Written {
+  /** False: the others gave this holder up. */
+  isKnown: boolean;
+  /** When the round began that this was the last of; undefined: there is more to write. */
+  completedFrom: number | undefined;
+  /** Budgets of which another node wants a part. */
+  asked: BudgetKey[];
+}
+
+/** Writes behind what was used, round after round, a part at a time; the last part of each says who is silent. */
+export class UseWriter {
+  private isDue = false;
+  private round: Round | undefined;
+
+  constructor(
+    private readonly store: ShareStore,
+    private readonly book: ShareBook,
+    private readonly watch: HolderWatch,
+    private readonly now: () => number,
+  ) {}
+
+  get hasWork(): boolean {
+    return this.isDue || this.round !== undefined;
+  }
+
+  /** A round is to begin, unless one goes on. */
+  begin(): void {
+    this.isDue = true;
+  }
+
+  /** What is not written stays to be written. */
+  abandon(): void {
+    if (this.round !== undefined) this.book.putBackUnwritten(this.round.budgets.slice(this.round.written));
+    this.round = undefined;
+    this.isDue = false;
+  }
+
+  async writeSome(beat: HolderBeat): Promise<Written> {
+    const now = this.now();
+    const forgotten =
+      this.round === undefined ? this.book.takeForgotten(maxRows, now) : new Map<string, BudgetKey>();
+    const round = (this.round ??= { beganAt: now, budgets: this.book.takeUnwritten(), written: 0 });
+    this.isDue = false;
+    const end = round.written + maxRows;
+    const isLast = end >= round.budgets.length;
+    const budgets = this.book.takeWritable(round.budgets.slice(round.written, end));
+    const rows = this.book.takeRows(budgets, now);
+    const silent = isLast ? this.watch.silent(now) : [];
+    let isDone = false;
+    try {
+      const result = await this.store.write(beat, { rows, forgotten: [...forgotten.values()], silent });
+      isDone = result.isKnown;
+      return await this.note(result, round, end, isLast);
+    } finally {
+      this.book.release(budgets);
+      this.book.endRemoval(isDone);
+    }
+  }
+
+  private async note(
+    { isKnown, holders, asked }: WriteResult,
+    round: Round,
+    end: number,
+    isLast: boolean,
+  ): Promise<Written> {
+    if (!isKnown) return { isKnown, completedFrom: undefined, asked };
+    this.book.noteRows(asked);
+    round.written = end;
+    if (!isLast) return { isKnown, completedFrom: undefined, asked };
+    this.round = undefined;
+    this.watch.see(holders, this.now());
+    const finished = this.watch.takeFinished(this.now());
+    if (finished.length > 0) await this.store.prune(finished);
+    return { isKnown, completedFrom: round.beganAt, asked };
+  }
+}
