@@ -37,8 +37,9 @@ export class ShareBook {
     return this.budgets.size;
   }
 
-  get wantsGrants(): boolean {
-    return this.wanting.size > 0;
+  /** Budgets to ask for. */
+  get wanted(): number {
+    return this.wanting.size;
   }
 
   get holdsCalls(): boolean {

@@ -16,6 +16,8 @@ const collectAheadMs = 100;
 /** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
 const maxGrantStatements = 3;
+/** Fewer do not go behind a statement that is under way, for a commit of their own. */
+const minGrantsBehind = 8;
 
 /**
  * Keeps this node's shares in step with the database: asks for grants, writes use behind, gives back. No two statements
@@ -129,7 +131,7 @@ export class ShareKeeper {
       const now = this.timing.now();
       if (this.isAlive(now)) this.book.serveAllHeld(now);
       else this.book.rejectHeld(unavailable());
-      if (this.book.wantsGrants) this.runSoon();
+      if (this.book.wanted > 0) this.runSoon();
       if (this.book.holdsCalls && !this.isStopped) this.sweepSoon();
     });
   }
@@ -143,7 +145,7 @@ export class ShareKeeper {
       });
     }
     // Once the turn has brought all its callers.
-    if (this.book.holdsCalls && this.book.wantsGrants) this.grantIn(0);
+    if (this.book.holdsCalls && this.book.wanted > 0) this.grantIn(0);
   }
 
   private grantIn(ms: number): void {
@@ -185,6 +187,7 @@ export class ShareKeeper {
       !this.isUncertain &&
       !this.isStopped
     ) {
+      if (this.grants.size > 0 && this.book.wanted < minGrantsBehind) return;
       const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
       if (taken.length === 0) return;
       const granting = this.askForGrants(taken).finally(() => {
