@@ -1,8 +1,9 @@
 import { type Admission, unavailable } from './admission.js';
 import type { BudgetKey, LimitSubject } from './budget.js';
+import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
 import { idOf } from './budget-rows.js';
-import { ShareBook, type TakenRequest } from './share-book.js';
+import { ShareBook } from './share-book.js';
 import { UseWriter } from './use-writer.js';
 import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
 
@@ -13,11 +14,6 @@ const retryMs = 300;
 const sweepMs = 20;
 /** What is asked for before it is needed is asked for together. */
 const collectAheadMs = 100;
-/** In one statement, and statements at once: their commits share the wait for the disk. */
-const maxGrants = 200;
-const maxGrantStatements = 3;
-/** Fewer do not go behind a statement that is under way, for a commit of their own. */
-const minGrantsBehind = 8;
 
 /**
  * Keeps this node's shares in step with the database: asks for grants, writes use behind, gives back. No two statements
@@ -33,8 +29,7 @@ export class ShareKeeper {
   private aliveAt = -Infinity;
   private isRegistered = false;
   private readonly writer: UseWriter;
-  private readonly grants = new Set<Promise<void>>();
-  private grantsDueAt = Infinity;
+  private readonly grants: GrantAsker;
   /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
   private isUncertain = false;
   private readonly asked = new Map<string, BudgetKey>();
@@ -52,6 +47,13 @@ export class ShareKeeper {
     private readonly listener?: KeeperListener,
   ) {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
+    this.grants = new GrantAsker(store, this.book, this.watch, messages, timing, {
+      holder: () => (this.isRegistered && !this.isUncertain && !this.isStopped ? this.holder : undefined),
+      isAlive: (now) => this.isAlive(now),
+      lose: () => this.lose(),
+      failed: (error) => this.listener?.failed(error),
+      ended: () => this.runSoon(),
+    });
   }
 
   async start(): Promise<void> {
@@ -68,7 +70,7 @@ export class ShareKeeper {
     this.isStopped = true;
     this.cancelTick?.();
     this.cancelSweep?.();
-    await Promise.allSettled([this.running, ...this.grants]);
+    await Promise.allSettled([this.running, this.grants.settled()]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.timing.now());
     this.book.clear(unavailable());
@@ -86,7 +88,7 @@ export class ShareKeeper {
       const admission = budget.admit(now);
       if (admission !== undefined) {
         this.book.noteUse(budget);
-        if (budget.runsLow && this.book.askAhead(budget, now)) this.grantIn(collectAheadMs);
+        if (budget.runsLow && this.book.askAhead(budget, now)) this.grants.askIn(collectAheadMs);
         return admission;
       }
     }
@@ -145,16 +147,7 @@ export class ShareKeeper {
       });
     }
     // Once the turn has brought all its callers.
-    if (this.book.holdsCalls && this.book.wanted > 0) this.grantIn(0);
-  }
-
-  private grantIn(ms: number): void {
-    if (this.grantsDueAt <= this.timing.now() + ms) return;
-    this.grantsDueAt = this.timing.now() + ms;
-    this.timing.after(ms, () => {
-      this.grantsDueAt = Infinity;
-      this.startGrants();
-    });
+    if (this.book.holdsCalls && this.book.wanted > 0) this.grants.askIn(0);
   }
 
   private get hasWork(): boolean {
@@ -176,25 +169,7 @@ export class ShareKeeper {
         this.tickIn(retryMs);
         return;
       }
-      if (this.book.holdsCalls) this.startGrants();
-    }
-  }
-
-  private startGrants(): void {
-    while (
-      this.grants.size < maxGrantStatements &&
-      this.isRegistered &&
-      !this.isUncertain &&
-      !this.isStopped
-    ) {
-      if (this.grants.size > 0 && this.book.wanted < minGrantsBehind) return;
-      const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
-      if (taken.length === 0) return;
-      const granting = this.askForGrants(taken).finally(() => {
-        this.grants.delete(granting);
-        this.runSoon();
-      });
-      this.grants.add(granting);
+      if (this.book.holdsCalls) this.grants.ask();
     }
   }
 
@@ -209,31 +184,6 @@ export class ShareKeeper {
     const now = this.timing.now();
     this.watch.see(holders, now);
     this.watch.noteGone(gone, now);
-  }
-
-  private async askForGrants(taken: readonly TakenRequest[]): Promise<void> {
-    const { holder } = this;
-    const requests = taken.map(({ request }) => request);
-    const budgets = taken.map(({ budget }) => budget);
-    try {
-      const gone = this.watch.gone(this.timing.now());
-      const { isKnown, grants, strays } = await this.store.grant(holder, requests, gone);
-      this.book.release(budgets);
-      if (holder !== this.holder || !this.isRegistered) return;
-      if (!isKnown) return this.lose();
-      const now = this.timing.now();
-      this.watch.noteGone(strays, now);
-      if (!this.isAlive(now)) return this.book.rejectHeld(unavailable());
-      budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now));
-      const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
-      if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
-    } catch (error) {
-      this.listener?.failed(error);
-      this.book.release(budgets);
-      this.book.rejectHeld(error, budgets);
-      // What it may have granted all the same is given back with the next write.
-      this.book.putBackUnwritten(budgets);
-    }
   }
 
   /** Only what is asked for: the rest is written in its time. */
