@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/domain-error.js';
+import { tooManyCallers } from './admission.js';
 import { policyText } from '../config/rate-limits.js';
 import { idOf, toRequest, toRow } from './budget-rows.js';
 import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
@@ -52,13 +52,7 @@ export class ShareBook {
     const known = this.budgets.get(id);
     if (known !== undefined) return known;
     if (!hasKey && this.budgets.size >= this.maxBudgets) {
-      throw new DomainError(
-        'unavailable',
-        'The service has too many callers at once. Try again in a minute.',
-        {
-          retryAfterSeconds: 60,
-        },
-      );
+      throw tooManyCallers();
     }
     const budget = new Budget(key, limits);
     this.budgets.set(id, budget);
