@@ -8,8 +8,7 @@ import type { Grant, GrantRequest, ShareRow } from './share-store.js';
 const holdMs = 250;
 /** Held calls have their budget asked for again so often: a message may be lost. */
 const askEveryMs = 100;
-/** Of its unused share a node keeps half when another asks. */
-const keptWhenAsked = 1 / 2;
+const keptWhenAsked = 1 / 2; // of its unused share
 /** Budgets looked at in a round for those that nobody called on in their longest window. */
 const idleLooks = 25_000;
 
