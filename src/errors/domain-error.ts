@@ -21,7 +21,7 @@ export interface DomainErrorOptions {
   cause?: unknown;
 }
 
-/** What the rooms throw; the HTTP filter turns it into problem+json. `message` is shown to the caller. */
+/** What the rooms throw; the doors of HTTP turn it into problem+json. `message` is shown to the caller. */
 export class DomainError extends Error {
   constructor(
     readonly code: ProblemCode,

@@ -23,7 +23,7 @@ const noticedAfterMs = 3_000;
 /** How long a stopping node tries to hand runs back. */
 const handBackMs = 10_000;
 
-/** Starts the queue's duties in their order and ends them in reverse. */
+/** Starts the queue's duties in their order; at the end, first lets the runs end. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
   private readonly duties: Duty[];

@@ -62,9 +62,9 @@ export class FastPath {
     const base = this.bases.of(request);
     if (call.kind === 'status') return this.handlers.status({ ...call, caller, base });
     return this.handlers.submit({
+      ...call,
       // The gate lets nobody submit without a key.
       caller: caller as Caller,
-      modelId: call.modelId,
       body: await this.bodies.read(request, response),
       headers: request.headers,
       base,

@@ -144,7 +144,7 @@ describe('cancelling', () => {
       ).map(({ kind }) => kind);
     try {
       await writer.query('BEGIN');
-      await writer.query(`SELECT FROM lease WHERE request_id = $1 FOR KEY SHARE`, [id]);
+      await writer.query(`SELECT FROM lease WHERE request_id = $1 FOR NO KEY UPDATE`, [id]);
       await writer.query(
         `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
          VALUES ($1, 'log', 1, 'INFO', 'runner', 'slow')`,

@@ -20,7 +20,7 @@ export interface Cancelled {
  * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim
  *   won after our snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the
  *   caller looks again with a fresh snapshot.
- *   Against log lines being written: FOR UPDATE waits for their FOR KEY SHARE, so the event ids of a request commit
+ *   Against log lines being written: FOR UPDATE waits for their FOR NO KEY UPDATE, so the event ids of a request commit
  *   in order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */

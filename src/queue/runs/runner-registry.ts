@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Model } from '../../models/model.js';
 import type { Runner } from './runner.js';
 
-/** Which runner serves which kind of model. Their module registers them; the scheduler looks up. */
+/** Which runner serves which kind of model. Their module registers them; `Runs` looks up. */
 @Injectable()
 export class RunnerRegistry {
   private readonly runners = new Map<string, Runner>();

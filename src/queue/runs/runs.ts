@@ -67,7 +67,7 @@ export class Runs {
     for (const id of this.ids()) this.abort(id, reason);
   }
 
-  /** Resolves when the run has ended and its end is committed, or its lease is lost. Never rejects. */
+  /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
   async execute(claimed: Claimed, model: Model): Promise<void> {
     const execution = new RunExecution(claimed, model, this.writeLog);
     // Before anything is waited for: from here on the run can be asked to stop.
