@@ -11,6 +11,7 @@ export function idOf({ subject, routeClass, policy }: BudgetKey): string {
 /** As it is written: what the node holds and has used. */
 export function toRow(budget: Budget, now: number): ShareRow {
   budget.expire(now);
+  budget.unwritten = 0;
   return {
     key: budget.key,
     shares: budget.windows.map(({ share }) => share),
@@ -21,6 +22,7 @@ export function toRow(budget: Budget, now: number): ShareRow {
 /** What the node asks for: what waits, and some more where it shares the limit with others. */
 export function toRequest(budget: Budget, nodes: number, now: number): GrantRequest {
   budget.expire(now);
+  budget.unwritten = 0;
   const { key, held, windows } = budget;
   const needed = windows.map(({ used, share }) => Math.max(0, used + held.length - share));
   return {
