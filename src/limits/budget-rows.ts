@@ -34,7 +34,8 @@ export function toRequest(budget: Budget, nodes: number, now: number): GrantRequ
     needed,
     wanted: windows.map(({ window: { limit }, share, runsLow }, i) => {
       if (nodes === 1) return limit - share;
-      return needed[i] === 0 && !runsLow ? 0 : needed[i]! + Math.ceil((limit * prefetchPart) / nodes);
+      if (needed[i] === 0 && !runsLow) return 0;
+      return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + Math.ceil((limit * prefetchPart) / nodes));
     }),
   };
 }
