@@ -4,11 +4,18 @@ import { registerCompletionHook } from '../../src/queue/completion.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
 import type { Claimed } from '../../src/queue/queries/claim.js';
 import { expire } from '../../src/queue/queries/expire.js';
-import { finish, type Finish } from '../../src/queue/queries/finish.js';
+import { finish } from '../../src/queue/queries/finish.js';
 import { requeue } from '../../src/queue/queries/requeue.js';
-import { rescue } from '../../src/queue/queries/rescue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
-import { claimSome, keyId, QueueTables, submitSome } from '../support/queue-tables.js';
+import {
+  claimSome,
+  ending,
+  keyId,
+  QueueTables,
+  rescueSome,
+  returning,
+  submitSome,
+} from '../support/queue-tables.js';
 
 const hook = {
   name: 'noted',
@@ -39,34 +46,13 @@ async function runOne(): Promise<Claimed> {
   return run!;
 }
 
-function ending({ id, token }: Claimed, attemptOutcome: Finish['attemptOutcome']): Finish {
-  const succeeded = attemptOutcome === 'succeeded';
-  const error = succeeded ? null : requestErrors.cancelled(0);
-  return { requestId: id, token, attemptOutcome, output: succeeded ? '1' : null, error, message: null };
-}
+const rescueLost = async (lostLimit: number): Promise<unknown> =>
+  rescueSome(database, await tables.node(database), lostLimit);
 
-async function rescueLost(lostLimit: number): Promise<void> {
-  const rescuer = await tables.node(database);
-  const nodeLost = requestErrors.nodeLost(0);
-  const cancelled = requestErrors.cancelled(0);
-  await rescue(database, { nodeId: rescuer, lostAfterMs: -1, lostLimit, nodeLost, cancelled });
-}
-
-const completions: [verb: string, outcome: string, attempt: number, complete: () => Promise<void>][] = [
-  [
-    'a finish of successes alone',
-    'succeeded',
-    1,
-    async () => void (await finish(database, [ending(await runOne(), 'succeeded')])),
-  ],
-  [
-    'a finish of a failure',
-    'failed',
-    1,
-    async () => void (await finish(database, [ending(await runOne(), 'failed')])),
-  ],
-  [
-    'a cancel of what waits',
+const completions: Record<string, [outcome: string, attempt: number, complete: () => Promise<unknown>]> = {
+  'a finish of successes alone': ['succeeded', 1, async () => finish(database, [ending(await runOne())])],
+  'a finish of a failure': ['failed', 1, async () => finish(database, [ending(await runOne(), 'failed')])],
+  'a cancel of what waits': [
     'cancelled',
     0,
     async () => {
@@ -74,8 +60,7 @@ const completions: [verb: string, outcome: string, attempt: number, complete: ()
       await cancel(database, id!, requestErrors.cancelled(0));
     },
   ],
-  [
-    'an expiry',
+  'an expiry': [
     'expired',
     0,
     async () => {
@@ -84,8 +69,7 @@ const completions: [verb: string, outcome: string, attempt: number, complete: ()
       await expire(database, 'test/model', requestErrors.expired(0));
     },
   ],
-  [
-    'a rescue that gives up',
+  'a rescue that gives up': [
     'failed',
     1,
     async () => {
@@ -93,10 +77,11 @@ const completions: [verb: string, outcome: string, attempt: number, complete: ()
       await rescueLost(1);
     },
   ],
-];
+};
 
 describe('what follows from a completion is written', () => {
-  test.each(completions)('by %s, in the same commit', async (_verb, outcome, attempt, complete) => {
+  test.each(Object.keys(completions))('by %s, in the same commit', async (verb) => {
+    const [outcome, attempt, complete] = completions[verb]!;
     await complete();
     const [noted, ...others] = await tables.rows(
       `SELECT noted.outcome, noted.attempt, noted.model_id, noted.api_key_id,
@@ -105,14 +90,8 @@ describe('what follows from a completion is written', () => {
        FROM noted JOIN request ON request.id = noted.request_id`,
     );
     expect(others).toEqual([]);
-    expect(noted).toEqual({
-      outcome,
-      attempt,
-      model_id: 'test/model',
-      api_key_id: keyId,
-      same_commit: true,
-      same_end: true,
-    });
+    const request = { model_id: 'test/model', api_key_id: keyId };
+    expect(noted).toEqual({ outcome, attempt, ...request, same_commit: true, same_end: true });
   });
 
   test('for those of a batch that held their lease, and for no other', async () => {
@@ -130,9 +109,7 @@ describe('nothing follows', () => {
   afterEach(async () => expect(await tables.rows('SELECT FROM noted')).toEqual([]));
 
   test('from a run that goes back to the queue, whoever gives it back', async () => {
-    const { id, token } = await runOne();
-    const nothing = { errorCode: null, errorMessage: null, message: null };
-    await requeue(database, { requestId: id, token, attemptOutcome: 'returned', delayMs: 0, ...nothing });
+    await requeue(database, returning(await runOne()));
     await claimSome(database, node, 1);
     await rescueLost(9);
   });
@@ -144,13 +121,13 @@ describe('nothing follows', () => {
   test('from a finish that was rolled back', async () => {
     const run = await runOne();
     await database.execute('BEGIN');
-    expect(await finish(database, [ending(run, 'succeeded')])).toEqual([true]);
+    expect(await finish(database, [ending(run)])).toEqual([true]);
     await database.execute('ROLLBACK');
   });
 });
 
 test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
-  await finish(database, [ending(await runOne(), 'succeeded')]);
+  await finish(database, [ending(await runOne())]);
   expect(() => registerCompletionHook(hook)).not.toThrow();
   expect(() => registerCompletionHook({ name: 'other', sql: hook.sql })).toThrow('too late');
 });

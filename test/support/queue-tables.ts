@@ -4,10 +4,15 @@ import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
+import type { LogLine } from '../../src/queue/queries/append-log.js';
 import { claim, type Claimed } from '../../src/queue/queries/claim.js';
+import type { Finish } from '../../src/queue/queries/finish.js';
 import { register } from '../../src/queue/queries/heartbeat.js';
+import type { Requeue } from '../../src/queue/queries/requeue.js';
+import { rescue } from '../../src/queue/queries/rescue.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { submitStarted } from '../../src/queue/queries/submit-started.js';
+import { requestErrors } from '../../src/queue/request-errors.js';
 import { createTestDatabase, type TestDatabase, until } from './index.js';
 
 export const keyId = randomUUID();
@@ -99,14 +104,49 @@ export function claimSome(
   limit: number,
   more: Partial<Parameters<typeof claim>[1]> = {},
 ): Promise<Claimed[]> {
-  const byMs = Date.now() + 60_000;
-  return claim(database, {
-    modelId: 'test/model',
-    nodeId,
-    limit,
-    timeoutMs: 60_000,
-    floor: null,
-    byMs,
-    ...more,
-  });
+  const request = { modelId: 'test/model', nodeId, limit, timeoutMs: 60_000, floor: null };
+  return claim(database, { ...request, byMs: Date.now() + 60_000, ...more });
+}
+
+interface Held {
+  id: string;
+  token: string;
+}
+
+export function ending(
+  { id, token }: Held,
+  attemptOutcome: Finish['attemptOutcome'] = 'succeeded',
+  output = '1',
+): Finish {
+  const errors = {
+    succeeded: null,
+    failed: requestErrors.failed('model_error', 'no', 0, {}),
+    timed_out: requestErrors.timedOut(0, 1_000),
+    cancelled: requestErrors.cancelled(0),
+  };
+  const error = errors[attemptOutcome];
+  return {
+    requestId: id,
+    token,
+    attemptOutcome,
+    output: error === null ? output : null,
+    error,
+    message: null,
+  };
+}
+
+export function returning({ id, token }: Held, more: Partial<Requeue> = {}): Requeue {
+  const nothing = { errorCode: null, errorMessage: null, message: null };
+  return { requestId: id, token, attemptOutcome: 'returned', delayMs: 0, ...nothing, ...more };
+}
+
+export function logLine({ id, token }: Held, number: number): LogLine {
+  const message = `line ${number}`;
+  return { requestId: id, token, number, level: 'INFO', source: 'runner', message, atMs: 0 };
+}
+
+/** Takes the requests of all nodes whose heartbeat is that old. */
+export async function rescueSome(database: Database, nodeId: string, lostLimit: number, lostAfterMs = -1) {
+  const [nodeLost, cancelled] = [requestErrors.nodeLost(0), requestErrors.cancelled(0)];
+  return (await rescue(database, { nodeId, lostAfterMs, lostLimit, nodeLost, cancelled })).requests;
 }
