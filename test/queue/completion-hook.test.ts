@@ -14,6 +14,7 @@ import {
   QueueTables,
   rescueSome,
   returning,
+  runOne,
   submitSome,
 } from '../support/queue-tables.js';
 
@@ -31,7 +32,7 @@ let node: string;
 
 beforeEach(async () => {
   tables = await QueueTables.create();
-  database = await tables.session();
+  database = tables.session();
   node = await tables.node(database);
   await tables.rows(
     `CREATE TABLE noted (request_id uuid, model_id text, api_key_id uuid, attempt integer, outcome text,
@@ -40,48 +41,31 @@ beforeEach(async () => {
 });
 afterEach(() => tables.drop());
 
-async function runOne(): Promise<Claimed> {
-  await submitSome(database, 1);
-  const [run] = await claimSome(database, node, 1);
-  return run!;
+const run = (): Promise<Claimed> => runOne(database, node);
+
+async function cancelWaiting(): Promise<void> {
+  const [id] = await submitSome(database, 1);
+  await cancel(database, id!, requestErrors.cancelled(0));
 }
 
-const rescueLost = async (lostLimit: number): Promise<unknown> =>
-  rescueSome(database, await tables.node(database), lostLimit);
+async function expireWaiting(): Promise<void> {
+  await submitSome(database, 1);
+  await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+  await expire(database, 'test/model', requestErrors.expired(0));
+}
 
-const completions: Record<string, [outcome: string, attempt: number, complete: () => Promise<unknown>]> = {
-  'a finish of successes alone': ['succeeded', 1, async () => finish(database, [ending(await runOne())])],
-  'a finish of a failure': ['failed', 1, async () => finish(database, [ending(await runOne(), 'failed')])],
-  'a cancel of what waits': [
-    'cancelled',
-    0,
-    async () => {
-      const [id] = await submitSome(database, 1);
-      await cancel(database, id!, requestErrors.cancelled(0));
-    },
-  ],
-  'an expiry': [
-    'expired',
-    0,
-    async () => {
-      await submitSome(database, 1);
-      await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
-      await expire(database, 'test/model', requestErrors.expired(0));
-    },
-  ],
-  'a rescue that gives up': [
-    'failed',
-    1,
-    async () => {
-      await runOne();
-      await rescueLost(1);
-    },
-  ],
-};
+async function rescueLost(lostLimit: number): Promise<void> {
+  await rescueSome(database, await tables.node(database), lostLimit);
+}
 
 describe('what follows from a completion is written', () => {
-  test.each(Object.keys(completions))('by %s, in the same commit', async (verb) => {
-    const [outcome, attempt, complete] = completions[verb]!;
+  test.each<[verb: string, outcome: string, attempt: number, complete: () => Promise<unknown>]>([
+    ['a finish of successes alone', 'succeeded', 1, async () => finish(database, [ending(await run())])],
+    ['a finish of a failure', 'failed', 1, async () => finish(database, [ending(await run(), 'failed')])],
+    ['a cancel of what waits', 'cancelled', 0, cancelWaiting],
+    ['an expiry', 'expired', 0, expireWaiting],
+    ['a rescue that gives up', 'failed', 1, async () => run().then(() => rescueLost(1))],
+  ])('by %s, in the same commit', async (_verb, outcome, attempt, complete) => {
     await complete();
     const [noted, ...others] = await tables.rows(
       `SELECT noted.outcome, noted.attempt, noted.model_id, noted.api_key_id,
@@ -95,13 +79,14 @@ describe('what follows from a completion is written', () => {
   });
 
   test('for those of a batch that held their lease, and for no other', async () => {
-    const [kept, lost] = [await runOne(), await runOne()];
-    for (const how of ['succeeded', 'failed'] as const) {
-      const stranger = { ...lost, token: randomUUID() };
-      const ended = await finish(database, [ending(kept, how), ending(stranger, how)]);
-      expect(ended).toEqual([how === 'succeeded', false]);
+    const [lost, ...kept] = [await run(), await run(), await run()];
+    for (const [i, how] of (['succeeded', 'failed'] as const).entries()) {
+      const stranger = { ...lost!, token: randomUUID() };
+      const batch = [ending(stranger, how), ending(kept[i]!, how)];
+      expect(await finish(database, batch)).toEqual([false, true]);
     }
-    expect(await tables.rows('SELECT request_id FROM noted')).toEqual([{ request_id: kept.id }]);
+    const noted = await tables.rows<{ request_id: string }>('SELECT request_id FROM noted');
+    expect(noted.map(({ request_id: id }) => id)).toEqual(kept.map(({ id }) => id));
   });
 });
 
@@ -109,25 +94,25 @@ describe('nothing follows', () => {
   afterEach(async () => expect(await tables.rows('SELECT FROM noted')).toEqual([]));
 
   test('from a run that goes back to the queue, whoever gives it back', async () => {
-    await requeue(database, returning(await runOne()));
+    await requeue(database, returning(await run()));
     await claimSome(database, node, 1);
     await rescueLost(9);
   });
 
   test('from a cancel that asks a run to stop', async () => {
-    await cancel(database, (await runOne()).id, requestErrors.cancelled(0));
+    await cancel(database, (await run()).id, requestErrors.cancelled(0));
   });
 
   test('from a finish that was rolled back', async () => {
-    const run = await runOne();
+    const ended = ending(await run());
     await database.execute('BEGIN');
-    expect(await finish(database, [ending(run)])).toEqual([true]);
+    expect(await finish(database, [ended])).toEqual([true]);
     await database.execute('ROLLBACK');
   });
 });
 
 test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
-  await finish(database, [ending(await runOne())]);
+  await finish(database, [ending(await run())]);
   expect(() => registerCompletionHook(hook)).not.toThrow();
   expect(() => registerCompletionHook({ name: 'other', sql: hook.sql })).toThrow('too late');
 });

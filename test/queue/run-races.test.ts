@@ -14,6 +14,7 @@ import {
   QueueTables,
   rescueSome,
   returning,
+  runOne,
   submitSome,
   submitStartedFor,
 } from '../support/queue-tables.js';
@@ -25,19 +26,12 @@ let node: string;
 
 beforeEach(async () => {
   tables = await QueueTables.create();
-  [here, there] = [await tables.session(), await tables.session()];
+  [here, there] = [tables.session(), tables.session()];
   node = await tables.node(here);
 });
 afterEach(() => tables.drop());
 
 const cancelled = requestErrors.cancelled(0);
-
-/** Submits one request and claims it here. */
-async function runOne(): Promise<Claimed> {
-  await submitSome(here, 1);
-  const [run] = await claimSome(here, node, 1);
-  return run!;
-}
 
 async function messages(): Promise<string[]> {
   const events = await tables.rows<{ message: string }>(
@@ -108,7 +102,7 @@ describe('a run whose lease was taken', () => {
   let successor: Claimed;
 
   beforeEach(async () => {
-    frozen = await runOne();
+    frozen = await runOne(here, node);
     const other = await tables.node(there);
     expect(await rescueSome(there, other, 9)).toMatchObject([{ id: frozen.id, outcome: null }]);
     [successor] = (await claimSome(there, other, 1)) as [Claimed];
@@ -154,7 +148,7 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
     );
 
   beforeEach(async () => {
-    const run = await runOne();
+    const run = await runOne(here, node);
     id = run.id;
     await finish(here, [ending(run, 'succeeded', '"first"')]);
     before = await everything();
@@ -196,7 +190,7 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
 
 describe('the log', () => {
   test('has a line once, however often it is written', async () => {
-    const run = await runOne();
+    const run = await runOne(here, node);
     await appendLog(here, [logLine(run, 1), logLine(run, 2)]);
     await appendLog(here, [logLine(run, 1), logLine(run, 2)]);
     await appendLog(here, [logLine(run, 2), logLine(run, 3)]);
@@ -204,7 +198,7 @@ describe('the log', () => {
   });
 
   test('has a line once when it is written again while the first write is under way', async () => {
-    const run = await runOne();
+    const run = await runOne(here, node);
     await here.execute('BEGIN');
     await appendLog(here, [logLine(run, 1)]);
     const again = appendLog(there, [logLine(run, 1), logLine(run, 2)]);
@@ -215,7 +209,7 @@ describe('the log', () => {
   });
 
   test('and a cancel follow each other, so that a stream which saw the one has seen what was before it', async () => {
-    const run = await runOne();
+    const run = await runOne(here, node);
     await here.execute('BEGIN');
     await appendLog(here, [logLine(run, 1)]);
     const cancelling = cancel(there, run.id, cancelled);

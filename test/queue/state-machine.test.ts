@@ -38,7 +38,7 @@ let commands = 0;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  database = await tables.session();
+  database = tables.session();
 });
 afterAll(() => tables.drop());
 

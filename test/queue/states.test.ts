@@ -1,5 +1,5 @@
 import { finish } from '../../src/queue/queries/finish.js';
-import { claimSome, ending, QueueTables, submitSome } from '../support/queue-tables.js';
+import { ending, QueueTables, runOne } from '../support/queue-tables.js';
 
 describe('the database itself refuses', () => {
   let tables: QueueTables;
@@ -7,10 +7,8 @@ describe('the database itself refuses', () => {
   /** One request that has succeeded. */
   beforeAll(async () => {
     tables = await QueueTables.create();
-    const database = await tables.session();
-    await submitSome(database, 1);
-    const [run] = await claimSome(database, await tables.node(database), 1);
-    await finish(database, [ending(run!)]);
+    const database = tables.session();
+    await finish(database, [ending(await runOne(database, await tables.node(database)))]);
   });
   afterAll(() => tables.drop());
 

@@ -34,10 +34,10 @@ export class QueueTables {
   }
 
   /** One session, so that `execute('BEGIN')` begins a transaction for all that follows on it. */
-  session(): Promise<Database> {
+  session(): Database {
     const pool = createStatementPool({ url: this.testDatabase.url, size: 1 });
     this.opened.push(pool);
-    return Promise.resolve(new Database(pool, new Config()));
+    return new Database(pool, new Config());
   }
 
   async drop(): Promise<void> {
@@ -52,33 +52,26 @@ export class QueueTables {
 
   /** Waits until `count` sessions wait for a lock. */
   async blocked(count: number): Promise<void> {
-    await until(
-      async () => {
-        const waiting = await this.rows(
-          `SELECT pid FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length === count;
-      },
-      { message: `${count} sessions wait for a lock` },
-    );
+    const waiting = `SELECT pid FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const message = `${count} sessions wait for a lock`;
+    await until(async () => (await this.rows(waiting)).length === count, { message });
   }
 
-  async node(database: Database, id: string = randomUUID()): Promise<string> {
+  async node(database: Database): Promise<string> {
+    const id = randomUUID();
     await register(database, { id, name: `node ${id}`, role: 'all' });
     return id;
   }
 }
 
-export async function submitSome(
-  database: Database,
-  count: number,
-  modelId = 'test/model',
-): Promise<string[]> {
+const request = { modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}') };
+
+export async function submitSome(database: Database, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => v7());
   await submit(
     database,
-    ids.map((id) => ({ id, modelId, keyId, priority: 0, input: Buffer.from('{}'), expiresMs: null })),
+    ids.map((id) => ({ ...request, id, expiresMs: null })),
   );
   return ids;
 }
@@ -92,7 +85,7 @@ export async function submitStartedFor(
   const id = v7();
   const started = await submitStarted(
     database,
-    { id, modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
+    { ...request, id, expiresMs: 3_600_000 },
     { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
   );
   return started && { id, ...started };
@@ -104,8 +97,15 @@ export function claimSome(
   limit: number,
   more: Partial<Parameters<typeof claim>[1]> = {},
 ): Promise<Claimed[]> {
-  const request = { modelId: 'test/model', nodeId, limit, timeoutMs: 60_000, floor: null };
-  return claim(database, { ...request, byMs: Date.now() + 60_000, ...more });
+  const byMs = Date.now() + 60_000;
+  const terms = { modelId: 'test/model', nodeId, limit, timeoutMs: 60_000, floor: null, byMs, ...more };
+  return claim(database, terms);
+}
+
+/** Submits one request and claims it. */
+export async function runOne(database: Database, nodeId: string): Promise<Claimed> {
+  await submitSome(database, 1);
+  return (await claimSome(database, nodeId, 1))[0]!;
 }
 
 interface Held {
