@@ -31,10 +31,11 @@ interface Answer {
 /** What the listener behind the fast path answers here: the call fell through. */
 const fellThrough = 299;
 
-const { service } = testQueue(
-  { 'test/narrow': { concurrency: 1 }, 'test/roomy': { concurrency: 100 } },
-  { limits: '1000/m', config: { shutdownGraceMs: 0 } },
-);
+const { service } = testQueue({
+  models: { 'test/narrow': { concurrency: 1 }, 'test/roomy': { concurrency: 100 } },
+  limits: '1000/m',
+  config: { shutdownGraceMs: 0 },
+});
 let fast: Server;
 let routed: Server;
 let waiting: string;

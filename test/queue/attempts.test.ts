@@ -1,15 +1,15 @@
 import type { Script } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, calls, model } = testQueue(
-  {
+const { service, calls, model } = testQueue({
+  models: {
     'test/patient': { attempts: 3 },
     'test/once': { attempts: 1 },
     'test/narrow': { concurrency: 1, attempts: 2 },
     'test/short': { attempts: 5, expires: '500ms' },
   },
-  { limits: '1000/s' },
-);
+  limits: '1000/s',
+});
 
 /** Asks to be tried again at once. */
 const busy: Script = { status: 503, headers: { 'retry-after': '0' } };

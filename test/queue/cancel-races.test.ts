@@ -14,7 +14,10 @@ interface Ending {
   afterwards: number;
 }
 
-const { service, calls, model } = testQueue({ 'test/raced': { concurrency: 16 } }, { limits: '1000/s' });
+const { service, calls, model } = testQueue({
+  models: { 'test/raced': { concurrency: 16 } },
+  limits: '1000/s',
+});
 
 const submitMany = (count: number): Promise<string[]> =>
   inParallel(50, Array.from({ length: count }), () => calls.submit('test/raced'));

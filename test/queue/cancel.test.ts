@@ -3,14 +3,14 @@ import { until } from '../support/index.js';
 import { keyHeader, problemOf, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, calls, model } = testQueue(
-  {
+const { service, calls, model } = testQueue({
+  models: {
     'test/model': { attempts: 5 },
     'test/narrow': { concurrency: 1 },
     'test/stubborn': { runner: { kind: 'demo', demo: 'echo' } },
   },
-  { limits: '1000/s' },
-);
+  limits: '1000/s',
+});
 /** Ends the runs of test/stubborn, which do not listen when they are asked to stop. */
 let end: () => void = () => undefined;
 

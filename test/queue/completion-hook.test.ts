@@ -30,16 +30,20 @@ let tables: QueueTables;
 let database: Database;
 let node: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   tables = await QueueTables.create();
   database = tables.session();
-  node = await tables.node(database);
   await tables.rows(
     `CREATE TABLE noted (request_id uuid, model_id text, api_key_id uuid, attempt integer, outcome text,
                          completed_at timestamptz)`,
   );
 });
-afterEach(() => tables.drop());
+beforeEach(async () => {
+  await tables.rows('TRUNCATE noted');
+  await tables.clear();
+  node = await tables.node(database);
+});
+afterAll(() => tables.drop());
 
 const run = (): Promise<Claimed> => runOne(database, node);
 

@@ -18,10 +18,11 @@ interface Used {
   values: Value[];
 }
 
-const { service, calls } = testQueue(
-  { 'test/model': { attempts: 2, expires: '1h' } },
-  { limits: '1000/s', config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] } },
-);
+const { service, calls } = testQueue({
+  models: { 'test/model': { attempts: 2, expires: '1h' } },
+  limits: '1000/s',
+  config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
+});
 let database: Database;
 /** Every statement that a life of requests has used, with the values it had last. */
 const used = new Map<string, Used>();

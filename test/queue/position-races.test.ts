@@ -10,10 +10,10 @@ const submitters = 50;
 const readers = 5;
 const each = 4;
 
-const { service, calls, model } = testQueue(
-  { 'test/a': { concurrency: 3 }, 'test/b': { concurrency: 1, attempts: 3 } },
-  { limits: '1000/s' },
-);
+const { service, calls, model } = testQueue({
+  models: { 'test/a': { concurrency: 3 }, 'test/b': { concurrency: 1, attempts: 3 } },
+  limits: '1000/s',
+});
 
 /** undefined once it has started. */
 async function position(id: string): Promise<number | undefined> {

@@ -10,14 +10,14 @@ import { testQueue } from '../support/test-queue.js';
 
 type Published = { [Name in keyof RequestEvents]: [name: Name, event: RequestEvents[Name][number]] };
 
-const { service, calls, model } = testQueue(
-  {
+const { service, calls, model } = testQueue({
+  models: {
     'test/model': { attempts: 2 },
     'test/narrow': { concurrency: 1, expires: '1h' },
     'test/broken': { runner: { kind: 'demo', demo: 'echo' } },
   },
-  { limits: 'off' },
-);
+  limits: 'off',
+});
 let published: Published[keyof RequestEvents][] = [];
 
 beforeAll(() => {

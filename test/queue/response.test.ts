@@ -2,15 +2,16 @@ import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
 import { keyHeader, problemOf, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, calls, model } = testQueue(
-  {
+const { service, calls, model } = testQueue({
+  models: {
     'test/model': {},
     'test/hasty': { timeout: '200ms', attempts: 3 },
     'test/narrow': { concurrency: 1, expires: '300ms' },
     'test/demo': { runner: { kind: 'demo', demo: 'echo' } },
   },
-  { limits: '1000/s', config: { retentionMs: 5 * 86_400_000, maxOutputBytes: 10_000 } },
-);
+  limits: '1000/s',
+  config: { retentionMs: 5 * 86_400_000, maxOutputBytes: 10_000 },
+});
 
 describe('the response of a success', () => {
   test.each([

@@ -6,10 +6,10 @@ import { testQueue } from '../support/test-queue.js';
 
 const dayMs = 86_400_000;
 
-const { service, calls, model } = testQueue(
-  { 'test/model': {}, 'test/brief': { retention_payload: '1d' }, 'test/narrow': { concurrency: 1 } },
-  { config: { retentionMs: 5 * dayMs } },
-);
+const { service, calls, model } = testQueue({
+  models: { 'test/model': {}, 'test/brief': { retention_payload: '1d' }, 'test/narrow': { concurrency: 1 } },
+  config: { retentionMs: 5 * dayMs },
+});
 let seq = 1_000_000;
 
 const prune = (): Promise<void> => service.app.get(Pruner).runOnce();

@@ -24,12 +24,15 @@ let here: Database;
 let there: Database;
 let node: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   tables = await QueueTables.create();
   [here, there] = [tables.session(), tables.session()];
+});
+beforeEach(async () => {
+  await tables.clear();
   node = await tables.node(here);
 });
-afterEach(() => tables.drop());
+afterAll(() => tables.drop());
 
 const cancelled = requestErrors.cancelled(0);
 

@@ -4,9 +4,11 @@ import { problemOf, type Status, unknownId, verdict } from '../support/queue-cal
 import { testQueue } from '../support/test-queue.js';
 
 const { service, calls, model } = testQueue({
-  'test/model': {},
-  'test/narrow': { concurrency: 1 },
-  'test/patient': { attempts: 2 },
+  models: {
+    'test/model': {},
+    'test/narrow': { concurrency: 1 },
+    'test/patient': { attempts: 2 },
+  },
 });
 
 /** What every status has. */

@@ -3,7 +3,7 @@ import { until } from '../support/index.js';
 import type { Status } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, model } = testQueue({ 'test/held': { concurrency: 1 } });
+const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } } });
 /** What each connection of an EventSource was answered with. */
 let answers: { status: number; lastEventId: string | undefined }[];
 

@@ -12,7 +12,7 @@ import { testQueue } from '../support/test-queue.js';
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = vm.runInNewContext('gc') as () => void;
 
-const { service, model } = testQueue({ 'test/held': { concurrency: 1 } }, { limits: '1000/s' });
+const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } }, limits: '1000/s' });
 let sources: StatusSources;
 let server: Server;
 

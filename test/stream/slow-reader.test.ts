@@ -12,7 +12,10 @@ const publicBaseUrl = `http://queue.example/${'x'.repeat(40_000)}`;
 /** What the service may hold for one client, with the event that is being written. */
 const maxHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
 
-const { service, model } = testQueue({ 'test/chatty': { concurrency: 1 } }, { config: { publicBaseUrl } });
+const { service, model } = testQueue({
+  models: { 'test/chatty': { concurrency: 1 } },
+  config: { publicBaseUrl },
+});
 
 test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
   // Not over HTTP, where the Location field would be as long.

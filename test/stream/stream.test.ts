@@ -4,10 +4,10 @@ import { type Status, unknownId, verdict } from '../support/queue-calls.js';
 import { messagesOf, readStream, type StreamReader } from '../support/stream-reader.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, calls, model } = testQueue(
-  { 'test/model': { attempts: 2 }, 'test/narrow': { concurrency: 1 } },
-  { limits: '1000/s' },
-);
+const { service, calls, model } = testQueue({
+  models: { 'test/model': { attempts: 2 }, 'test/narrow': { concurrency: 1 } },
+  limits: '1000/s',
+});
 
 const log = (message: string): object => ({ type: 'log', level: 'INFO', message });
 const output = { type: 'output', output: {} };

@@ -46,6 +46,12 @@ export class QueueTables {
     await this.testDatabase.drop();
   }
 
+  /** As if nothing had been submitted and no node had been there. */
+  async clear(): Promise<void> {
+    const all = ['request', 'attempt', 'request_event', 'queue_entry', 'delayed_entry', 'lease', 'node'];
+    await this.rows(all.map((table) => `DELETE FROM ${table}`).join('; '));
+  }
+
   async rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.sql.query<Row>(text, values)).rows;
   }
