@@ -85,7 +85,7 @@ describe('what follows from a completion is written', () => {
   test('for those of a batch that held their lease, and for no other', async () => {
     const [lost, ...kept] = [await run(), await run(), await run()];
     for (const [i, how] of (['succeeded', 'failed'] as const).entries()) {
-      const stranger = { ...lost!, token: randomUUID() };
+      const stranger = { ...lost, token: randomUUID() };
       const batch = [ending(stranger, how), ending(kept[i]!, how)];
       expect(await finish(database, batch)).toEqual([false, true]);
     }

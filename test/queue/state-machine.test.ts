@@ -88,16 +88,12 @@ function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
 
 function asRow(request: ModelRequest): object {
   const { id, priority, seq, place, outcome, code, lease, ended, events } = request;
+  const same = { id, priority, seq, place, outcome, code, ended, events };
   const states = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
   return {
-    id,
-    priority,
-    seq,
-    place,
+    ...same,
     places: place === 'end' ? 0 : 1,
     state: states[place],
-    outcome,
-    code,
     attempt: attemptOf(request),
     failed: ended.filter((how) => how === 'failed' || how === 'timed_out').length,
     lost: ended.filter((how) => how === 'lost').length,
@@ -107,8 +103,6 @@ function asRow(request: ModelRequest): object {
     lines: lease?.lines ?? null,
     cancelRequested: lease?.cancelRequested ?? false,
     output: outcome === 'succeeded' ? outputOf(ended.length) : null,
-    ended,
-    events,
   };
 }
 
