@@ -79,8 +79,14 @@ describe('a submission is refused, and leaves nothing behind,', () => {
   test('with a key that is missing, invalid, or not for it', async () => {
     const reader = await calls.newKey({ scopes: ['read', 'cancel'] });
     const limited = await calls.newKey({ models: ['demo/image/*'] });
-    expect(await verdict(send(echo, '{}', {}))).toEqual([401, 'missing_key']);
-    expect(await verdict(send(echo, '{}', keyHeader('ns_unknown')))).toEqual([401, 'invalid_key']);
+    for (const [headers, code] of [
+      [{}, 'missing_key'],
+      [keyHeader('ns_unknown'), 'invalid_key'],
+    ] as const) {
+      const response = await send(echo, '{}', headers);
+      expect(response.headers.get('www-authenticate')).toBe('Key');
+      expect(await verdict(response)).toEqual([401, code]);
+    }
     for (const key of [reader, limited]) {
       expect(await verdict(send(echo, '{}', keyHeader(key)))).toEqual([403, 'forbidden']);
     }
