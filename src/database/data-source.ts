@@ -1,10 +1,11 @@
 import type pg from 'pg';
-import { DataSource, type DataSourceOptions as TypeOrmOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions as TypeOrmOptions, DefaultNamingStrategy } from 'typeorm';
 import { Queue1790000000001 } from '../../migrations/0001-queue.js';
 import { KeysAndNodes1790000000002 } from '../../migrations/0002-keys-and-nodes.js';
 import { Limits1790000000003 } from '../../migrations/0003-limits.js';
 import { Views1790000000004 } from '../../migrations/0004-views.js';
 
+/** Listed, not found in the folder: that of a build may hold what was removed since. */
 export const migrations = [
   Queue1790000000001,
   KeysAndNodes1790000000002,
@@ -32,6 +33,7 @@ export function createDataSource({
     entities,
     migrations,
     migrationsTransactionMode: 'each',
+    namingStrategy: new NamingStrategy(),
     synchronize: false,
     logging: false,
     applicationName: 'nowserving',
@@ -49,4 +51,15 @@ export function createDataSource({
       }),
     },
   });
+}
+
+/** `requestId` is `request_id`, and a primary key has the name that PostgreSQL gives it. */
+class NamingStrategy extends DefaultNamingStrategy {
+  override columnName(property: string, given: string | undefined): string {
+    return given ?? property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  }
+
+  override primaryKeyName(table: Parameters<DefaultNamingStrategy['primaryKeyName']>[0]): string {
+    return `${this.getTableName(table)}_pkey`;
+  }
 }

@@ -56,18 +56,6 @@ describe('the migrations', () => {
     });
   });
 
-  it('leave no table without an entity', async () => {
-    await onEmptyDatabase(await entities(), async (dataSource) => {
-      await dataSource.runMigrations();
-      const tables: { name: string }[] = await dataSource.query(
-        `SELECT relname AS name FROM pg_class
-         WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`,
-      );
-      const known = new Set(['migrations', ...dataSource.entityMetadatas.map(({ tableName }) => tableName)]);
-      expect(tables.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([]);
-    });
-  });
-
   it('store and vacuum the days of requests by count, those of the first start and those to come', async () => {
     await onEmptyDatabase([], async (dataSource) => {
       await dataSource.runMigrations();
