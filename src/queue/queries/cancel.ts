@@ -1,18 +1,14 @@
 import type { Database } from '../../database/database.js';
-import { lazyStatement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
+import type { Waiting } from './waiting.js';
 
-export interface Cancelled {
+export interface Cancelled extends Waiting {
   /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
   result: 'cancelled' | 'requested' | 'completed' | 'moved';
   outcome: Outcome | null;
-  modelId: string;
-  priority: number;
-  seq: number;
-  /** Runs so far. */
-  attempt: number;
 }
 
 /*
@@ -24,9 +20,7 @@ export interface Cancelled {
  *   in order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
-const cancelStatement = lazyStatement(
-  'cancel',
-  () => `WITH target AS MATERIALIZED (
+const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   SELECT id, model_id, priority, seq, attempt, state, outcome
   FROM request
   WHERE id = $1::uuid
@@ -49,10 +43,10 @@ const cancelStatement = lazyStatement(
   UNION ALL
   SELECT request_id FROM removed_delay
 ), ${complete({
-    verb: 'cancel',
-    of: 'removed',
-    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
-  })}, held AS MATERIALIZED (
+  verb: 'cancel',
+  of: 'removed',
+  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+})}, held AS MATERIALIZED (
   SELECT request_id
   FROM lease
   WHERE request_id = $1::uuid
@@ -85,8 +79,7 @@ SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt
 FROM target
 LEFT JOIN completed ON true
 LEFT JOIN requested ON true
-LEFT JOIN requested_before ON true`,
-);
+LEFT JOIN requested_before ON true`;
 
 /** undefined: there is no such request. */
 export async function cancel(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { QueueKey } from '../waiting/queue-key.js';
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 
 export interface ClaimOptions {
   modelId: string;
@@ -36,9 +36,7 @@ export interface Claimed {
  *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
  *   claim that the network held back until its answer is not waited for any more. Expired entries are left to the expirer.
  */
-const claimStatement: Statement = {
-  name: 'claim',
-  text: `WITH due AS MATERIALIZED (
+const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT ctid
   FROM queue_entry
   WHERE model_id = $1::text
@@ -73,8 +71,7 @@ const claimStatement: Statement = {
 )
 SELECT id, priority, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
        input::text AS input
-FROM started`,
-};
+FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;

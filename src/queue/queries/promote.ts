@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 
 /*
@@ -7,9 +7,7 @@ import type { QueueKey } from '../waiting/queue-key.js';
  * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey and queue_entry_pkey.
  */
-const promoteStatement: Statement = {
-  name: 'promote',
-  text: `WITH ready AS MATERIALIZED (
+const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
   SELECT model_id, priority, seq
   FROM delayed_entry
   WHERE ready_at <= now()
@@ -27,18 +25,16 @@ const promoteStatement: Statement = {
 INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
 SELECT model_id, priority, seq, request_id, attempt, expires_at
 FROM taken
-RETURNING model_id AS "modelId", priority, seq`,
-};
+RETURNING model_id AS "modelId", priority, seq`;
 
-export async function promote(database: Database): Promise<QueueKey[]> {
-  return database.query<QueueKey>(promoteStatement);
+export function promote(database: Database): Promise<QueueKey[]> {
+  return database.query(promoteStatement);
 }
 
-const nextReady: Statement = {
-  name: 'next_ready',
-  text: `SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs"
-FROM delayed_entry`,
-};
+const nextReady = statement(
+  'next_ready',
+)`SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs"
+FROM delayed_entry`;
 
 /** Milliseconds until the next backoff is over; null: nothing is delayed. */
 export async function nextReadyInMs(database: Database): Promise<number | null> {

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
+import type { WaitingRequest } from './waiting.js';
 
 export interface Requeue {
   requestId: string;
@@ -14,15 +15,6 @@ export interface Requeue {
   message: string | null;
 }
 
-export interface Requeued {
-  id: string;
-  modelId: string;
-  priority: number;
-  seq: number;
-  /** Runs so far. */
-  attempt: number;
-}
-
 /*
  * Purpose: gives a request back to the queue, under its old key (priority, seq): after a failed attempt or when
  *   a node hands back what it cannot finish.
@@ -31,9 +23,7 @@ export interface Requeued {
  *   caller finishes the run as cancelled.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
  */
-const requeueStatement: Statement = {
-  name: 'requeue',
-  text: `WITH released AS (
+const requeueStatement = statement('requeue')`WITH released AS (
   DELETE FROM lease
   WHERE request_id = $1::uuid
     AND token = $2::uuid
@@ -74,12 +64,11 @@ const requeueStatement: Statement = {
   WHERE request_id IN (SELECT id FROM returned)
 )
 SELECT id, model_id AS "modelId", priority, seq, attempt
-FROM returned`,
-};
+FROM returned`;
 
 /** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
-export async function requeue(database: Database, item: Requeue): Promise<Requeued | undefined> {
-  const [row] = await database.query<Requeued>(requeueStatement, [
+export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {
+  const [row] = await database.query<WaitingRequest>(requeueStatement, [
     item.requestId,
     item.token,
     item.attemptOutcome,

@@ -1,6 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { parameters } from '../../database/parameters.js';
-import type { Statement } from '../../database/statement.js';
+import { parameters, statement } from '../../database/statement.js';
 import { insertOne, intoQueue, returningEntry, type Submission, submissionTypes } from './submission.js';
 
 export interface OnceSubmission extends Submission {
@@ -26,9 +25,7 @@ const { placeholders: $, bind } = parameters({
   fingerprint: 'bytea',
 });
 
-const submitOnceStatement: Statement = {
-  name: 'submit_once',
-  text: `WITH reserved AS (
+const submitOnceStatement = statement('submit_once')`WITH reserved AS (
   INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
   VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})
   ON CONFLICT (api_key_id, key) DO UPDATE
@@ -42,16 +39,13 @@ const submitOnceStatement: Statement = {
   ${intoQueue}
 )
 SELECT seq
-FROM written`,
-};
+FROM written`;
 
-const findKey: Statement = {
-  name: 'find_idempotency_key',
-  text: `SELECT request_id AS id, fingerprint = $3::bytea AS "sameRequest"
+const findKey = statement('find_idempotency_key')`SELECT request_id AS id,
+       fingerprint = $3::bytea AS "sameRequest"
 FROM idempotency_key
 WHERE api_key_id = $1::uuid
-  AND key = $2::text`,
-};
+  AND key = $2::text`;
 
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<OnceResult> {
   const { keyId, idempotencyKey, fingerprint } = item;

@@ -1,5 +1,4 @@
-import { parameters } from '../../database/parameters.js';
-import type { Queries, Statement } from '../../database/statement.js';
+import { parameters, type Queries, type Statement, statement } from '../../database/statement.js';
 import { withJsonArray } from '../submit/json-array.js';
 import {
   bindMany,
@@ -22,17 +21,14 @@ export interface Submitted {
  *   submits that overlap may commit in either order, which is why a claim's floor is only a hint.
  * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
  */
-const submitStatement = (name: string, insert: string): Statement => ({
-  name,
-  text: `WITH written AS (
+const submitStatement = (name: string, insert: string): Statement => statement(name)`WITH written AS (
   ${insert}
   ${returningEntry}
 ), added AS (
   ${intoQueue}
 )
 SELECT id, seq
-FROM written`,
-});
+FROM written`;
 
 const submitOne = submitStatement('submit_one', insertOne());
 const submitMany = submitStatement('submit_many', insertMany);
