@@ -111,7 +111,7 @@ describe('the migrations', () => {
   });
 
   it('have unique names in the order of their files', () => {
-    const names = migrations.map((Migration) => new Migration().name);
+    const names = migrations.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.map((name) => name.slice(-13))).toEqual(names.map((name) => name.slice(-13)).sort());
     expect(readdirSync(join(root, 'migrations')).filter((file) => file.endsWith('.ts'))).toHaveLength(
