@@ -1,9 +1,9 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
-import { databaseUrlToken } from './notify-channel.js';
 import { createDataSource } from './data-source.js';
-import { Database, statementPoolToken } from './database.js';
+import { Database } from './database.js';
 import { NotifyChannel } from './notify-channel.js';
 import { createStatementPool } from './statement-pool.js';
 
@@ -32,14 +32,18 @@ export class DatabaseModule {
         }),
       ],
       providers: [
-        { provide: databaseUrlToken, useValue: url },
-        {
-          provide: statementPoolToken,
-          useFactory: () => createStatementPool({ url, size: poolSize, queryTimeoutMs }),
-        },
-        Database,
         Clock,
-        NotifyChannel,
+        {
+          provide: Database,
+          inject: [Config],
+          useFactory: (config: Config) =>
+            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config),
+        },
+        {
+          provide: NotifyChannel,
+          inject: [Config],
+          useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
+        },
       ],
       exports: [Database, Clock, NotifyChannel],
     };

@@ -28,16 +28,13 @@ export interface Queries {
   query<Row extends object>(statement: Statement, values?: unknown[]): Promise<Row[]>;
 }
 
-/** The placeholders of one statement, by name, and its values in their order. */
-export interface Parameters<Name extends string> {
-  /** `$1::uuid` */
-  readonly placeholders: Readonly<Record<Name, string>>;
-  /** What else the object holds is not sent. */
-  bind(values: Readonly<Record<Name, unknown>>): unknown[];
-}
-
-/** Numbers placeholders in the order in which they are listed with their types. */
-export function parameters<Name extends string>(types: Readonly<Record<Name, string>>): Parameters<Name> {
+/**
+ * The placeholders of one statement by name, as `$1::uuid`, in the order in which they are listed with their types.
+ * `bind` puts values in that order; what else the object holds is not sent.
+ */
+export function parameters<Name extends string>(
+  types: Readonly<Record<Name, string>>,
+): { placeholders: Record<Name, string>; bind(values: Readonly<Record<Name, unknown>>): unknown[] } {
   const names = Object.keys(types) as Name[];
   const placeholders = names.map((name, i): [Name, string] => [name, `$${i + 1}::${types[name]}`]);
   return {
