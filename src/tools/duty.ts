@@ -47,14 +47,12 @@ export abstract class Duty {
     // Jitter of a fifth either way keeps many nodes from beating together.
     const delayMs = ms * (0.8 + Math.random() * 0.4);
     this.dueAt = performance.now() + delayMs;
-    this.timer = setTimeout(() => void this.turn(), delayMs);
-  }
-
-  private async turn(): Promise<void> {
-    this.round = this.attempt();
-    await this.round;
-    this.round = undefined;
-    if (this.running) this.schedule(this.nextIntervalMs());
+    this.timer = setTimeout(() => {
+      this.round = this.attempt().then(() => {
+        this.round = undefined;
+        if (this.running) this.schedule(this.nextIntervalMs());
+      });
+    }, delayMs);
   }
 
   private async attempt(): Promise<void> {

@@ -18,13 +18,11 @@ const expireWaiting = statement('expire_waiting')`WITH front AS MATERIALIZED (
   LIMIT 1000
   FOR UPDATE SKIP LOCKED
 ), gone AS (
-  DELETE FROM queue_entry
+  DELETE FROM queue_entry AS entry
   USING front
-  WHERE queue_entry.model_id = front.model_id
-    AND queue_entry.priority = front.priority
-    AND queue_entry.seq = front.seq
+  WHERE (entry.model_id, entry.priority, entry.seq) = (front.model_id, front.priority, front.seq)
     AND front.expires_at <= now()
-  RETURNING queue_entry.request_id
+  RETURNING entry.request_id
 ), delayed AS (
   DELETE FROM delayed_entry
   WHERE model_id = $1::text

@@ -15,12 +15,10 @@ const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
   LIMIT 1000
   FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM delayed_entry
+  DELETE FROM delayed_entry AS entry
   USING ready
-  WHERE delayed_entry.model_id = ready.model_id
-    AND delayed_entry.priority = ready.priority
-    AND delayed_entry.seq = ready.seq
-  RETURNING delayed_entry.*
+  WHERE (entry.model_id, entry.priority, entry.seq) = (ready.model_id, ready.priority, ready.seq)
+  RETURNING entry.*
 )
 INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
 SELECT model_id, priority, seq, request_id, attempt, expires_at

@@ -28,7 +28,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE request_id = $1::uuid
     AND token = $2::uuid
     AND cancel_requested_at IS NULL
-  RETURNING request_id, model_id, attempt, node_id, started_at, clock_timestamp() AS ended_at
+  RETURNING request_id, node_id, started_at, clock_timestamp() AS ended_at
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -37,7 +37,8 @@ const requeueStatement = statement('requeue')`WITH released AS (
   FROM released
   WHERE request.id = released.request_id
     AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
+  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at,
+            released.node_id, released.started_at, released.ended_at
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
   SELECT model_id, priority, seq, id, attempt, expires_at
@@ -51,17 +52,15 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE $4::float8 > 0
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
-  SELECT request_id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
-  FROM released
-  WHERE request_id IN (SELECT id FROM returned)
+  SELECT id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
+  FROM returned
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
-  SELECT request_id, 'requeued', attempt,
+  SELECT id, 'requeued', attempt,
          CASE WHEN $7::text IS NOT NULL THEN 'WARN' END,
          CASE WHEN $7::text IS NOT NULL THEN 'queue' END,
          $7::text
-  FROM released
-  WHERE request_id IN (SELECT id FROM returned)
+  FROM returned
 )
 SELECT id, model_id AS "modelId", priority, seq, attempt
 FROM returned`;
