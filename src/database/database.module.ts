@@ -2,7 +2,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
-import { createDataSource } from './data-source.js';
+import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
 import { NotifyChannel } from './notify-channel.js';
 import { createStatementPool } from './statement-pool.js';
@@ -20,15 +20,10 @@ export class DatabaseModule {
     return {
       module: DatabaseModule,
       imports: [
-        TypeOrmModule.forRootAsync({
-          useFactory: () => ({ type: 'postgres', retryAttempts: 0, autoLoadEntities: true }),
-          dataSourceFactory: async (options) =>
-            createDataSource({
-              url,
-              poolSize: plainPoolSize,
-              entities: options?.entities,
-              statementTimeoutMs,
-            }).initialize(),
+        TypeOrmModule.forRoot({
+          ...dataSourceOptions({ url, poolSize: plainPoolSize, statementTimeoutMs }),
+          retryAttempts: 0,
+          autoLoadEntities: true,
         }),
       ],
       providers: [

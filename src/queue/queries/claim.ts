@@ -76,16 +76,9 @@ FROM started`;
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;
   const token = randomUUID();
-  const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, [
-    modelId,
-    limit,
-    nodeId,
-    timeoutMs,
-    floor?.priority ?? -32_768,
-    floor?.seq ?? 0,
-    byMs,
-    token,
-  ]);
+  const { priority, seq } = floor ?? { priority: -32_768, seq: 0 };
+  const values = [modelId, limit, nodeId, timeoutMs, priority, seq, byMs, token];
+  const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
   return claimed
     .sort((a, b) => a.priority - b.priority || a.seq - b.seq)
     .map((one) => Object.assign(one, { token }));

@@ -67,14 +67,8 @@ FROM returned`;
 
 /** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
 export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {
-  const [row] = await database.query<WaitingRequest>(requeueStatement, [
-    item.requestId,
-    item.token,
-    item.attemptOutcome,
-    item.delayMs,
-    item.errorCode,
-    item.errorMessage,
-    item.message,
-  ]);
+  const { requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message } = item;
+  const values = [requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message];
+  const [row] = await database.query<WaitingRequest>(requeueStatement, values);
   return row;
 }

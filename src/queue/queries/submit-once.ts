@@ -48,15 +48,11 @@ WHERE api_key_id = $1::uuid
   AND key = $2::text`;
 
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<OnceResult> {
-  const { keyId, idempotencyKey, fingerprint } = item;
+  const key = [item.keyId, item.idempotencyKey, item.fingerprint];
   for (;;) {
     const [written] = await database.query<{ seq: number }>(submitOnceStatement, bind(item));
     if (written !== undefined) return { kind: 'submitted', seq: written.seq };
-    const [known] = await database.query<{ id: string; sameRequest: boolean }>(findKey, [
-      keyId,
-      idempotencyKey,
-      fingerprint,
-    ]);
+    const [known] = await database.query<{ id: string; sameRequest: boolean }>(findKey, key);
     // Gone between the two statements: it was pruned, so the key is free now.
     if (known !== undefined) return { kind: 'known', ...known };
   }
