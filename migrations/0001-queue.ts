@@ -5,8 +5,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * dead rows, not after a share of the day, which by the evening may be millions; it is cheap, for HOT changes leave the
  * indexes alone.
  */
-const requestStorage =
-  'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
+const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
 /** The queue: what is kept (partitioned by day), what is contended (narrow), and what nodes share of it. */
 export class Queue1790000000001 implements MigrationInterface {
@@ -113,7 +112,7 @@ export class Queue1790000000001 implements MigrationInterface {
             IF to_regclass(part) IS NULL THEN
               EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, parent);
               IF parent = 'request' THEN
-                EXECUTE format('ALTER TABLE %I SET (${requestStorage})', part);
+                EXECUTE format('ALTER TABLE %I SET (${storage})', part);
               END IF;
               EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
                              parent, part, low, high);

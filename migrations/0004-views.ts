@@ -20,17 +20,10 @@ export class Views1790000000004 implements MigrationInterface {
       LEFT JOIN (SELECT model_id, count(*) FROM lease GROUP BY model_id) AS running ON running.model_id = model.id;
 
       CREATE VIEW request_history AS
-      SELECT request.id,
-             request.model_id,
-             api_key.name AS key_name,
-             request.state,
-             request.outcome,
-             request.attempt AS attempts,
-             request.error ->> 'code' AS error_code,
-             request.error ->> 'message' AS error_message,
-             request.created_at,
-             request.started_at,
-             request.completed_at,
+      SELECT request.id, request.model_id, api_key.name AS key_name,
+             request.state, request.outcome, request.attempt AS attempts,
+             request.error ->> 'code' AS error_code, request.error ->> 'message' AS error_message,
+             request.created_at, request.started_at, request.completed_at,
              coalesce(request.started_at, request.completed_at, now()) - request.created_at AS queue_time,
              request.inference_ms * interval '1 millisecond' AS inference_time
       FROM request
@@ -56,14 +49,9 @@ export class Views1790000000004 implements MigrationInterface {
       GROUP BY model_id;
 
       CREATE VIEW running_now AS
-      SELECT lease.request_id,
-             lease.model_id,
-             lease.attempt,
-             coalesce(node.name, 'lost') AS node,
-             lease.started_at,
-             clock_timestamp() - lease.started_at AS running_for,
-             lease.deadline_at,
-             lease.cancel_requested_at
+      SELECT lease.request_id, lease.model_id, lease.attempt, coalesce(node.name, 'lost') AS node,
+             lease.started_at, clock_timestamp() - lease.started_at AS running_for,
+             lease.deadline_at, lease.cancel_requested_at
       FROM lease
       LEFT JOIN node ON node.id = lease.node_id;
 

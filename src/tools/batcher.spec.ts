@@ -16,6 +16,7 @@ class Writer {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const isolate = (error: unknown): boolean => String(error).includes('bad');
+const bad = new Error('bad item');
 const away = new Error('the database is away');
 
 let writer: Writer;
@@ -122,17 +123,19 @@ it('lets one bad item fail alone when the failure is known to be its own', async
   expect(await ends(batcher, [0, 1, 2, 3])).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
 });
 
-it('fails a whole batch without trying again when the failure is of all', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 10, isolate });
-  expect(await ends(batcher, [1, 2, 3], away)).toEqual(['rejected', 'rejected', 'rejected']);
-  expect(writer.sizes).toEqual([[1, 2, 3]]);
-});
-
-it('tries no more of a batch one by one once the failure is of all', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 3, isolate });
-  const statuses = await ends(batcher, [1, 2, 3], new Error('bad item'), away);
-  expect(statuses).toEqual(['rejected', 'rejected', 'rejected']);
-  expect(writer.sizes).toEqual([[1, 2, 3], [1]]);
+it.each([
+  ['fails a whole batch without trying again when the failure is of all', 10, [away], [[1, 2, 3]]],
+  ['tries no more of a batch one by one once the failure is of all', 3, [bad, away], [[1, 2, 3], [1]]],
+  [
+    'lets what waits behind a lost database fail with it, unless the fault was an item',
+    1,
+    [bad, away],
+    [[1], [2]],
+  ],
+])('%s', async (_, maxItems, errors, sizes) => {
+  const batcher = new Batcher(writer.write, { maxItems, isolate });
+  expect(await ends(batcher, [1, 2, 3], ...errors)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(writer.sizes).toEqual(sizes);
 });
 
 it('goes on after a failure', async () => {
@@ -140,12 +143,5 @@ it('goes on after a failure', async () => {
   expect(await ends(batcher, [1], new Error('once'))).toEqual(['rejected']);
   void batcher.add(2);
   await settled();
-  expect(writer.sizes).toEqual([[1], [2]]);
-});
-
-it('lets what waits behind a lost database fail with it, unless the fault was an item', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 1, isolate });
-  const statuses = await ends(batcher, [1, 2, 3, 4], new Error('bad item'), away);
-  expect(statuses).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
   expect(writer.sizes).toEqual([[1], [2]]);
 });

@@ -11,11 +11,6 @@ export interface Rescued extends WaitingRequest {
   outcome: Outcome | null;
 }
 
-export interface Rescue {
-  nodes: LostNode[];
-  requests: Rescued[];
-}
-
 export interface RescueOptions {
   nodeId: string;
   /** A node without a heartbeat for so long is given up. */
@@ -114,7 +109,10 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
 SELECT id, model_id AS "modelId", priority, seq, attempt, outcome
 FROM rescued`;
 
-export async function rescue(database: Database, options: RescueOptions): Promise<Rescue> {
+export async function rescue(
+  database: Database,
+  options: RescueOptions,
+): Promise<{ nodes: LostNode[]; requests: Rescued[] }> {
   const nodes = await database.query<LostNode>(giveUpStatement, [options.nodeId, options.lostAfterMs]);
   const requests = await database.query<Rescued>(rescueStatement, [
     options.lostLimit,

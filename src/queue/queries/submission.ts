@@ -78,9 +78,3 @@ function arrayText(values: readonly (string | number | Buffer | null)[]): string
 }
 
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
-
-/** What `written` returns for `intoQueue`. */
-export const returningEntry = `RETURNING id, model_id, priority, seq, expires_at`;
-export const intoQueue = `INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
-  SELECT model_id, priority, seq, id, expires_at
-  FROM written`;
