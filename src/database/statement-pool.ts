@@ -27,14 +27,15 @@ export interface StatementPoolOptions {
 
 /** The connections of the prepared statements; what goes through TypeORM has its own, with the usual planner. */
 export function createStatementPool({ url, size, queryTimeoutMs }: StatementPoolOptions): pg.Pool {
-  const pool = new pg.Pool({
+  const options = {
     ...connectionOptions,
     connectionString: url,
     application_name: 'nowserving',
     max: size,
     query_timeout: queryTimeoutMs,
     onConnect: (client: pg.ClientBase) => client.query(plannerSettings),
-  });
+  };
+  const pool = new pg.Pool(options);
   // An idle session that ends is replaced when it is needed.
   pool.on('error', () => undefined);
   return pool;

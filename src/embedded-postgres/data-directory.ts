@@ -3,11 +3,16 @@ import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAlive } from './ownership.js';
-import type { ServerUser } from './server-program.js';
 
 /** A start takes seconds; a lock much older than that belongs to a process that is gone, whichever process has its id now. */
 const staleAfterMs = 180_000;
 const retryMs = 100;
+
+/** What the embedded server runs as; empty: as the user of this process. */
+export interface ServerUser {
+  uid?: number;
+  gid?: number;
+}
 
 /** Where the embedded server keeps what. */
 export class DataDirectory {

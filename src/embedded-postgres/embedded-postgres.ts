@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataDirectory } from './data-directory.js';
+import { DataDirectory, type ServerUser } from './data-directory.js';
 import { OwnerLock, stopOrphanedServer, stopServer } from './ownership.js';
 import {
   assertReachable,
@@ -12,7 +12,6 @@ import {
   initialiseCluster,
   type PostgresBinaries,
   serverEnvironment,
-  type ServerUser,
 } from './server-program.js';
 import { serverSettings } from './server-settings.js';
 

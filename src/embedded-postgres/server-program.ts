@@ -4,18 +4,12 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { DataDirectory } from './data-directory.js';
+import type { DataDirectory, ServerUser } from './data-directory.js';
 
 const run = promisify(execFile);
 
 /** Nothing of ours: the server needs none of it, and it may hold secrets. */
 export const serverEnvironment = { LC_ALL: 'C' };
-
-/** What the embedded server runs as; empty: as the user of this process. */
-export interface ServerUser {
-  uid?: number;
-  gid?: number;
-}
 
 export interface PostgresBinaries {
   postgres: string;

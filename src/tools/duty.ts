@@ -48,14 +48,11 @@ export abstract class Duty {
     const delayMs = ms * (0.8 + Math.random() * 0.4);
     this.dueAt = performance.now() + delayMs;
     this.timer = setTimeout(() => {
-      this.round = this.attempt().then(() => {
-        this.round = undefined;
-        if (this.running) this.schedule(this.nextIntervalMs());
-      });
+      this.round = this.turn();
     }, delayMs);
   }
 
-  private async attempt(): Promise<void> {
+  private async turn(): Promise<void> {
     try {
       await this.runOnce();
       if (this.failing) this.logger.log('works again');
@@ -65,6 +62,9 @@ export abstract class Duty {
       this.failing = true;
       if (isDatabaseUnavailable(error)) this.logger.warn('waits for the database to come back');
       else this.logger.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    } finally {
+      this.round = undefined;
+      if (this.running) this.schedule(this.nextIntervalMs());
     }
   }
 }
