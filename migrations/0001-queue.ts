@@ -5,24 +5,20 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  * dead rows, not after a share of the day, which by the evening may be millions; it is cheap, for HOT changes leave the
  * indexes alone.
  */
-const requestStorage =
-  'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
+const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
 /** The queue: what is kept (partitioned by day), what is contended (narrow), and what nodes share of it. */
 export class Queue1790000000001 implements MigrationInterface {
-  name = 'Queue1790000000001';
-
   async up(db: QueryRunner): Promise<void> {
-    await db.query(`CREATE SEQUENCE request_seq`);
-    await db.query(`CREATE SEQUENCE request_event_id`);
-
-    // The smallest UUIDv7 of an instant: ids carry their millisecond, so a day of ids is a range of ids.
     await db.query(`
+      CREATE SEQUENCE request_seq;
+      CREATE SEQUENCE request_event_id;
+
+      -- The smallest UUIDv7 of an instant: ids carry their millisecond, so a day of ids is a range of ids.
       CREATE FUNCTION uuid_at(at timestamptz) RETURNS uuid
       LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
         SELECT (lpad(to_hex(floor(extract(epoch FROM at) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
-      $$`);
-    await db.query(`
+      $$;
       CREATE FUNCTION uuid_time(id uuid) RETURNS timestamptz
       LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
         SELECT to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0)
@@ -30,7 +26,7 @@ export class Queue1790000000001 implements MigrationInterface {
 
     await db.query(`
       CREATE TABLE request (
-        id uuid NOT NULL,
+        id uuid PRIMARY KEY,
         model_id text NOT NULL,
         api_key_id uuid NOT NULL,
         state text NOT NULL DEFAULT 'IN_QUEUE',
@@ -48,7 +44,6 @@ export class Queue1790000000001 implements MigrationInterface {
         expires_at timestamptz,
         started_at timestamptz,
         completed_at timestamptz,
-        CONSTRAINT request_pkey PRIMARY KEY (id),
         CONSTRAINT request_state_is_known CHECK (state IN ('IN_QUEUE', 'IN_PROGRESS', 'COMPLETED')),
         CONSTRAINT request_outcome_is_known
           CHECK (outcome IN ('succeeded', 'failed', 'cancelled', 'expired')),
@@ -59,14 +54,12 @@ export class Queue1790000000001 implements MigrationInterface {
           CHECK (state <> 'IN_PROGRESS' OR (started_at IS NOT NULL AND attempt > 0)),
         CONSTRAINT request_error_only_without_success
           CHECK ((error IS NOT NULL) = (outcome IS NOT NULL AND outcome <> 'succeeded')),
-        CONSTRAINT request_output_only_with_success
-          CHECK (output IS NULL OR outcome = 'succeeded'),
+        CONSTRAINT request_output_only_with_success CHECK (output IS NULL OR outcome = 'succeeded'),
         CONSTRAINT request_counts_are_sane
           CHECK (attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0
              AND failed_attempts + lost_attempts <= attempt)
-      ) PARTITION BY RANGE (id)`);
+      ) PARTITION BY RANGE (id);
 
-    await db.query(`
       CREATE TABLE attempt (
         request_id uuid NOT NULL,
         attempt integer NOT NULL,
@@ -76,12 +69,11 @@ export class Queue1790000000001 implements MigrationInterface {
         outcome text NOT NULL,
         error_code text,
         error_message text,
-        CONSTRAINT attempt_pkey PRIMARY KEY (request_id, attempt),
+        PRIMARY KEY (request_id, attempt),
         CONSTRAINT attempt_outcome_is_known
           CHECK (outcome IN ('succeeded', 'failed', 'timed_out', 'cancelled', 'returned', 'lost'))
-      ) PARTITION BY RANGE (request_id)`);
+      ) PARTITION BY RANGE (request_id);
 
-    await db.query(`
       CREATE TABLE request_event (
         request_id uuid NOT NULL,
         id bigint NOT NULL DEFAULT nextval('request_event_id'),
@@ -91,12 +83,11 @@ export class Queue1790000000001 implements MigrationInterface {
         level text,
         source text,
         message text,
-        CONSTRAINT request_event_pkey PRIMARY KEY (request_id, id),
+        PRIMARY KEY (request_id, id),
         CONSTRAINT request_event_kind_is_known
           CHECK (kind IN ('started', 'log', 'requeued', 'cancel_requested', 'completed')),
         CONSTRAINT request_event_level_is_known CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR')),
-        CONSTRAINT request_event_source_is_known
-          CHECK (source IN ('queue', 'runner', 'stdout', 'stderr')),
+        CONSTRAINT request_event_source_is_known CHECK (source IN ('queue', 'runner', 'stdout', 'stderr')),
         CONSTRAINT request_event_message_has_level_and_source
           CHECK ((message IS NULL) = (level IS NULL) AND (message IS NULL) = (source IS NULL))
       ) PARTITION BY RANGE (request_id)`);
@@ -121,7 +112,7 @@ export class Queue1790000000001 implements MigrationInterface {
             IF to_regclass(part) IS NULL THEN
               EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, parent);
               IF parent = 'request' THEN
-                EXECUTE format('ALTER TABLE %I SET (${requestStorage})', part);
+                EXECUTE format('ALTER TABLE %I SET (${storage})', part);
               END IF;
               EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
                              parent, part, low, high);
@@ -131,9 +122,11 @@ export class Queue1790000000001 implements MigrationInterface {
         END LOOP;
         RETURN made;
       END
-      $$`);
+      $$;
+      SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9)`);
 
     await db.query(`
+      -- The requests that wait: the primary key is the order in which they are claimed.
       CREATE TABLE queue_entry (
         model_id text NOT NULL,
         priority smallint NOT NULL,
@@ -141,13 +134,12 @@ export class Queue1790000000001 implements MigrationInterface {
         request_id uuid NOT NULL,
         attempt integer NOT NULL DEFAULT 0,
         expires_at timestamptz,
-        CONSTRAINT queue_entry_pkey PRIMARY KEY (model_id, priority, seq)
+        PRIMARY KEY (model_id, priority, seq)
       ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
               autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
-              autovacuum_analyze_scale_factor = 0.2)`);
+              autovacuum_analyze_scale_factor = 0.2);
 
-    // A request between two attempts: it keeps its place, but cannot be claimed before ready_at.
-    await db.query(`
+      -- A request between two attempts: it keeps its place, but cannot be claimed before ready_at.
       CREATE TABLE delayed_entry (
         model_id text NOT NULL,
         priority smallint NOT NULL,
@@ -156,13 +148,13 @@ export class Queue1790000000001 implements MigrationInterface {
         attempt integer NOT NULL DEFAULT 0,
         expires_at timestamptz,
         ready_at timestamptz NOT NULL,
-        CONSTRAINT delayed_entry_pkey PRIMARY KEY (model_id, priority, seq)
-      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`);
-    await db.query(`CREATE INDEX delayed_entry_by_ready_at ON delayed_entry (ready_at)`);
+        PRIMARY KEY (model_id, priority, seq)
+      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+      CREATE INDEX delayed_entry_by_ready_at ON delayed_entry (ready_at);
 
-    await db.query(`
+      -- One run going on. Every write of the run is fenced on its token.
       CREATE TABLE lease (
-        request_id uuid NOT NULL,
+        request_id uuid PRIMARY KEY,
         token uuid NOT NULL,
         model_id text NOT NULL,
         node_id uuid NOT NULL,
@@ -171,14 +163,11 @@ export class Queue1790000000001 implements MigrationInterface {
         deadline_at timestamptz NOT NULL,
         cancel_requested_at timestamptz,
         log_lines integer NOT NULL DEFAULT 0,
-        CONSTRAINT lease_pkey PRIMARY KEY (request_id),
         CONSTRAINT lease_deadline_follows_start CHECK (deadline_at > started_at)
-      ) WITH (fillfactor = 70,
-              autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`);
+      ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
-    await db.query(`
       CREATE TABLE model (
-        id text NOT NULL,
+        id text PRIMARY KEY,
         description text NOT NULL DEFAULT '',
         runner text NOT NULL,
         concurrency integer NOT NULL,
@@ -186,41 +175,35 @@ export class Queue1790000000001 implements MigrationInterface {
         expires_ms bigint,
         attempts integer NOT NULL,
         updated_at timestamptz NOT NULL DEFAULT now(),
-        CONSTRAINT model_pkey PRIMARY KEY (id),
         CONSTRAINT model_settings_are_positive
           CHECK (concurrency > 0 AND timeout_ms > 0 AND expires_ms > 0 AND attempts > 0)
-      )`);
+      );
 
-    // Which request an `Idempotency-Key` of an API key stands for.
-    await db.query(`
+      -- Which request an Idempotency-Key of an API key stands for.
       CREATE TABLE idempotency_key (
         api_key_id uuid NOT NULL,
         key text NOT NULL,
         request_id uuid NOT NULL,
         fingerprint bytea NOT NULL,
         created_at timestamptz NOT NULL DEFAULT now(),
-        CONSTRAINT idempotency_key_pkey PRIMARY KEY (api_key_id, key),
+        PRIMARY KEY (api_key_id, key),
         CONSTRAINT idempotency_key_fingerprint_is_sha256 CHECK (octet_length(fingerprint) = 32)
-      )`);
+      );
 
-    // How many runs of a model at once one node may have, of those that all nodes may have together.
-    await db.query(`
+      -- How many runs of a model at once one node may have, of those that all nodes may have together.
       CREATE TABLE slot_grant (
         model_id text NOT NULL,
         node_id uuid NOT NULL,
         slots integer NOT NULL,
-        CONSTRAINT slot_grant_pkey PRIMARY KEY (model_id, node_id),
+        PRIMARY KEY (model_id, node_id),
         CONSTRAINT slot_grant_slots_is_not_negative CHECK (slots >= 0)
       )`);
-
-    await db.query(`SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9)`);
   }
 
   async down(db: QueryRunner): Promise<void> {
-    await db.query(
-      `DROP TABLE slot_grant, idempotency_key, model, lease, delayed_entry, queue_entry, request_event, attempt, request`,
-    );
-    await db.query(`DROP FUNCTION ensure_partitions(date, integer), uuid_time(uuid), uuid_at(timestamptz)`);
-    await db.query(`DROP SEQUENCE request_event_id, request_seq`);
+    await db.query(`
+      DROP TABLE slot_grant, idempotency_key, model, lease, delayed_entry, queue_entry, request_event, attempt, request;
+      DROP FUNCTION ensure_partitions(date, integer), uuid_time(uuid), uuid_at(timestamptz);
+      DROP SEQUENCE request_event_id, request_seq`);
   }
 }

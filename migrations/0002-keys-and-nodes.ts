@@ -2,13 +2,11 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The keys of callers, and the processes that serve them. */
 export class KeysAndNodes1790000000002 implements MigrationInterface {
-  name = 'KeysAndNodes1790000000002';
-
   async up(db: QueryRunner): Promise<void> {
-    // Of a key only a SHA-256 is kept, and a prefix to recognise it by.
     await db.query(`
+      -- Of a key only a SHA-256 is kept, and a prefix to recognise it by.
       CREATE TABLE api_key (
-        id uuid NOT NULL,
+        id uuid PRIMARY KEY,
         name text NOT NULL,
         prefix text NOT NULL,
         hash bytea NOT NULL,
@@ -20,21 +18,18 @@ export class KeysAndNodes1790000000002 implements MigrationInterface {
         expires_at timestamptz,
         revoked_at timestamptz,
         last_used_at timestamptz,
-        CONSTRAINT api_key_pkey PRIMARY KEY (id),
         CONSTRAINT api_key_hash_is_unique UNIQUE (hash),
         CONSTRAINT api_key_hash_is_sha256 CHECK (octet_length(hash) = 32),
         CONSTRAINT api_key_scopes_are_known CHECK (scopes <@ ARRAY['submit', 'read', 'cancel'])
-      )`);
+      );
 
-    // One process of the service, and when it was last heard of.
-    await db.query(`
+      -- One process of the service, and when it was last heard of.
       CREATE TABLE node (
-        id uuid NOT NULL,
+        id uuid PRIMARY KEY,
         name text NOT NULL,
         role text NOT NULL,
         started_at timestamptz NOT NULL DEFAULT now(),
         heartbeat_at timestamptz NOT NULL DEFAULT now(),
-        CONSTRAINT node_pkey PRIMARY KEY (id),
         CONSTRAINT node_role_is_known CHECK (role IN ('all', 'api', 'scheduler'))
       ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100)`);
   }

@@ -2,8 +2,6 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** What people look at with psql; docs/database.md explains each and shows what to ask. */
 export class Views1790000000004 implements MigrationInterface {
-  name = 'Views1790000000004';
-
   async up(db: QueryRunner): Promise<void> {
     await db.query(`
       CREATE VIEW queue_depth AS
@@ -19,27 +17,18 @@ export class Views1790000000004 implements MigrationInterface {
       FROM model
       LEFT JOIN (SELECT model_id, count(*) FROM queue_entry GROUP BY model_id) AS waiting ON waiting.model_id = model.id
       LEFT JOIN (SELECT model_id, count(*) FROM delayed_entry GROUP BY model_id) AS delayed ON delayed.model_id = model.id
-      LEFT JOIN (SELECT model_id, count(*) FROM lease GROUP BY model_id) AS running ON running.model_id = model.id`);
+      LEFT JOIN (SELECT model_id, count(*) FROM lease GROUP BY model_id) AS running ON running.model_id = model.id;
 
-    await db.query(`
       CREATE VIEW request_history AS
-      SELECT request.id,
-             request.model_id,
-             api_key.name AS key_name,
-             request.state,
-             request.outcome,
-             request.attempt AS attempts,
-             request.error ->> 'code' AS error_code,
-             request.error ->> 'message' AS error_message,
-             request.created_at,
-             request.started_at,
-             request.completed_at,
+      SELECT request.id, request.model_id, api_key.name AS key_name,
+             request.state, request.outcome, request.attempt AS attempts,
+             request.error ->> 'code' AS error_code, request.error ->> 'message' AS error_message,
+             request.created_at, request.started_at, request.completed_at,
              coalesce(request.started_at, request.completed_at, now()) - request.created_at AS queue_time,
              request.inference_ms * interval '1 millisecond' AS inference_time
       FROM request
-      LEFT JOIN api_key ON api_key.id = request.api_key_id`);
+      LEFT JOIN api_key ON api_key.id = request.api_key_id;
 
-    await db.query(`
       CREATE VIEW model_stats AS
       SELECT model_id,
              count(*) AS completed,
@@ -57,22 +46,15 @@ export class Views1790000000004 implements MigrationInterface {
       FROM request
       WHERE id >= uuid_at(now() - interval '1 hour')
         AND state = 'COMPLETED'
-      GROUP BY model_id`);
+      GROUP BY model_id;
 
-    await db.query(`
       CREATE VIEW running_now AS
-      SELECT lease.request_id,
-             lease.model_id,
-             lease.attempt,
-             coalesce(node.name, 'lost') AS node,
-             lease.started_at,
-             clock_timestamp() - lease.started_at AS running_for,
-             lease.deadline_at,
-             lease.cancel_requested_at
+      SELECT lease.request_id, lease.model_id, lease.attempt, coalesce(node.name, 'lost') AS node,
+             lease.started_at, clock_timestamp() - lease.started_at AS running_for,
+             lease.deadline_at, lease.cancel_requested_at
       FROM lease
-      LEFT JOIN node ON node.id = lease.node_id`);
+      LEFT JOIN node ON node.id = lease.node_id;
 
-    await db.query(`
       CREATE VIEW rate_limit_usage AS
       SELECT subject, route_class, policy, array_agg(shares ORDER BY n) AS shares, array_agg(used ORDER BY n) AS used
       FROM (SELECT subject, route_class, policy, n, sum(w.shares) AS shares, sum(w.used) AS used

@@ -1,10 +1,12 @@
 import type pg from 'pg';
-import { DataSource, type DataSourceOptions as TypeOrmOptions } from 'typeorm';
+import { DataSource, type DataSourceOptions, DefaultNamingStrategy } from 'typeorm';
 import { Queue1790000000001 } from '../../migrations/0001-queue.js';
 import { KeysAndNodes1790000000002 } from '../../migrations/0002-keys-and-nodes.js';
 import { Limits1790000000003 } from '../../migrations/0003-limits.js';
 import { Views1790000000004 } from '../../migrations/0004-views.js';
+import { connectionOptions } from './statement-pool.js';
 
+/** Listed, not found in the folder: that of a build may hold what was removed since. */
 export const migrations = [
   Queue1790000000001,
   KeysAndNodes1790000000002,
@@ -12,41 +14,52 @@ export const migrations = [
   Views1790000000004,
 ];
 
-export interface DataSourceOptions {
+export interface DataSourceSettings {
   url: string;
   poolSize: number;
-  entities?: TypeOrmOptions['entities'];
+  entities?: DataSourceOptions['entities'];
   /** For each statement. Default: none, as migrations need. */
   statementTimeoutMs?: number;
 }
 
-export function createDataSource({
+export const createDataSource = (settings: DataSourceSettings): DataSource =>
+  new DataSource(dataSourceOptions(settings));
+
+export function dataSourceOptions({
   url,
   poolSize,
   entities = [],
   statementTimeoutMs,
-}: DataSourceOptions): DataSource {
-  return new DataSource({
+}: DataSourceSettings): Extract<DataSourceOptions, { type: 'postgres' }> {
+  return {
     type: 'postgres',
     url,
     entities,
     migrations,
     migrationsTransactionMode: 'each',
+    namingStrategy: new NamingStrategy(),
     synchronize: false,
     logging: false,
     applicationName: 'nowserving',
     extra: {
+      ...connectionOptions,
       max: poolSize,
-      connectionTimeoutMillis: 3_000,
-      idleTimeoutMillis: 60_000,
-      keepAlive: true,
-      // TypeORM sends some of its own statements without waiting for the one before.
-      pipeline: true,
       ...(statementTimeoutMs !== undefined && {
         // A server that hangs does not keep its own time; its connection is then thrown away.
         query_timeout: statementTimeoutMs + 1_000,
         onConnect: (client: pg.ClientBase) => client.query(`SET statement_timeout = ${statementTimeoutMs}`),
       }),
     },
-  });
+  };
+}
+
+/** `requestId` is `request_id`, and a primary key has the name that PostgreSQL gives it. */
+class NamingStrategy extends DefaultNamingStrategy {
+  override columnName(property: string, given: string | undefined): string {
+    return given ?? property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  }
+
+  override primaryKeyName(table: Parameters<DefaultNamingStrategy['primaryKeyName']>[0]): string {
+    return `${this.getTableName(table)}_pkey`;
+  }
 }

@@ -1,9 +1,9 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
-import { databaseUrlToken } from './notify-channel.js';
-import { createDataSource } from './data-source.js';
-import { Database, statementPoolToken } from './database.js';
+import { dataSourceOptions } from './data-source.js';
+import { Database } from './database.js';
 import { NotifyChannel } from './notify-channel.js';
 import { createStatementPool } from './statement-pool.js';
 
@@ -20,26 +20,25 @@ export class DatabaseModule {
     return {
       module: DatabaseModule,
       imports: [
-        TypeOrmModule.forRootAsync({
-          useFactory: () => ({ type: 'postgres', retryAttempts: 0, autoLoadEntities: true }),
-          dataSourceFactory: async (options) =>
-            createDataSource({
-              url,
-              poolSize: plainPoolSize,
-              entities: options?.entities,
-              statementTimeoutMs,
-            }).initialize(),
+        TypeOrmModule.forRoot({
+          ...dataSourceOptions({ url, poolSize: plainPoolSize, statementTimeoutMs }),
+          retryAttempts: 0,
+          autoLoadEntities: true,
         }),
       ],
       providers: [
-        { provide: databaseUrlToken, useValue: url },
-        {
-          provide: statementPoolToken,
-          useFactory: () => createStatementPool({ url, size: poolSize, queryTimeoutMs }),
-        },
-        Database,
         Clock,
-        NotifyChannel,
+        {
+          provide: Database,
+          inject: [Config],
+          useFactory: (config: Config) =>
+            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config),
+        },
+        {
+          provide: NotifyChannel,
+          inject: [Config],
+          useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
+        },
       ],
       exports: [Database, Clock, NotifyChannel],
     };

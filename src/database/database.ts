@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
-import { Config } from '../config/config.js';
+import type { Config } from '../config/config.js';
 import { databaseError, isRefusedRow } from '../errors/database-error.js';
 import { namedQuery } from '../internals/named-query.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
@@ -9,16 +9,13 @@ import type { Queries, Statement } from './statement.js';
 // bigint columns are sequence values and counts: all below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-export const statementPoolToken = Symbol('STATEMENT_POOL');
-
 /** Runs the hot and contended statements, past TypeORM, which cannot prepare by name. */
-@Injectable()
 export class Database implements Queries, OnApplicationShutdown {
   private readonly prepared: boolean;
 
   constructor(
-    @Inject(statementPoolToken) private readonly pool: pg.Pool,
-    config: Config,
+    private readonly pool: pg.Pool,
+    config: Pick<Config, 'databasePreparedStatements'>,
   ) {
     this.prepared = config.databasePreparedStatements;
   }
@@ -42,7 +39,7 @@ export class Database implements Queries, OnApplicationShutdown {
   }
 
   /** One flat transaction on one connection; rolled back when `work` rejects. */
-  async transaction<T>(work: (query: TransactionQuery) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (query: Queries['query']) => Promise<T>): Promise<T> {
     return this.onConnection(
       async (client) => {
         // A process that freezes in the middle of a transaction must not hold its locks against the others.
@@ -124,8 +121,3 @@ function giveBack(client: pg.PoolClient, isUsable: boolean): void {
 
 /** The next statement fails with what happened. */
 const ignore = (): void => undefined;
-
-export type TransactionQuery = <Row extends object>(
-  statement: Statement,
-  values?: unknown[],
-) => Promise<Row[]>;

@@ -1,13 +1,10 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import pg from 'pg';
-import { Config } from '../config/config.js';
 
 const channel = 'nowserving';
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
-/** Below PostgreSQL's limit of 8,000 bytes for a payload. */
-const maxPayloadBytes = 7_900;
 /** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
 
@@ -16,14 +13,12 @@ const notifyAll = {
   text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
 };
 
-export const databaseUrlToken = Symbol('DATABASE_URL');
-
 export interface ChannelListener {
   /** A message of another process, or of this one. */
   message(payload: string): void;
   /** The channel is up again; messages may have been missed. */
   reconnected(): void;
-  /** Asked for when it is time to send, so that what comes meanwhile goes together. Each at most 7,900 bytes. */
+  /** Asked for when it is time to send, so that what comes meanwhile goes together. Each below 8,000 bytes. */
   collect(): string[];
   /** How long after the last statement the next may follow. */
   minIntervalMs(): number;
@@ -34,19 +29,17 @@ export interface ChannelListener {
  * a transaction of the business, because NOTIFY takes a global lock at commit. Messages are hints and may be
  * lost; a self-test every 10 s finds a connection that is open but dead.
  */
-@Injectable()
 export class NotifyChannel {
   private readonly log = new Logger(NotifyChannel.name);
-  private readonly url: string;
   private listening: pg.Client | undefined;
   private sending: pg.Client | undefined;
   private listener: ChannelListener | undefined;
   private readonly topics = new Map<string, (body: string) => void>();
   private outbox: string[] = [];
-  private uncollected = false;
+  private flushDue = false;
+  private flushScheduled = false;
   private flushTimer: NodeJS.Timeout | undefined;
   private flushing = false;
-  private flushDue = false;
   private flushedAt = 0;
   private testTimer: NodeJS.Timeout | undefined;
   private heardAt = 0;
@@ -55,9 +48,10 @@ export class NotifyChannel {
   /** A connection was lost; also one of two, while the other was being made. */
   private broken = false;
 
-  constructor(config: Config, @Inject(databaseUrlToken) databaseUrl: string) {
-    this.url = config.databaseDirectUrl ?? databaseUrl;
-  }
+  constructor(
+    /** Of a direct connection: no pooler passes notifications on. */
+    private readonly url: string,
+  ) {}
 
   /** Messages under a word of their own, beside those of the queue; each is a hint as well. */
   listen(topic: string, receive: (body: string) => void): void {
@@ -88,24 +82,22 @@ export class NotifyChannel {
     await this.disconnect();
   }
 
-  /** Sends at once, or with what else comes while the last statement is not long ago. At most 7,900 bytes. */
+  /** Sends at once, or with what else comes while the last statement is not long ago. Below 8,000 bytes. */
   send(payload: string): void {
     if (this.stopped) return;
-    if (Buffer.byteLength(payload) > maxPayloadBytes)
-      throw new RangeError('a notification may have 7,900 bytes');
     this.outbox.push(payload);
-    this.scheduleFlush();
+    this.requestFlush();
   }
 
   /** The listener has something to send: it is collected and sent, as soon as `send` would. */
   requestFlush(): void {
-    this.uncollected = true;
-    if (!this.stopped) this.scheduleFlush();
+    this.flushDue = true;
+    this.scheduleFlush();
   }
 
   private scheduleFlush(): void {
-    if (this.flushing || this.flushDue) return;
-    this.flushDue = true;
+    if (!this.flushDue || this.flushScheduled || this.flushing || this.stopped) return;
+    this.flushScheduled = true;
     const waitMs = (this.listener?.minIntervalMs() ?? 0) - (performance.now() - this.flushedAt);
     const flush = (): void => void this.flush();
     if (waitMs > 0) this.flushTimer = setTimeout(flush, waitMs);
@@ -114,9 +106,10 @@ export class NotifyChannel {
 
   private async flush(): Promise<void> {
     clearTimeout(this.flushTimer);
-    this.flushDue = false;
+    this.flushScheduled = false;
     if (this.flushing) return;
-    this.collect();
+    this.flushDue = false;
+    this.outbox = [...this.outbox, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
     if (this.outbox.length === 0 || this.sending === undefined) return;
     this.flushing = true;
     this.flushedAt = performance.now();
@@ -125,18 +118,13 @@ export class NotifyChannel {
       await this.sending.query({ ...notifyAll, values: [channel, payloads] });
     } catch {
       // Sent twice is harmless, not sent leaves the others waiting for their next look.
-      this.outbox = [...payloads, ...this.outbox].slice(-maxWaiting);
+      this.outbox = [...payloads, ...this.outbox];
+      this.flushDue = true;
       this.reconnect();
     } finally {
       this.flushing = false;
-      if ((this.outbox.length > 0 || this.uncollected) && !this.stopped) this.scheduleFlush();
+      this.scheduleFlush();
     }
-  }
-
-  private collect(): void {
-    if (!this.uncollected) return;
-    this.uncollected = false;
-    this.outbox = [...this.outbox, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
   }
 
   private async connect(): Promise<void> {

@@ -32,7 +32,7 @@ export class Pipeline implements Queries {
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     // On another connection a statement could overtake those that are still under way on this one.
-    while (this.lease?.isEnding) await this.end(this.lease);
+    while (this.lease?.isEnding) await new Promise<void>((resume) => this.lease!.onEnd.push(resume));
     const lease = (this.lease ??= {
       connection: this.connect(),
       underWay: 0,
@@ -52,10 +52,6 @@ export class Pipeline implements Queries {
     } finally {
       if (--lease.underWay === 0) await this.close(lease);
     }
-  }
-
-  private end({ onEnd }: Lease): Promise<void> {
-    return new Promise((resolve) => onEnd.push(resolve));
   }
 
   private async close(lease: Lease): Promise<void> {

@@ -1,71 +1,106 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { Owner } from './server-owner.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from './ownership.js';
+
+/** A start takes seconds; a lock much older than that belongs to a process that is gone, whichever process has its id now. */
+const staleAfterMs = 180_000;
+const retryMs = 100;
+
+/** What the embedded server runs as; empty: as the user of this process. */
+export interface ServerUser {
+  uid?: number;
+  gid?: number;
+}
 
 /** Where the embedded server keeps what. */
 export class DataDirectory {
-  readonly path: string;
-  readonly clusterDir: string;
-  readonly passwordFile: string;
-  readonly log: string;
-  readonly urlFile: string;
+  readonly path = resolve(this.name);
+  readonly clusterDir = join(this.path, 'postgres');
+  readonly passwordFile = join(this.path, 'password');
+  readonly log = join(this.path, 'postgres.log');
+  readonly urlFile = join(this.path, 'database-url');
+  private readonly startLock = join(this.path, 'starting');
 
   constructor(
     /** As the user wrote it. */
     readonly name: string,
-  ) {
-    this.path = resolve(name);
-    this.clusterDir = join(this.path, 'postgres');
-    this.passwordFile = join(this.path, 'password');
-    this.log = join(this.path, 'postgres.log');
-    this.urlFile = join(this.path, 'database-url');
-  }
+  ) {}
 
   /** Makes what is missing. */
-  prepare(owner: Owner): void {
-    try {
+  prepare(user: ServerUser): void {
+    this.asUsable(() => {
       makeDirectories(this.path);
-      accessSync(this.path, constants.R_OK | constants.W_OK | constants.X_OK);
-      if (owner.uid !== undefined) chmodSync(this.path, 0o711);
-    } catch (cause) {
-      throw this.unusable(cause);
-    }
+      fs.accessSync(this.path, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
+      if (user.uid !== undefined) fs.chmodSync(this.path, 0o711);
+    });
   }
 
   /** A cluster that an ordinary user made stays that user's when root starts it. */
-  ownerOf(fallback: Owner): Owner {
-    if (fallback.uid === undefined || !existsSync(this.clusterDir)) return fallback;
-    const { uid, gid } = statSync(this.clusterDir);
+  userOf(fallback: ServerUser): ServerUser {
+    if (fallback.uid === undefined || !fs.existsSync(this.clusterDir)) return fallback;
+    const { uid, gid } = fs.statSync(this.clusterDir);
     return uid === 0 ? fallback : { uid, gid };
   }
 
-  /** The password is made once; call it while no other process starts here. */
-  preparePassword(): void {
+  /** Does `work` while no other process does here; waits for one that does. The password is made the first time. */
+  async withStartLock<T>(work: () => Promise<T>): Promise<T> {
+    while (!this.takeStartLock()) await delay(retryMs);
     try {
-      if (existsSync(this.passwordFile)) return;
-      writeFileSync(this.passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
-    } catch (cause) {
-      throw this.unusable(cause);
+      this.asUsable(() => {
+        if (fs.existsSync(this.passwordFile)) return;
+        fs.writeFileSync(this.passwordFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
+      });
+      return await work();
+    } finally {
+      fs.rmSync(this.startLock, { force: true });
     }
   }
 
-  private unusable(cause: unknown): Error {
-    const { code = 'error' } = cause as NodeJS.ErrnoException;
-    return new Error(
-      `The data directory ${this.name} cannot be used (${code}). ` +
-        'Set DATA_DIR to a directory that this user can write to, or DATABASE_URL to a PostgreSQL.',
-      { cause },
-    );
+  private takeStartLock(): boolean {
+    try {
+      fs.writeFileSync(this.startLock, String(process.pid), { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    if (isStale(this.startLock)) fs.rmSync(this.startLock, { force: true });
+    return false;
+  }
+
+  private asUsable(work: () => void): void {
+    try {
+      work();
+    } catch (cause) {
+      const { code = 'error' } = cause as NodeJS.ErrnoException;
+      throw new Error(
+        `The data directory ${this.name} cannot be used (${code}). ` +
+          'Set DATA_DIR to a directory that this user can write to, or DATABASE_URL to a PostgreSQL.',
+        { cause },
+      );
+    }
+  }
+}
+
+/** Left behind by a process that was killed while it started. */
+function isStale(lock: string): boolean {
+  try {
+    const pid = Number(fs.readFileSync(lock, 'utf8'));
+    const ageMs = Date.now() - fs.statSync(lock).mtimeMs;
+    // Created but not written yet, it names no process: only its age counts.
+    return ageMs > staleAfterMs || (pid > 0 && (pid === process.pid || !isAlive(pid)));
+  } catch {
+    return false; // it was given back while we looked
   }
 }
 
 /** Not by `recursive: true`: that never ends where a parent says ENOENT to a new directory, as /proc does. */
 function makeDirectories(path: string): void {
-  if (existsSync(path)) return;
+  if (fs.existsSync(path)) return;
   makeDirectories(dirname(path));
   try {
-    mkdirSync(path, { mode: 0o700 });
+    fs.mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

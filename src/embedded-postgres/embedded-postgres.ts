@@ -3,15 +3,17 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DataDirectory } from './data-directory.js';
-import { embeddedBinaries, type PostgresBinaries } from './embedded-binaries.js';
-import { initialiseCluster } from './initialise-cluster.js';
-import { stopOrphanedServer } from './orphaned-server.js';
-import { OwnerLock } from './owner-lock.js';
-import { stopServer } from './process-signals.js';
-import { assertReachable, type Owner, serverEnvironment, serverOwner } from './server-owner.js';
+import { DataDirectory, type ServerUser } from './data-directory.js';
+import { OwnerLock, stopOrphanedServer, stopServer } from './ownership.js';
+import {
+  assertReachable,
+  findBinaries,
+  findUser,
+  initialiseCluster,
+  type PostgresBinaries,
+  serverEnvironment,
+} from './server-program.js';
 import { serverSettings } from './server-settings.js';
-import { withStartLock } from './start-lock.js';
 
 /** Recovery after a crash included. */
 const startPatienceMs = 60_000;
@@ -29,11 +31,11 @@ export class EmbeddedPostgres {
 
   /** Starts the server, initialising the directory the first time, and returns its URL. */
   async start(): Promise<string> {
-    const binaries = await embeddedBinaries();
-    const owner = this.directory.ownerOf(await serverOwner());
-    this.directory.prepare(owner);
-    await assertReachable(binaries.postgres, this.directory.clusterDir, owner);
-    return withStartLock(this.directory.path, () => this.startAlone(binaries, owner));
+    const binaries = await findBinaries();
+    const user = this.directory.userOf(await findUser());
+    this.directory.prepare(user);
+    assertReachable([binaries.postgres, this.directory.clusterDir], user);
+    return this.directory.withStartLock(() => this.startAlone(binaries, user));
   }
 
   async stop(): Promise<void> {
@@ -43,9 +45,8 @@ export class EmbeddedPostgres {
     this.pid = undefined;
   }
 
-  private async startAlone(binaries: PostgresBinaries, owner: Owner): Promise<string> {
+  private async startAlone(binaries: PostgresBinaries, user: ServerUser): Promise<string> {
     const { name, clusterDir, urlFile } = this.directory;
-    this.directory.preparePassword();
     if ((await stopOrphanedServer(clusterDir, (port) => this.url(port))) === 'in use') {
       throw new Error(
         `Another service is running on the data directory ${name}. ` +
@@ -53,10 +54,10 @@ export class EmbeddedPostgres {
       );
     }
     if (!existsSync(join(clusterDir, 'PG_VERSION'))) {
-      await initialiseCluster(this.directory, binaries.initdb, owner);
+      await initialiseCluster(this.directory, binaries.initdb, user);
     }
     const port = await freePort();
-    const child = this.spawnServer(binaries.postgres, port, owner);
+    const child = this.spawnServer(binaries.postgres, port, user);
     this.pid = child.pid;
     const url = this.url(port);
     await this.untilReady(url, child);
@@ -64,20 +65,16 @@ export class EmbeddedPostgres {
     return url;
   }
 
-  private spawnServer(binary: string, port: number, owner: Owner): ChildProcess {
+  private spawnServer(binary: string, port: string, user: ServerUser): ChildProcess {
     const log = openSync(this.directory.log, 'a', 0o600);
-    const child = spawn(
-      binary,
-      [
-        '-D',
-        this.directory.clusterDir,
-        '-p',
-        String(port),
-        ...Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
+    const settings = Object.entries(serverSettings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = spawn(binary, ['-D', this.directory.clusterDir, '-p', port, ...settings], {
+      ...user,
       // A session of its own: Ctrl-C in the terminal must not stop the database before the service has drained.
-      { ...owner, detached: true, stdio: ['ignore', log, log], env: serverEnvironment },
-    );
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: serverEnvironment,
+    });
     closeSync(log);
     child.on('error', () => undefined); // seen as a server that did not start
     child.unref();
@@ -88,36 +85,31 @@ export class EmbeddedPostgres {
   private async untilReady(url: string, child: ChildProcess): Promise<void> {
     const { name, log } = this.directory;
     const deadline = performance.now() + startPatienceMs;
-    const lock = (this.lock = new OwnerLock());
-    for (;;) {
+    this.lock = new OwnerLock();
+    while (!(await this.lock.take(url))) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
         this.pid = undefined;
         const said = readFileSync(log, 'utf8').trim().split('\n').slice(-2).join(' ');
         throw new Error(`PostgreSQL did not start in ${name}: ${said}`);
       }
-      try {
-        await lock.take(url);
-        return;
-      } catch {
-        if (performance.now() > deadline) {
-          await this.stop();
-          throw new Error(`PostgreSQL did not become ready in ${name}; see ${log}`);
-        }
-        await delay(retryMs);
+      if (performance.now() > deadline) {
+        await this.stop();
+        throw new Error(`PostgreSQL did not become ready in ${name}; see ${log}`);
       }
+      await delay(retryMs);
     }
   }
 
-  private url(port: number | string): string {
+  private url(port: string): string {
     const password = readFileSync(this.directory.passwordFile, 'utf8').trim();
     return `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`;
   }
 }
 
-async function freePort(): Promise<number> {
+async function freePort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((done, fail) => server.once('error', fail).listen(0, '127.0.0.1', done));
   const { port } = server.address() as { port: number };
   await new Promise((done) => server.close(done));
-  return port;
+  return String(port);
 }

@@ -5,7 +5,6 @@ import { AuthModule } from '../auth/auth.module.js';
 import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { LimitAskEntity } from './entities/limit-ask.entity.js';
-import { LimitHolderEntity } from './entities/limit-holder.entity.js';
 import { LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
 import { ShareDatabase } from './share-database.js';
@@ -13,7 +12,7 @@ import { ShareStorage } from './share-storage.js';
 import { Shares } from './shares.js';
 
 @Module({
-  imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitHolderEntity, LimitShareEntity])],
+  imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitShareEntity])],
   providers: [Gate, ShareDatabase, Shares, ShareStorage],
   exports: [Gate, ShareStorage],
 })

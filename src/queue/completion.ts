@@ -41,7 +41,9 @@ const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at'].map((colu
  * The common table expressions with which every statement completes requests: `completed`, the event, and the hooks.
  * The one guard for everything terminal: only a request in the state that the verb starts from is completed.
  */
-export function complete({ verb, of, set, returning = [], message }: Completion): string {
+export const complete = (completion: Completion) => (): string => commonTableExpressions(completion);
+
+function commonTableExpressions({ verb, of, set, returning = [], message }: Completion): string {
   isBuilt = true;
   const { from } = transitions.find(
     (transition) => transition.verb === verb && transition.to === 'COMPLETED',

@@ -13,15 +13,10 @@ import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { IndexSync } from './duties/index-sync.js';
 import { Dispatcher } from './runs/dispatcher.js';
-import { AttemptEntity } from './entities/attempt.entity.js';
-import { DelayedEntryEntity } from './entities/delayed-entry.entity.js';
 import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
 import { LeaseEntity } from './entities/lease.entity.js';
-import { NodeEntity } from './entities/node.entity.js';
-import { QueueEntryEntity } from './entities/queue-entry.entity.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
-import { SlotGrantEntity } from './entities/slot-grant.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 import { NodeIdentity } from './cluster/node-identity.js';
 import { QueueEvents } from './queue-events.js';
@@ -37,21 +32,8 @@ import { SharedStatements } from './shared-statements.js';
 import { Slots } from './cluster/slots.js';
 import { Submissions } from './submit/submissions.js';
 
-/** All that the migrations make: what is not read through TypeORM is declared for those who come to. */
-const entities = [
-  AttemptEntity,
-  DelayedEntryEntity,
-  IdempotencyKeyEntity,
-  LeaseEntity,
-  NodeEntity,
-  QueueEntryEntity,
-  RequestEntity,
-  RequestEventEntity,
-  SlotGrantEntity,
-];
-
 @Module({
-  imports: [TypeOrmModule.forFeature(entities)],
+  imports: [TypeOrmModule.forFeature([IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
   providers: [
     Cluster,
     ClusterMessages,

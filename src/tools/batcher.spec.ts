@@ -15,9 +15,26 @@ class Writer {
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const isolate = (error: unknown): boolean => String(error).includes('bad');
+const bad = new Error('bad item');
+const away = new Error('the database is away');
 
 let writer: Writer;
 beforeEach(() => (writer = new Writer()));
+
+/** How each of the items ends, once the writes have failed one after the other as given. */
+async function ends(
+  batcher: Batcher<number, number>,
+  items: number[],
+  ...errors: Error[]
+): Promise<string[]> {
+  const all = Promise.allSettled(items.map((item) => batcher.add(item)));
+  for (const [i, error] of errors.entries()) {
+    await settled();
+    writer.batches[i]!.fail(error);
+  }
+  return (await all).map(({ status }) => status);
+}
 
 it('sends a single item in the same turn when nothing is being written', async () => {
   void new Batcher(writer.write, { maxItems: 10 }).add(1);
@@ -74,24 +91,22 @@ it('collects what arrives during a write into the next one', async () => {
   expect(await Promise.all([first, ...others])).toEqual([10, 20, 30]);
 });
 
-it('never sends more than its limit at once', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 2 });
-  for (const item of [1, 2, 3]) void batcher.add(item);
-  for (let i = 0; i < 2; i++) {
+it.each([
+  ['never sends more than its limit at once', { maxItems: 2 }, [1, 2, 3], [[1, 2], [3]]],
+  [
+    'bounds the weight of a batch, and lets what is heavier travel alone',
+    { maxItems: 10, maxWeight: 5, weigh: (item: number) => item },
+    [3, 2, 9, 1],
+    [[3, 2], [9], [1]],
+  ],
+])('%s', async (_, options, items, sizes) => {
+  const batcher = new Batcher(writer.write, options);
+  for (const item of items) void batcher.add(item);
+  for (let i = 0; i < sizes.length; i++) {
     await settled();
     writer.batches[i]!.succeed();
   }
-  expect(writer.sizes).toEqual([[1, 2], [3]]);
-});
-
-it('bounds the weight of a batch, and lets what is heavier travel alone', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 10, maxWeight: 5, weigh: (item) => item });
-  for (const item of [3, 2, 9, 1]) void batcher.add(item);
-  for (let i = 0; i < 3; i++) {
-    await settled();
-    writer.batches[i]!.succeed();
-  }
-  expect(writer.sizes).toEqual([[3, 2], [9], [1]]);
+  expect(writer.sizes).toEqual(sizes);
 });
 
 it('writes as many batches at once as it has writers', async () => {
@@ -104,57 +119,29 @@ it('writes as many batches at once as it has writers', async () => {
 it('lets one bad item fail alone when the failure is known to be its own', async () => {
   const write = (items: number[]): Promise<number[]> =>
     items.includes(2) ? Promise.reject(new Error('2 is bad')) : Promise.resolve(items);
-  const batcher = new Batcher(write, { maxItems: 10, isolate: () => true });
-  const results = await Promise.allSettled([0, 1, 2, 3].map((item) => batcher.add(item)));
-  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  const batcher = new Batcher(write, { maxItems: 10, isolate });
+  expect(await ends(batcher, [0, 1, 2, 3])).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
 });
 
-it('fails a whole batch without trying again when the failure is of all', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 10, isolate: () => false });
-  const results = [1, 2, 3].map((item) => batcher.add(item));
-  await settled();
-  writer.batches[0]!.fail(new Error('the database is away'));
-  const ends = await Promise.allSettled(results);
-  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  expect(writer.batches).toHaveLength(1);
-});
-
-it('tries no more of a batch one by one once the failure is of all', async () => {
-  const batcher = new Batcher(writer.write, {
-    maxItems: 3,
-    isolate: (error) => String(error).includes('bad'),
-  });
-  const ends = Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
-  await settled();
-  writer.batches[0]!.fail(new Error('bad item'));
-  await settled();
-  writer.batches[1]!.fail(new Error('the database is away'));
-  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-  expect(writer.sizes).toEqual([[1, 2, 3], [1]]);
+it.each([
+  ['fails a whole batch without trying again when the failure is of all', 10, [away], [[1, 2, 3]]],
+  ['tries no more of a batch one by one once the failure is of all', 3, [bad, away], [[1, 2, 3], [1]]],
+  [
+    'lets what waits behind a lost database fail with it, unless the fault was an item',
+    1,
+    [bad, away],
+    [[1], [2]],
+  ],
+])('%s', async (_, maxItems, errors, sizes) => {
+  const batcher = new Batcher(writer.write, { maxItems, isolate });
+  expect(await ends(batcher, [1, 2, 3], ...errors)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(writer.sizes).toEqual(sizes);
 });
 
 it('goes on after a failure', async () => {
   const batcher = new Batcher(writer.write, { maxItems: 10 });
-  const first = batcher.add(1);
-  await settled();
-  writer.batches[0]!.fail(new Error('once'));
-  await expect(first).rejects.toThrow('once');
+  expect(await ends(batcher, [1], new Error('once'))).toEqual(['rejected']);
   void batcher.add(2);
   await settled();
-  expect(writer.sizes).toEqual([[1], [2]]);
-});
-
-it('lets what waits behind a lost database fail with it, unless the fault was an item', async () => {
-  const batcher = new Batcher(writer.write, {
-    maxItems: 1,
-    isolate: (error) => String(error).includes('bad'),
-  });
-  const results = [1, 2, 3, 4].map((item) => batcher.add(item));
-  const ends = Promise.allSettled(results);
-  await settled();
-  writer.batches[0]!.fail(new Error('bad item'));
-  await settled();
-  writer.batches[1]!.fail(new Error('the database is away'));
-  expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
   expect(writer.sizes).toEqual([[1], [2]]);
 });

@@ -95,24 +95,20 @@ export class Batcher<Item, Result> {
       batch.forEach(({ resolve }, i) => resolve(results[i]!));
       return undefined;
     } catch (error) {
-      if (this.options.isolate?.(error) === true) {
-        if (batch.length > 1) return this.sendEach(batch);
-        batch[0]!.reject(error);
-        return undefined;
-      }
-      // It was not for an item of the batch: those behind it have waited as long and would fare no better.
-      for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
-      return error;
+      const isIsolated = this.options.isolate?.(error) === true;
+      if (isIsolated && batch.length > 1) return this.sendEach(batch);
+      // If it was not for an item of the batch, those behind it have waited as long and would fare no better.
+      for (const { reject } of isIsolated ? batch : [...batch, ...this.waiting.splice(0)]) reject(error);
+      return isIsolated ? undefined : error;
     }
   }
 
   private async sendEach(batch: Waiting<Item, Result>[]): Promise<unknown> {
-    for (const [i, one] of batch.entries()) {
-      const failure = await this.send([one]);
-      if (failure === undefined) continue;
-      for (const { reject } of batch.slice(i + 1)) reject(failure);
-      return failure;
+    let failure: unknown;
+    for (const one of batch) {
+      if (failure === undefined) failure = await this.send([one]);
+      else one.reject(failure);
     }
-    return undefined;
+    return failure;
   }
 }

@@ -5,15 +5,13 @@ test('a value holds until its time and not at it', () => {
   cache.set('a', 'value', 100);
   expect(cache.get('a', 99.9)).toBe('value');
   expect(cache.get('a', 100)).toBeUndefined();
-  expect(cache.size).toBe(0);
 });
 
 test('a cache never holds more than it may: the oldest make room', () => {
   const cache = new BoundedCache<number>(3);
   for (let i = 0; i < 1_000; i++) cache.set(`key ${i}`, i, Infinity);
-  expect(cache.size).toBe(3);
-  expect(cache.get('key 999', 0)).toBe(999);
-  expect(cache.get('key 996', 0)).toBeUndefined();
+  const kept = Array.from({ length: 1_000 }, (_, i) => cache.get(`key ${i}`, 0) ?? []).flat();
+  expect(kept).toEqual([997, 998, 999]);
 });
 
 test('a value that is set again counts as new', () => {

@@ -47,17 +47,12 @@ export abstract class Duty {
     // Jitter of a fifth either way keeps many nodes from beating together.
     const delayMs = ms * (0.8 + Math.random() * 0.4);
     this.dueAt = performance.now() + delayMs;
-    this.timer = setTimeout(() => void this.turn(), delayMs);
+    this.timer = setTimeout(() => {
+      this.round = this.turn();
+    }, delayMs);
   }
 
   private async turn(): Promise<void> {
-    this.round = this.attempt();
-    await this.round;
-    this.round = undefined;
-    if (this.running) this.schedule(this.nextIntervalMs());
-  }
-
-  private async attempt(): Promise<void> {
     try {
       await this.runOnce();
       if (this.failing) this.logger.log('works again');
@@ -67,6 +62,9 @@ export abstract class Duty {
       this.failing = true;
       if (isDatabaseUnavailable(error)) this.logger.warn('waits for the database to come back');
       else this.logger.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    } finally {
+      this.round = undefined;
+      if (this.running) this.schedule(this.nextIntervalMs());
     }
   }
 }

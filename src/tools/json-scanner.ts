@@ -20,35 +20,24 @@ export function rawMember(text: string, name: string): string | undefined {
   let start = 0;
   let key: string | undefined;
   let found: string | undefined;
-  for (const { index, token } of tokens(text)) {
-    if (depth === 1 && (token === ',' || token === '}')) {
-      if (key === name) found = text.slice(start, index).trim();
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '"') {
+      const end = endOfString(text, at);
+      if (depth === 1) key ??= JSON.parse(text.slice(at, end + 1)) as string;
+      at = end;
+    } else if (depth === 1 && character === ':') {
+      start = at + 1;
+    } else if (depth === 1 && (character === ',' || character === '}')) {
+      if (key === name) found = text.slice(start, at).trim();
       key = undefined;
-    } else if (depth === 1 && key === undefined && token.startsWith('"')) {
-      key = JSON.parse(token) as string;
-    } else if (depth === 1 && token === ':') {
-      start = index + 1;
     }
-    depth += levels[token] ?? 0;
+    depth += levels[character] ?? 0;
   }
   return found;
 }
 
 const levels: Record<string, number> = { '{': 1, '[': 1, '}': -1, ']': -1 };
-
-/** The strings and the punctuation of a valid JSON text; numbers and words are passed over. */
-function* tokens(text: string): Generator<{ index: number; token: string }> {
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index]!;
-    if (character === '"') {
-      const start = index;
-      index = endOfString(text, start);
-      yield { index: start, token: text.slice(start, index + 1) };
-    } else if ('{}[],:'.includes(character)) {
-      yield { index, token: character };
-    }
-  }
-}
 
 /** The closing quote: the first one with an even number of backslashes before it. */
 function endOfString(text: string, start: number): number {

@@ -3,20 +3,15 @@ import { Entity, PrimaryColumn } from 'typeorm';
 /** Shares that other holders are asked to give back. */
 @Entity('limit_ask')
 export class LimitAskEntity {
-  @PrimaryColumn({ name: 'holder_id', type: 'uuid', primaryKeyConstraintName: 'limit_ask_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   holderId!: string;
 
-  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_ask_pkey' })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   subject!: string;
 
-  @PrimaryColumn({
-    name: 'route_class',
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'limit_ask_pkey',
-  })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   routeClass!: string;
 
-  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_ask_pkey' })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   policy!: string;
 }

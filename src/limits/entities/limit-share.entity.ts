@@ -4,21 +4,16 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('limit_share')
 @Check('limit_share_every_share_has_its_use', 'cardinality(shares) = cardinality(used)')
 export class LimitShareEntity {
-  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_share_pkey' })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   subject!: string;
 
-  @PrimaryColumn({
-    name: 'route_class',
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'limit_share_pkey',
-  })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   routeClass!: string;
 
-  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'limit_share_pkey' })
+  @PrimaryColumn({ type: 'text', collation: 'C' })
   policy!: string;
 
-  @PrimaryColumn({ name: 'holder_id', type: 'uuid', primaryKeyConstraintName: 'limit_share_pkey' })
+  @PrimaryColumn({ type: 'uuid' })
   holderId!: string;
 
   /** One for each window of the policy, as are those of `used`. */

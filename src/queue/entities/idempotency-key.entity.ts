@@ -4,18 +4,9 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
 @Entity('idempotency_key')
 @Check('idempotency_key_fingerprint_is_sha256', 'octet_length(fingerprint) = 32')
 export class IdempotencyKeyEntity {
-  @PrimaryColumn({ name: 'api_key_id', type: 'uuid', primaryKeyConstraintName: 'idempotency_key_pkey' })
-  apiKeyId!: string;
-
-  @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'idempotency_key_pkey' })
-  key!: string;
-
-  @Column({ name: 'request_id', type: 'uuid' })
-  requestId!: string;
-
-  @Column({ type: 'bytea' })
-  fingerprint!: Buffer;
-
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'now()' })
-  createdAt!: Date;
+  @PrimaryColumn('uuid') apiKeyId!: string;
+  @PrimaryColumn('text') key!: string;
+  @Column('uuid') requestId!: string;
+  @Column('bytea') fingerprint!: Buffer;
+  @Column('timestamptz', { default: () => 'now()' }) createdAt!: Date;
 }

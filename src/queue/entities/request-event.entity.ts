@@ -13,31 +13,12 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
   `(message IS NULL) = (level IS NULL) AND (message IS NULL) = (source IS NULL)`,
 )
 export class RequestEventEntity {
-  @PrimaryColumn({ name: 'request_id', type: 'uuid', primaryKeyConstraintName: 'request_event_pkey' })
-  requestId!: string;
-
-  @PrimaryColumn({
-    type: 'bigint',
-    primaryKeyConstraintName: 'request_event_pkey',
-    default: () => `nextval('request_event_id')`,
-  })
-  id!: number;
-
-  @Column({ type: 'timestamptz', default: () => 'clock_timestamp()' })
-  at!: Date;
-
-  @Column({ type: 'text' })
-  kind!: string;
-
-  @Column({ type: 'integer', default: 0 })
-  attempt!: number;
-
-  @Column({ type: 'text', nullable: true })
-  level!: string | null;
-
-  @Column({ type: 'text', nullable: true })
-  source!: string | null;
-
-  @Column({ type: 'text', nullable: true })
-  message!: string | null;
+  @PrimaryColumn('uuid') requestId!: string;
+  @PrimaryColumn('bigint', { default: () => `nextval('request_event_id')` }) id!: number;
+  @Column('timestamptz', { default: () => 'clock_timestamp()' }) at!: Date;
+  @Column('text') kind!: string;
+  @Column('integer', { default: 0 }) attempt!: number;
+  @Column('text', { nullable: true }) level!: string | null;
+  @Column('text', { nullable: true }) source!: string | null;
+  @Column('text', { nullable: true }) message!: string | null;
 }

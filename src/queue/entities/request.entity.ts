@@ -23,59 +23,24 @@ import type { Outcome, RequestState } from '../request-state.js';
   `attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0 AND failed_attempts + lost_attempts <= attempt`,
 )
 export class RequestEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'request_pkey' })
-  id!: string;
-
-  @Column({ name: 'model_id', type: 'text' })
-  modelId!: string;
-
-  @Column({ name: 'api_key_id', type: 'uuid' })
-  apiKeyId!: string;
-
-  @Column({ type: 'text', default: 'IN_QUEUE' })
-  state!: RequestState;
-
-  @Column({ type: 'text', nullable: true })
-  outcome!: Outcome | null;
-
-  @Column({ type: 'smallint', default: 0 })
-  priority!: number;
-
-  /** Its place among the requests of the same priority; kept so that a cancel finds the queue entry by key. */
-  @Column({ type: 'bigint' })
-  seq!: number;
-
+  @PrimaryColumn('uuid') id!: string;
+  @Column('text') modelId!: string;
+  @Column('uuid') apiKeyId!: string;
+  @Column('text', { default: 'IN_QUEUE' }) state!: RequestState;
+  @Column('text', { nullable: true }) outcome!: Outcome | null;
+  @Column('smallint', { default: 0 }) priority!: number;
+  /** Orders the requests of the same priority; kept so that a cancel finds the queue entry by key. */
+  @Column('bigint') seq!: number;
   /** How often it was started; 0 while it never was. */
-  @Column({ type: 'integer', default: 0 })
-  attempt!: number;
-
-  @Column({ name: 'failed_attempts', type: 'smallint', default: 0 })
-  failedAttempts!: number;
-
-  @Column({ name: 'lost_attempts', type: 'smallint', default: 0 })
-  lostAttempts!: number;
-
-  @Column({ type: 'json', nullable: true })
-  input!: unknown;
-
-  @Column({ type: 'json', nullable: true })
-  output!: unknown;
-
-  @Column({ type: 'json', nullable: true })
-  error!: unknown;
-
-  @Column({ name: 'inference_ms', type: 'integer', nullable: true })
-  inferenceMs!: number | null;
-
-  @Column({ name: 'created_at', type: 'timestamptz', default: () => 'clock_timestamp()' })
-  createdAt!: Date;
-
-  @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
-  expiresAt!: Date | null;
-
-  @Column({ name: 'started_at', type: 'timestamptz', nullable: true })
-  startedAt!: Date | null;
-
-  @Column({ name: 'completed_at', type: 'timestamptz', nullable: true })
-  completedAt!: Date | null;
+  @Column('integer', { default: 0 }) attempt!: number;
+  @Column('smallint', { default: 0 }) failedAttempts!: number;
+  @Column('smallint', { default: 0 }) lostAttempts!: number;
+  @Column('json', { nullable: true }) input!: unknown;
+  @Column('json', { nullable: true }) output!: unknown;
+  @Column('json', { nullable: true }) error!: unknown;
+  @Column('integer', { nullable: true }) inferenceMs!: number | null;
+  @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
+  @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) startedAt!: Date | null;
+  @Column('timestamptz', { nullable: true }) completedAt!: Date | null;
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { LogLevel, LogSource } from '../runs/runner.js';
 
 export interface LogLine {
@@ -22,9 +22,7 @@ export interface LogLine {
  *   after the lock, in the order of the lines.
  * Index: lease_pkey. The update of the lease is HOT.
  */
-const appendStatement: Statement = {
-  name: 'append_log',
-  text: `WITH line AS MATERIALIZED (
+const appendStatement = statement('append_log')`WITH line AS MATERIALIZED (
   SELECT *
   FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::float8[])
     AS line (request_id, token, number, level, source, message, at_ms)
@@ -45,17 +43,11 @@ SELECT line.request_id, to_timestamp(line.at_ms / 1000), 'log', held.attempt, li
 FROM line
 JOIN held USING (request_id, token)
 WHERE line.number > held.log_lines
-ORDER BY line.request_id, line.number`,
-};
+ORDER BY line.request_id, line.number`;
+
+const fields = ['requestId', 'token', 'number', 'level', 'source', 'message', 'atMs'] as const;
 
 export async function appendLog(database: Database, lines: LogLine[]): Promise<void> {
-  await database.query(appendStatement, [
-    lines.map(({ requestId }) => requestId),
-    lines.map(({ token }) => token),
-    lines.map(({ number }) => number),
-    lines.map(({ level }) => level),
-    lines.map(({ source }) => source),
-    lines.map(({ message }) => message),
-    lines.map(({ atMs }) => atMs),
-  ]);
+  const values = fields.map((field) => lines.map((line) => line[field]));
+  await database.query(appendStatement, values);
 }

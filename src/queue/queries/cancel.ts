@@ -1,18 +1,14 @@
 import type { Database } from '../../database/database.js';
-import { lazyStatement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
+import type { Waiting } from './waiting.js';
 
-export interface Cancelled {
+export interface Cancelled extends Waiting {
   /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
   result: 'cancelled' | 'requested' | 'completed' | 'moved';
   outcome: Outcome | null;
-  modelId: string;
-  priority: number;
-  seq: number;
-  /** Runs so far. */
-  attempt: number;
 }
 
 /*
@@ -24,51 +20,40 @@ export interface Cancelled {
  *   in order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
-const cancelStatement = lazyStatement(
-  'cancel',
-  () => `WITH target AS MATERIALIZED (
+const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   SELECT id, model_id, priority, seq, attempt, state, outcome
   FROM request
   WHERE id = $1::uuid
 ), removed_entry AS (
-  DELETE FROM queue_entry
+  DELETE FROM queue_entry AS entry
   USING target
-  WHERE queue_entry.model_id = target.model_id
-    AND queue_entry.priority = target.priority
-    AND queue_entry.seq = target.seq
-  RETURNING queue_entry.request_id
+  WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
+  RETURNING entry.request_id
 ), removed_delay AS (
-  DELETE FROM delayed_entry
+  DELETE FROM delayed_entry AS entry
   USING target
-  WHERE delayed_entry.model_id = target.model_id
-    AND delayed_entry.priority = target.priority
-    AND delayed_entry.seq = target.seq
-  RETURNING delayed_entry.request_id
+  WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
+  RETURNING entry.request_id
 ), removed AS (
   SELECT request_id FROM removed_entry
   UNION ALL
   SELECT request_id FROM removed_delay
 ), ${complete({
-    verb: 'cancel',
-    of: 'removed',
-    set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
-  })}, held AS MATERIALIZED (
-  SELECT request_id
+  verb: 'cancel',
+  of: 'removed',
+  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+})}, held AS MATERIALIZED (
+  SELECT request_id, cancel_requested_at
   FROM lease
   WHERE request_id = $1::uuid
-    AND cancel_requested_at IS NULL
   FOR UPDATE
 ), requested AS (
   UPDATE lease
   SET cancel_requested_at = clock_timestamp()
   FROM held
   WHERE lease.request_id = held.request_id
+    AND held.cancel_requested_at IS NULL
   RETURNING lease.request_id, lease.attempt
-), requested_before AS (
-  SELECT request_id
-  FROM lease
-  WHERE request_id = $1::uuid
-    AND cancel_requested_at IS NOT NULL
 ), requested_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT request_id, 'cancel_requested', attempt
@@ -77,16 +62,14 @@ const cancelStatement = lazyStatement(
 SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt,
        CASE
          WHEN completed.id IS NOT NULL THEN 'cancelled'
-         WHEN requested.request_id IS NOT NULL OR requested_before.request_id IS NOT NULL THEN 'requested'
+         WHEN held.request_id IS NOT NULL THEN 'requested'
          WHEN target.state = 'COMPLETED' THEN 'completed'
          ELSE 'moved'
        END AS result,
        target.outcome
 FROM target
 LEFT JOIN completed ON true
-LEFT JOIN requested ON true
-LEFT JOIN requested_before ON true`,
-);
+LEFT JOIN held ON true`;
 
 /** undefined: there is no such request. */
 export async function cancel(

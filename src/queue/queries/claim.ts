@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { QueueKey } from '../waiting/queue-key.js';
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 
 export interface ClaimOptions {
   modelId: string;
@@ -36,9 +36,7 @@ export interface Claimed {
  *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
  *   claim that the network held back until its answer is not waited for any more. Expired entries are left to the expirer.
  */
-const claimStatement: Statement = {
-  name: 'claim',
-  text: `WITH due AS MATERIALIZED (
+const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT ctid
   FROM queue_entry
   WHERE model_id = $1::text
@@ -73,22 +71,14 @@ const claimStatement: Statement = {
 )
 SELECT id, priority, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
        input::text AS input
-FROM started`,
-};
+FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;
   const token = randomUUID();
-  const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, [
-    modelId,
-    limit,
-    nodeId,
-    timeoutMs,
-    floor?.priority ?? -32_768,
-    floor?.seq ?? 0,
-    byMs,
-    token,
-  ]);
+  const { priority, seq } = floor ?? { priority: -32_768, seq: 0 };
+  const values = [modelId, limit, nodeId, timeoutMs, priority, seq, byMs, token];
+  const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
   return claimed
     .sort((a, b) => a.priority - b.priority || a.seq - b.seq)
     .map((one) => Object.assign(one, { token }));

@@ -1,13 +1,8 @@
 import type { Database } from '../../database/database.js';
-import { lazyStatement } from '../../database/statement.js';
-import type { QueueKey } from '../waiting/queue-key.js';
+import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
-
-export interface Expired extends QueueKey {
-  id: string;
-  attempt: number;
-}
+import type { WaitingRequest } from './waiting.js';
 
 /*
  * Purpose: completes requests of a model that waited too long, from the front of the queue.
@@ -15,9 +10,7 @@ export interface Expired extends QueueKey {
  * Index: queue_entry_pkey in its order. Only the first 1,000 of a priority are looked at, because what came
  *   first expires first; entries behind a longer deadline are found when they get there.
  */
-const expireWaiting = lazyStatement(
-  'expire_waiting',
-  () => `WITH front AS MATERIALIZED (
+const expireWaiting = statement('expire_waiting')`WITH front AS MATERIALIZED (
   SELECT model_id, priority, seq, request_id, expires_at
   FROM queue_entry
   WHERE model_id = $1::text
@@ -25,13 +18,11 @@ const expireWaiting = lazyStatement(
   LIMIT 1000
   FOR UPDATE SKIP LOCKED
 ), gone AS (
-  DELETE FROM queue_entry
+  DELETE FROM queue_entry AS entry
   USING front
-  WHERE queue_entry.model_id = front.model_id
-    AND queue_entry.priority = front.priority
-    AND queue_entry.seq = front.seq
+  WHERE (entry.model_id, entry.priority, entry.seq) = (front.model_id, front.priority, front.seq)
     AND front.expires_at <= now()
-  RETURNING queue_entry.request_id
+  RETURNING entry.request_id
 ), delayed AS (
   DELETE FROM delayed_entry
   WHERE model_id = $1::text
@@ -42,15 +33,14 @@ const expireWaiting = lazyStatement(
   UNION ALL
   SELECT request_id FROM delayed
 ), ${complete({
-    verb: 'expire',
-    of: 'overdue',
-    set: { outcome: `'expired'`, completed_at: 'clock_timestamp()', error: '$2::json' },
-    returning: ['request.model_id', 'request.priority', 'request.seq'],
-  })}
+  verb: 'expire',
+  of: 'overdue',
+  set: { outcome: `'expired'`, completed_at: 'clock_timestamp()', error: '$2::json' },
+  returning: ['request.model_id', 'request.priority', 'request.seq'],
+})}
 SELECT id, model_id AS "modelId", priority, seq, attempt
-FROM completed`,
-);
+FROM completed`;
 
-export async function expire(database: Database, modelId: string, error: RequestError): Promise<Expired[]> {
-  return database.query<Expired>(expireWaiting, [modelId, JSON.stringify(error)]);
+export function expire(database: Database, modelId: string, error: RequestError): Promise<WaitingRequest[]> {
+  return database.query(expireWaiting, [modelId, JSON.stringify(error)]);
 }

@@ -1,6 +1,6 @@
 import { jsonArray, uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
-import { lazyStatement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import type { AttemptOutcome } from '../request-state.js';
 import { complete } from '../completion.js';
@@ -34,9 +34,7 @@ FROM completed`;
  * Index: lease_pkey, request_pkey. Each CTE returns what the next ones need: a join of two CTEs of a batch has no
  *   index, so the cost of a batch would grow with its square. A column that nobody needs is not returned.
  */
-const finishAny = lazyStatement(
-  'finish',
-  () => `WITH released AS (
+const finishAny = statement('finish')`WITH released AS (
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
     AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)
@@ -44,52 +42,48 @@ const finishAny = lazyStatement(
     AND lease.token = done.token
   RETURNING done.*, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
 ), ${complete({
-    verb: 'finish',
-    of: 'released',
-    set: {
-      outcome: `CASE released.attempt_outcome WHEN 'timed_out' THEN 'failed' ELSE released.attempt_outcome END`,
-      output: 'released.output',
-      error: 'released.error',
-      failed_attempts: `failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer`,
-      completed_at: 'released.ended_at',
-      inference_ms: inferenceMs,
-    },
-    returning: [...ofRun, 'released.attempt_outcome', 'released.error_code', 'released.error_message'],
-    message: 'message',
-  })}, recorded AS (
+  verb: 'finish',
+  of: 'released',
+  set: {
+    outcome: `CASE released.attempt_outcome WHEN 'timed_out' THEN 'failed' ELSE released.attempt_outcome END`,
+    output: 'released.output',
+    error: 'released.error',
+    failed_attempts: `failed_attempts + (released.attempt_outcome IN ('failed', 'timed_out'))::integer`,
+    completed_at: 'released.ended_at',
+    inference_ms: inferenceMs,
+  },
+  returning: [...ofRun, 'released.attempt_outcome', 'released.error_code', 'released.error_message'],
+  message: 'message',
+})}, recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT id, attempt, node_id, started_at, ended_at, attempt_outcome, error_code, error_message
   FROM completed
 )
-${whichEnded}`,
-);
+${whichEnded}`;
 
 /** The same for successes alone: most batches hold nothing else, and each array and each column costs. */
-const finishSuccesses = lazyStatement(
-  'finish_successes',
-  () => `WITH released AS (
+const finishSuccesses = statement('finish_successes')`WITH released AS (
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)
   WHERE lease.request_id = done.request_id
     AND lease.token = done.token
   RETURNING done.request_id, done.output, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
 ), ${complete({
-    verb: 'finish',
-    of: 'released',
-    set: {
-      outcome: `'succeeded'`,
-      output: 'released.output',
-      completed_at: 'released.ended_at',
-      inference_ms: inferenceMs,
-    },
-    returning: ofRun,
-  })}, recorded AS (
+  verb: 'finish',
+  of: 'released',
+  set: {
+    outcome: `'succeeded'`,
+    output: 'released.output',
+    completed_at: 'released.ended_at',
+    inference_ms: inferenceMs,
+  },
+  returning: ofRun,
+})}, recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
   SELECT id, attempt, node_id, started_at, ended_at, 'succeeded'
   FROM completed
 )
-${whichEnded}`,
-);
+${whichEnded}`;
 
 /** For each item whether its run still held the lease, and so ended the request. */
 export async function finish(database: Database, items: Finish[]): Promise<boolean[]> {

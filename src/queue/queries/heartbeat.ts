@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { Config } from '../../config/config.js';
 
 export interface Beat {
@@ -22,9 +22,7 @@ export interface Beat {
  * Race: a node that was given up finds its row gone, and learns that its leases went with it.
  * Index: node_pkey; node and lease are a few rows.
  */
-const beatStatement: Statement = {
-  name: 'heartbeat',
-  text: `WITH beaten AS (
+const beatStatement = statement('heartbeat')`WITH beaten AS (
   UPDATE node
   SET heartbeat_at = clock_timestamp()
   WHERE id = $1::uuid
@@ -38,20 +36,16 @@ SELECT EXISTS (SELECT FROM beaten) AS known,
        ARRAY (SELECT id::text FROM node WHERE role <> 'api' ORDER BY id) AS schedulers,
        ARRAY (SELECT request_id::text FROM lease WHERE node_id = $1::uuid AND cancel_requested_at IS NOT NULL)
          AS "cancelRequested",
-       extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`,
-};
+       extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 
 export async function beat(database: Database, nodeId: string, lostAfterMs: number): Promise<Beat> {
   const [row] = await database.query<Beat>(beatStatement, [nodeId, lostAfterMs]);
   return row!;
 }
 
-const registerStatement: Statement = {
-  name: 'register_node',
-  text: `INSERT INTO node (id, name, role)
+const registerStatement = statement('register_node')`INSERT INTO node (id, name, role)
 VALUES ($1::uuid, $2::text, $3::text)
-ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`,
-};
+ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`;
 
 export async function register(
   database: Database,
@@ -60,15 +54,12 @@ export async function register(
   await database.query(registerStatement, [node.id, node.name, node.role]);
 }
 
-const leaveStatement: Statement = {
-  name: 'leave_cluster',
-  text: `WITH granted AS (
+const leaveStatement = statement('leave_cluster')`WITH granted AS (
   DELETE FROM slot_grant
   WHERE node_id = $1::uuid
 )
 DELETE FROM node
-WHERE id = $1::uuid`,
-};
+WHERE id = $1::uuid`;
 
 /** A node that stops in order takes its row and its slots with it. */
 export async function leave(database: Database, nodeId: string): Promise<void> {

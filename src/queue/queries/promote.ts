@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 
 /*
@@ -7,9 +7,7 @@ import type { QueueKey } from '../waiting/queue-key.js';
  * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey and queue_entry_pkey.
  */
-const promoteStatement: Statement = {
-  name: 'promote',
-  text: `WITH ready AS MATERIALIZED (
+const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
   SELECT model_id, priority, seq
   FROM delayed_entry
   WHERE ready_at <= now()
@@ -17,28 +15,24 @@ const promoteStatement: Statement = {
   LIMIT 1000
   FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM delayed_entry
+  DELETE FROM delayed_entry AS entry
   USING ready
-  WHERE delayed_entry.model_id = ready.model_id
-    AND delayed_entry.priority = ready.priority
-    AND delayed_entry.seq = ready.seq
-  RETURNING delayed_entry.*
+  WHERE (entry.model_id, entry.priority, entry.seq) = (ready.model_id, ready.priority, ready.seq)
+  RETURNING entry.*
 )
 INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
 SELECT model_id, priority, seq, request_id, attempt, expires_at
 FROM taken
-RETURNING model_id AS "modelId", priority, seq`,
-};
+RETURNING model_id AS "modelId", priority, seq`;
 
-export async function promote(database: Database): Promise<QueueKey[]> {
-  return database.query<QueueKey>(promoteStatement);
+export function promote(database: Database): Promise<QueueKey[]> {
+  return database.query(promoteStatement);
 }
 
-const nextReady: Statement = {
-  name: 'next_ready',
-  text: `SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs"
-FROM delayed_entry`,
-};
+const nextReady = statement(
+  'next_ready',
+)`SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs"
+FROM delayed_entry`;
 
 /** Milliseconds until the next backoff is over; null: nothing is delayed. */
 export async function nextReadyInMs(database: Database): Promise<number | null> {

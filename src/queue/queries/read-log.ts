@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { LogEntry } from '../runs/run-log.js';
 
 /*
@@ -7,23 +7,20 @@ import type { LogEntry } from '../runs/run-log.js';
  * Race: bounded above by an event id that the caller has seen, so a stream neither skips nor repeats.
  * Index: request_event_pkey.
  */
-const readLogStatement: Statement = {
-  name: 'read_log',
-  text: `SELECT id, message, level, source, at
+const readLogStatement = statement('read_log')`SELECT id, message, level, source, at
 FROM request_event
 WHERE request_id = $1::uuid
   AND id > $2::bigint
   AND id <= $3::bigint
   AND message IS NOT NULL
-ORDER BY id`,
-};
+ORDER BY id`;
 
 /** Entries whose event id is in (after, upTo]. */
-export async function readLog(
+export function readLog(
   database: Database,
   requestId: string,
   after: number,
   upTo: number,
 ): Promise<LogEntry[]> {
-  return database.query<LogEntry>(readLogStatement, [requestId, after, upTo]);
+  return database.query(readLogStatement, [requestId, after, upTo]);
 }

@@ -1,4 +1,4 @@
-import type { Queries, Statement } from '../../database/statement.js';
+import { type Queries, statement } from '../../database/statement.js';
 import type { StatusRow } from '../status-row.js';
 
 const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt, error,
@@ -12,19 +12,13 @@ const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state
  * Race: row and newest event id come from one snapshot, so a stream never announces a state without its events.
  * Index: request_pkey and request_event_pkey; the nested loop prunes to the day's partition for each id.
  */
-const readOne: Statement = {
-  name: 'read_status_one',
-  text: `SELECT ${columns}
+const readOne = statement('read_status_one')`SELECT ${columns}
 FROM request
-WHERE id = $1::uuid`,
-};
+WHERE id = $1::uuid`;
 
-const readMany: Statement = {
-  name: 'read_status_many',
-  text: `SELECT ${columns}
+const readMany = statement('read_status_many')`SELECT ${columns}
 FROM unnest($1::uuid[]) AS wanted (id)
-JOIN request ON request.id = wanted.id`,
-};
+JOIN request ON request.id = wanted.id`;
 
 /** One result an id, undefined where there is no such request. */
 export async function readStatus(database: Queries, ids: string[]): Promise<(StatusRow | undefined)[]> {

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
+import type { WaitingRequest } from './waiting.js';
 
 export interface Requeue {
   requestId: string;
@@ -14,15 +15,6 @@ export interface Requeue {
   message: string | null;
 }
 
-export interface Requeued {
-  id: string;
-  modelId: string;
-  priority: number;
-  seq: number;
-  /** Runs so far. */
-  attempt: number;
-}
-
 /*
  * Purpose: gives a request back to the queue, under its old key (priority, seq): after a failed attempt or when
  *   a node hands back what it cannot finish.
@@ -31,14 +23,12 @@ export interface Requeued {
  *   caller finishes the run as cancelled.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
  */
-const requeueStatement: Statement = {
-  name: 'requeue',
-  text: `WITH released AS (
+const requeueStatement = statement('requeue')`WITH released AS (
   DELETE FROM lease
   WHERE request_id = $1::uuid
     AND token = $2::uuid
     AND cancel_requested_at IS NULL
-  RETURNING request_id, model_id, attempt, node_id, started_at, clock_timestamp() AS ended_at
+  RETURNING request_id, node_id, started_at, clock_timestamp() AS ended_at
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -47,7 +37,8 @@ const requeueStatement: Statement = {
   FROM released
   WHERE request.id = released.request_id
     AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
+  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at,
+            released.node_id, released.started_at, released.ended_at
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
   SELECT model_id, priority, seq, id, attempt, expires_at
@@ -61,32 +52,23 @@ const requeueStatement: Statement = {
   WHERE $4::float8 > 0
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
-  SELECT request_id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
-  FROM released
-  WHERE request_id IN (SELECT id FROM returned)
+  SELECT id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
+  FROM returned
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
-  SELECT request_id, 'requeued', attempt,
+  SELECT id, 'requeued', attempt,
          CASE WHEN $7::text IS NOT NULL THEN 'WARN' END,
          CASE WHEN $7::text IS NOT NULL THEN 'queue' END,
          $7::text
-  FROM released
-  WHERE request_id IN (SELECT id FROM returned)
+  FROM returned
 )
 SELECT id, model_id AS "modelId", priority, seq, attempt
-FROM returned`,
-};
+FROM returned`;
 
 /** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
-export async function requeue(database: Database, item: Requeue): Promise<Requeued | undefined> {
-  const [row] = await database.query<Requeued>(requeueStatement, [
-    item.requestId,
-    item.token,
-    item.attemptOutcome,
-    item.delayMs,
-    item.errorCode,
-    item.errorMessage,
-    item.message,
-  ]);
+export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {
+  const { requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message } = item;
+  const values = [requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message];
+  const [row] = await database.query<WaitingRequest>(requeueStatement, values);
   return row;
 }

@@ -1,25 +1,14 @@
 import type { Database } from '../../database/database.js';
-import { lazyStatement, type Statement } from '../../database/statement.js';
-import type { QueueKey } from '../waiting/queue-key.js';
+import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
+import type { LostNode } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
 import { complete } from '../completion.js';
+import type { WaitingRequest } from './waiting.js';
 
-export interface Rescued extends QueueKey {
-  id: string;
-  attempt: number;
+export interface Rescued extends WaitingRequest {
   /** null: it waits again. Else it was completed: its nodes were lost too often, or it was to be cancelled. */
   outcome: Outcome | null;
-}
-
-export interface LostNode {
-  id: string;
-  name: string;
-}
-
-export interface Rescue {
-  nodes: LostNode[];
-  requests: Rescued[];
 }
 
 export interface RescueOptions {
@@ -38,20 +27,14 @@ export interface RescueOptions {
  *   holds its row's lock: its heartbeat is read again after the wait, and the row stays.
  * Index: none needed; node is a few rows.
  */
-const giveUpStatement: Statement = {
-  name: 'give_up_nodes',
-  text: `DELETE FROM node
+const giveUpStatement = statement('give_up_nodes')`DELETE FROM node
 WHERE id <> $1::uuid
   AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
-RETURNING id, name`,
-};
+RETURNING id, name`;
 
-const dropGrants: Statement = {
-  name: 'drop_grants',
-  text: `DELETE FROM slot_grant
+const dropGrants = statement('drop_grants')`DELETE FROM slot_grant
 WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
-  AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`,
-};
+  AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`;
 
 /*
  * Purpose: takes the leases of lost nodes, and of runs far beyond their deadline, and decides on each request:
@@ -60,9 +43,7 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
  *   from then on every write of the old run is refused for want of its token.
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
  */
-const rescueStatement = lazyStatement(
-  'rescue',
-  () => `WITH orphan AS MATERIALIZED (
+const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   SELECT request_id
   FROM lease
   WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
@@ -87,17 +68,17 @@ const rescueStatement = lazyStatement(
   FROM verdict
   WHERE outcome IS NOT NULL
 ), ${complete({
-    verb: 'rescue',
-    of: 'hopeless',
-    set: {
-      outcome: 'hopeless.outcome',
-      completed_at: 'hopeless.ended_at',
-      error: `CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END`,
-      lost_attempts: 'lost_attempts + 1',
-      inference_ms: 'extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000',
-    },
-    returning: ['request.model_id', 'request.priority', 'request.seq', 'request.outcome'],
-  })}, requeued AS (
+  verb: 'rescue',
+  of: 'hopeless',
+  set: {
+    outcome: 'hopeless.outcome',
+    completed_at: 'hopeless.ended_at',
+    error: `CASE hopeless.outcome WHEN 'failed' THEN $2::json ELSE $3::json END`,
+    lost_attempts: 'lost_attempts + 1',
+    inference_ms: 'extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000',
+  },
+  returning: ['request.model_id', 'request.priority', 'request.seq', 'request.outcome'],
+})}, requeued AS (
   UPDATE request
   SET state = 'IN_QUEUE',
       lost_attempts = lost_attempts + 1,
@@ -126,10 +107,12 @@ const rescueStatement = lazyStatement(
   FROM requeued
 )
 SELECT id, model_id AS "modelId", priority, seq, attempt, outcome
-FROM rescued`,
-);
+FROM rescued`;
 
-export async function rescue(database: Database, options: RescueOptions): Promise<Rescue> {
+export async function rescue(
+  database: Database,
+  options: RescueOptions,
+): Promise<{ nodes: LostNode[]; requests: Rescued[] }> {
   const nodes = await database.query<LostNode>(giveUpStatement, [options.nodeId, options.lostAfterMs]);
   const requests = await database.query<Rescued>(rescueStatement, [
     options.lostLimit,

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 
 const parents = ['request_event', 'attempt', 'request'] as const;
 
@@ -11,9 +11,7 @@ const parents = ['request_event', 'attempt', 'request'] as const;
  * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is read
  *   through, by request_pkey, in the rounds from its own end of time until it goes: mostly one.
  */
-const droppableStatement: Statement = {
-  name: 'droppable_days',
-  text: `WITH day AS (
+const droppableStatement = statement('droppable_days')`WITH day AS (
   SELECT right(relname, 8) AS day,
          uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC') AS first,
          uuid_at(to_date(right(relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day') AS bound
@@ -34,8 +32,7 @@ WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
       AND id < day.bound
       AND completed_at >= clock_timestamp() - $1::float8 * interval '1 millisecond'
   )
-ORDER BY day`,
-};
+ORDER BY day`;
 
 /** Days as `YYYYMMDD`, by the time that the ids carry, in UTC. */
 export async function droppableDays(database: Database, retentionMs: number): Promise<string[]> {
@@ -43,13 +40,10 @@ export async function droppableDays(database: Database, retentionMs: number): Pr
   return rows.map(({ day }) => day);
 }
 
-const attachedStatement: Statement = {
-  name: 'attached_partition',
-  text: `SELECT inhdetachpending AS pending
+const attachedStatement = statement('attached_partition')`SELECT inhdetachpending AS pending
 FROM pg_inherits
 WHERE inhparent = $1::regclass
-  AND inhrelid = to_regclass($2)`,
-};
+  AND inhrelid = to_regclass($2)`;
 
 /**
  * Drops a day of requests whole. Each table is first detached without blocking, so the parent is never locked
@@ -74,9 +68,7 @@ export async function dropDay(database: Database, day: string): Promise<void> {
  * Race: completed rows do not change, so nothing else wants them.
  * Index: request_pkey, from one id on: ids carry their time, so what is old comes first.
  */
-const emptyPayloads: Statement = {
-  name: 'empty_payloads',
-  text: `WITH old AS MATERIALIZED (
+const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
   SELECT id, state, completed_at, model_id, input IS NOT NULL OR output IS NOT NULL AS has_payload
   FROM request
   WHERE id > $2::uuid
@@ -97,8 +89,7 @@ SELECT (SELECT count(*)::integer FROM emptied) AS emptied,
        (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
        (SELECT id FROM old WHERE model_id = $1::text
          AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
-         ORDER BY id LIMIT 1) AS "firstKept"`,
-};
+         ORDER BY id LIMIT 1) AS "firstKept"`;
 
 export interface Emptied {
   emptied: number;

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 
 export interface SlotRequest {
   modelId: string;
@@ -23,39 +23,27 @@ export interface SlotShare {
  *   does not use, and takes only what is left over.
  * Index: model_pkey, slot_grant_pkey.
  */
-const lockModels: Statement = {
-  name: 'lock_models',
-  text: `SELECT id, concurrency
+const lockModels = statement('lock_models')`SELECT id, concurrency
 FROM model
 WHERE id = ANY ($1::text[])
 ORDER BY id
-FOR UPDATE`,
-};
+FOR UPDATE`;
 
-const readGrants: Statement = {
-  name: 'read_grants',
-  text: `SELECT model_id AS "modelId",
+const readGrants = statement('read_grants')`SELECT model_id AS "modelId",
        coalesce(sum(slots) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS others
 FROM slot_grant
 WHERE model_id = ANY ($1::text[])
-GROUP BY model_id`,
-};
+GROUP BY model_id`;
 
-const readSchedulers: Statement = {
-  name: 'read_schedulers',
-  text: `SELECT id
+const readSchedulers = statement('read_schedulers')`SELECT id
 FROM node
 WHERE role <> 'api'
-ORDER BY id`,
-};
+ORDER BY id`;
 
-const writeGrants: Statement = {
-  name: 'write_grants',
-  text: `INSERT INTO slot_grant (model_id, node_id, slots)
+const writeGrants = statement('write_grants')`INSERT INTO slot_grant (model_id, node_id, slots)
 SELECT model_id, $2::uuid, slots
 FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
-ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`,
-};
+ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
 
 /** undefined: this node is not registered any more and may run nothing. */
 export async function shareSlots(

@@ -1,4 +1,4 @@
-import { parameters } from '../../database/parameters.js';
+import { parameters } from '../../database/statement.js';
 
 export interface Submission {
   id: string;
@@ -10,78 +10,61 @@ export interface Submission {
   expiresMs: number | null;
 }
 
-interface SubmissionColumn {
-  /** In `request`. */
-  name: string;
-  /** Of the parameter. */
-  type: string;
-  /** The column's value from the parameter's; default: the same. */
-  value?: (parameter: string) => string;
-}
-
-/** The one list of what a submission writes: a new field is a line here and a line in `Submission`. */
-const columns: Readonly<Record<keyof Submission, SubmissionColumn>> = {
-  id: { name: 'id', type: 'uuid' },
-  modelId: { name: 'model_id', type: 'text' },
-  keyId: { name: 'api_key_id', type: 'uuid' },
-  priority: { name: 'priority', type: 'smallint' },
-  expiresMs: {
-    name: 'expires_at',
-    type: 'float8',
-    value: (ms) => `now() + ${ms} * interval '1 millisecond'`,
-  },
+/**
+ * The one list of what a submission writes: column, type of the parameter, and the column's value if it is another.
+ * A new field is a line here and a line in `Submission`.
+ */
+const columns: Readonly<Record<keyof Submission, [name: string, type: string, value?: string]>> = {
+  id: ['id', 'uuid'],
+  modelId: ['model_id', 'text'],
+  keyId: ['api_key_id', 'uuid'],
+  priority: ['priority', 'smallint'],
+  expiresMs: ['expires_at', 'float8', `now() + ? * interval '1 millisecond'`],
   // The last one, because it is in the statement for many.
-  input: { name: 'input', type: 'json' },
+  input: ['input', 'json'],
 };
 
 const fields = Object.keys(columns) as (keyof Submission)[];
-
-/** Types of the parameters of a statement that writes one; its own follow them. */
-export const submissionTypes = Object.fromEntries(
-  fields.map((field) => [field, columns[field].type]),
-) as Record<keyof Submission, string>;
-
 /** All but the input have an array of their own: as elements of one JSON array inputs need no escape. */
 const arrayFields = fields.filter((field) => field !== 'input');
-const arrayTypes = Object.fromEntries(
-  fields.map((field) => [field, field === 'input' ? 'json' : `${columns[field].type}[]`]),
-) as Record<keyof Submission, string>;
 
+const typesOf = (array: string): Record<keyof Submission, string> =>
+  Object.fromEntries(
+    fields.map((field) => [field, columns[field][1] + (field === 'input' ? '' : array)]),
+  ) as Record<keyof Submission, string>;
+
+/** Types of the parameters of a statement that writes one; its own follow them. */
+export const submissionTypes = typesOf('');
 const { placeholders: one } = parameters(submissionTypes);
-const { placeholders: many } = parameters(arrayTypes);
+const { placeholders: many } = parameters(typesOf('[]'));
 
-/** Inserts rows into `request`; `rows` puts the values where they belong, `more` are columns of one statement alone. */
+/** Inserts rows into `request`; `more` are columns of one statement alone. */
 function insertRequest(
   valueOf: (field: keyof Submission) => string,
-  rows: (values: string) => string,
-  more: Readonly<Record<string, string>>,
+  from: string,
+  more: Readonly<Record<string, string>> = {},
 ): string {
-  const values = fields.map((field) => [
-    columns[field].name,
-    (columns[field].value ?? ((same) => same))(valueOf(field)),
-  ]);
+  const values = fields.map((field) => {
+    const [name, , value = '?'] = columns[field];
+    return [name, value.replace('?', () => valueOf(field))];
+  });
   const all = [...values, ['seq', `nextval('request_seq')`], ...Object.entries(more)];
   return `INSERT INTO request (${all.map(([name]) => name).join(', ')})
-  ${rows(all.map(([, value]) => value).join(', '))}`;
+  SELECT ${all.map(([, value]) => value).join(', ')}
+  ${from}`;
 }
 
 /** One, from the statement's first parameters; `from`: a row of this CTE must be there. */
-export const insertOne = (from?: string, more: Readonly<Record<string, string>> = {}): string =>
-  insertRequest(
-    (field) => one[field],
-    (values) => (from === undefined ? `VALUES (${values})` : `SELECT ${values}\n  FROM ${from}`),
-    more,
-  );
+export const insertOne = (from?: string, more?: Readonly<Record<string, string>>): string =>
+  insertRequest((field) => one[field], from === undefined ? '' : `FROM ${from}`, more);
 
 /** As many as the arrays hold. */
 export const insertMany = insertRequest(
-  (field) => `incoming.${columns[field].name}`,
-  (values) => `SELECT ${values}
-  FROM ROWS FROM (
+  (field) => `incoming.${columns[field][0]}`,
+  `FROM ROWS FROM (
     unnest(${arrayFields.map((field) => many[field]).join(', ')}),
     json_array_elements(${many.input})
-  ) AS incoming (${fields.map((field) => columns[field].name).join(', ')})`,
-  {},
+  ) AS incoming (${fields.map((field) => columns[field][0]).join(', ')})`,
 );
 
 /** `inputs`: those of the items as one JSON array. */
@@ -95,9 +78,3 @@ function arrayText(values: readonly (string | number | Buffer | null)[]): string
 }
 
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
-
-/** What `written` returns for `intoQueue`. */
-export const returningEntry = `RETURNING id, model_id, priority, seq, expires_at`;
-export const intoQueue = `INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
-  SELECT model_id, priority, seq, id, expires_at
-  FROM written`;

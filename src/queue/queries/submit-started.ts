@@ -1,25 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
-import { parameters } from '../../database/parameters.js';
-import type { Statement } from '../../database/statement.js';
-import type { QueueKey } from '../waiting/queue-key.js';
+import { parameters, statement } from '../../database/statement.js';
+import type { ClaimOptions } from './claim.js';
 import { insertOne, type Submission, submissionTypes } from './submission.js';
-
-export interface StartOptions {
-  nodeId: string;
-  timeoutMs: number;
-  /** Nothing waits before this key, as far as the node knows; null: look from the very front. */
-  floor: Pick<QueueKey, 'priority' | 'seq'> | null;
-  /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
-  byMs: number;
-}
-
-/** Of a request that was written and started. */
-export interface Started {
-  seq: number;
-  /** Of its lease. */
-  token: string;
-}
 
 /*
  * Purpose: puts a request on disk with its first lease in the same commit, if none waits before it: an idle service
@@ -39,9 +22,7 @@ const { placeholders: $, bind } = parameters({
   token: 'uuid',
 });
 
-const submitStartedStatement: Statement = {
-  name: 'submit_started',
-  text: `WITH chance AS MATERIALIZED (
+const submitStartedStatement = statement('submit_started')`WITH chance AS MATERIALIZED (
   SELECT clock_timestamp() AS at
   WHERE EXISTS (SELECT FROM node WHERE node.id = ${$.nodeId})
     AND clock_timestamp() < to_timestamp(${$.byMs} / 1000)
@@ -63,15 +44,14 @@ const submitStartedStatement: Statement = {
   FROM chance
 )
 SELECT seq
-FROM written`,
-};
+FROM written`;
 
-/** undefined: nothing was written. */
+/** With the token of its lease; undefined: nothing was written. */
 export async function submitStarted(
   database: Database,
   submission: Submission,
-  { nodeId, timeoutMs, floor, byMs }: StartOptions,
-): Promise<Started | undefined> {
+  { nodeId, timeoutMs, floor, byMs }: Omit<ClaimOptions, 'modelId' | 'limit'>,
+): Promise<{ seq: number; token: string } | undefined> {
   const token = randomUUID();
   const floorPriority = floor?.priority ?? -32_768;
   const values = { ...submission, nodeId, timeoutMs, floorPriority, floorSeq: floor?.seq ?? 0, byMs, token };

@@ -1,15 +1,7 @@
-import { parameters } from '../../database/parameters.js';
-import type { Queries, Statement } from '../../database/statement.js';
+import { parameters, type Queries, type Statement, statement } from '../../database/statement.js';
+import type { Database } from '../../database/database.js';
 import { withJsonArray } from '../submit/json-array.js';
-import {
-  bindMany,
-  insertMany,
-  insertOne,
-  intoQueue,
-  returningEntry,
-  type Submission,
-  submissionTypes,
-} from './submission.js';
+import { bindMany, insertMany, insertOne, type Submission, submissionTypes } from './submission.js';
 
 export interface Submitted {
   id: string;
@@ -22,17 +14,17 @@ export interface Submitted {
  *   submits that overlap may commit in either order, which is why a claim's floor is only a hint.
  * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
  */
-const submitStatement = (name: string, insert: string): Statement => ({
-  name,
-  text: `WITH written AS (
+const submitStatement = (name: string, insert: string, before = ''): Statement => statement(name)`
+WITH ${before}written AS (
   ${insert}
-  ${returningEntry}
+  RETURNING id, model_id, priority, seq, expires_at
 ), added AS (
-  ${intoQueue}
+  INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
+  SELECT model_id, priority, seq, id, expires_at
+  FROM written
 )
 SELECT id, seq
-FROM written`,
-});
+FROM written`;
 
 const submitOne = submitStatement('submit_one', insertOne());
 const submitMany = submitStatement('submit_many', insertMany);
@@ -47,4 +39,54 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
   );
   const seqs = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => seqs.get(id)!);
+}
+
+export interface OnceSubmission extends Submission {
+  idempotencyKey: string;
+  /** SHA-256 of what was asked, to tell a repetition from another request under the same key. */
+  fingerprint: Buffer;
+}
+
+export type OnceResult =
+  | { kind: 'submitted'; seq: number }
+  /** The key was used before: `id` is the request it made. */
+  | { kind: 'known'; id: string; sameRequest: boolean };
+
+/*
+ * Purpose: submits a request together with its idempotency key, in one commit, unless the key is taken.
+ * Race: of two submissions with one key the second waits for the first's insert; when that commits, the
+ *   second inserts nothing. A key older than 24 h is taken over in place.
+ * Index: idempotency_key_pkey; the rest is as in submit.
+ */
+const { placeholders: $, bind: bindOnce } = parameters({
+  ...submissionTypes,
+  idempotencyKey: 'text',
+  fingerprint: 'bytea',
+});
+
+const reserved = `reserved AS (
+  INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
+  VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})
+  ON CONFLICT (api_key_id, key) DO UPDATE
+    SET request_id = excluded.request_id, fingerprint = excluded.fingerprint, created_at = now()
+    WHERE known.created_at < now() - interval '24 hours'
+  RETURNING request_id
+), `;
+const submitReserved = submitStatement('submit_once', insertOne('reserved'), reserved);
+
+const findKey = statement('find_idempotency_key')`SELECT request_id AS id,
+       fingerprint = $3::bytea AS "sameRequest"
+FROM idempotency_key
+WHERE api_key_id = $1::uuid
+  AND key = $2::text`;
+
+export async function submitOnce(database: Database, item: OnceSubmission): Promise<OnceResult> {
+  const key = [item.keyId, item.idempotencyKey, item.fingerprint];
+  for (;;) {
+    const [written] = await database.query<Submitted>(submitReserved, bindOnce(item));
+    if (written !== undefined) return { kind: 'submitted', seq: written.seq };
+    const [known] = await database.query<{ id: string; sameRequest: boolean }>(findKey, key);
+    // Gone between the two statements: it was pruned, so the key is free now.
+    if (known !== undefined) return { kind: 'known', ...known };
+  }
 }

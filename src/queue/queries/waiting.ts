@@ -1,9 +1,14 @@
 import type { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { type Statement, statement } from '../../database/statement.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 
 export interface Waiting extends QueueKey {
+  /** Runs so far. */
   attempt: number;
+}
+
+export interface WaitingRequest extends Waiting {
+  id: string;
 }
 
 /*
@@ -11,14 +16,12 @@ export interface Waiting extends QueueKey {
  * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes.
  * Index: queue_entry_pkey and delayed_entry_pkey by key set.
  */
-const page = (table: string): Statement => ({
-  name: `waiting_${table}`,
-  text: `SELECT model_id AS "modelId", priority, seq, attempt
+const page = (table: string): Statement => statement(`waiting_${table}`)`
+SELECT model_id AS "modelId", priority, seq, attempt
 FROM ${table}
 WHERE (model_id, priority, seq) > ($1::text, $2::smallint, $3::bigint)
 ORDER BY model_id, priority, seq
-LIMIT 20000`,
-});
+LIMIT 20000`;
 const pages = [page('queue_entry'), page('delayed_entry')];
 
 export async function* waiting(database: Database): AsyncGenerator<Waiting[]> {
@@ -33,12 +36,9 @@ export async function* waiting(database: Database): AsyncGenerator<Waiting[]> {
   }
 }
 
-const modelsWithWork: Statement = {
-  name: 'models_with_work',
-  text: `SELECT wanted.id
+const modelsWithWork = statement('models_with_work')`SELECT wanted.id
 FROM unnest($1::text[]) AS wanted (id)
-WHERE EXISTS (SELECT FROM queue_entry WHERE queue_entry.model_id = wanted.id)`,
-};
+WHERE EXISTS (SELECT FROM queue_entry WHERE queue_entry.model_id = wanted.id)`;
 
 /** Which of the models have something waiting. */
 export async function findModelsWithWork(database: Database, modelIds: string[]): Promise<string[]> {
@@ -46,16 +46,13 @@ export async function findModelsWithWork(database: Database, modelIds: string[])
   return rows.map(({ id }) => id);
 }
 
-const countStatement: Statement = {
-  name: 'count_waiting',
-  text: `SELECT id, sum(waiting)::integer AS waiting
+const countStatement = statement('count_waiting')`SELECT id, sum(waiting)::integer AS waiting
 FROM (
   SELECT model_id AS id, count(*) AS waiting FROM queue_entry GROUP BY model_id
   UNION ALL
   SELECT model_id, count(*) FROM delayed_entry GROUP BY model_id
 ) AS counted
-GROUP BY id`,
-};
+GROUP BY id`;
 
 /** How many wait for each model, counted one by one. */
 export async function countWaiting(database: Database): Promise<Map<string, number>> {

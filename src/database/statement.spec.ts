@@ -1,4 +1,4 @@
-import { parameters } from './parameters.js';
+import { parameters } from './statement.js';
 
 it('numbers placeholders in their order, with their types', () => {
   const { placeholders } = parameters({ id: 'uuid', names: 'text[]' });

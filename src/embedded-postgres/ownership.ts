@@ -1,0 +1,118 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+/** The advisory lock that a service holds on its embedded server. */
+const ownerLock = 0x6e6f7773;
+
+const retakeMs = 500;
+const stopPatienceMs = 30_000;
+/** How long a server that is there but not ready, such as one that recovers, is waited for. */
+const recoveryPatienceMs = 60_000;
+const retryMs = 200;
+
+/** Says to others that the embedded server is in use, for as long as this process lives; survives cut connections. */
+export class OwnerLock {
+  private session: pg.Client | undefined;
+  private released = false;
+
+  /** False: the server is not ready, or another service holds the lock. */
+  async take(url: string): Promise<boolean> {
+    const session = await lockedSession(url);
+    if (typeof session === 'string') return false;
+    this.session = session;
+    session.once('end', () => void this.takeAgain(url));
+    return true;
+  }
+
+  async release(): Promise<void> {
+    this.released = true;
+    await this.session?.end().catch(() => undefined);
+  }
+
+  private async takeAgain(url: string): Promise<void> {
+    while (!this.released) {
+      await delay(retakeMs, undefined, { ref: false });
+      if (this.released || (await this.take(url))) return;
+    }
+  }
+}
+
+/**
+ * A server left behind by a killed service is stopped; one that another service uses is left alone, and that is
+ * said; a file left behind by a server that is gone is removed.
+ */
+export async function stopOrphanedServer(
+  clusterDir: string,
+  urlOf: (port: string) => string,
+): Promise<'in use' | 'none'> {
+  const pidFile = join(clusterDir, 'postmaster.pid');
+  const deadline = performance.now() + recoveryPatienceMs;
+  while (existsSync(pidFile)) {
+    const [pidLine, , , port] = readFileSync(pidFile, 'utf8').split('\n');
+    const pid = Number(pidLine);
+    const session = await lockedSession(urlOf(port || '0'));
+    if (session === 'owned') return 'in use';
+    if (session !== 'no answer') {
+      await session.end().catch(() => undefined);
+      await stopServer(pid);
+      break;
+    }
+    // PostgreSQL believes a file whose process id another process has by now, for example after a reboot.
+    if (!mayBeServer(pid)) rmSync(pidFile, { force: true });
+    else if (performance.now() > deadline) break;
+    else await delay(retryMs);
+  }
+  return 'none';
+}
+
+/** PostgreSQL's fast shutdown: sessions end, everything is flushed. Resolves when the process is gone. */
+export async function stopServer(pid: number): Promise<void> {
+  if (!isAlive(pid)) return;
+  process.kill(pid, 'SIGINT');
+  const deadline = performance.now() + stopPatienceMs;
+  while (isAlive(pid) && performance.now() < deadline) await delay(50);
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A session that has taken the lock; `owned`: a service holds it. */
+async function lockedSession(url: string): Promise<pg.Client | 'owned' | 'no answer'> {
+  const session = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: 'nowserving owner',
+  });
+  session.on('error', () => undefined);
+  let answer: 'owned' | 'no answer' = 'no answer';
+  try {
+    await session.connect();
+    const take = 'SELECT pg_try_advisory_lock($1) AS taken';
+    const { rows } = await session.query<{ taken: boolean }>(take, [ownerLock]);
+    if (rows[0]!.taken) return session;
+    answer = 'owned';
+  } catch {
+    // the server is away, or not ready
+  }
+  await session.end().catch(() => undefined);
+  return answer;
+}
+
+/** False when the process is gone or, where that can be seen, is another program. */
+function mayBeServer(pid: number): boolean {
+  if (!(pid > 0) || !isAlive(pid)) return false;
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('postgres');
+  } catch {
+    return true;
+  }
+}
