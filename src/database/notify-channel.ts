@@ -6,8 +6,6 @@ const channel = 'nowserving';
 const selfTestMs = 10_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
-/** Below PostgreSQL's limit of 8,000 bytes for a payload. */
-const maxPayloadBytes = 7_900;
 /** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
 
@@ -23,7 +21,7 @@ export interface ChannelListener {
   message(payload: string): void;
   /** The channel is up again; messages may have been missed. */
   reconnected(): void;
-  /** Asked for when it is time to send, so that what comes meanwhile goes together. Each at most 7,900 bytes. */
+  /** Asked for when it is time to send, so that what comes meanwhile goes together. Each below PostgreSQL's 8,000 bytes. */
   collect(): string[];
   /** How long after the last statement the next may follow. */
   minIntervalMs(): number;
@@ -42,7 +40,8 @@ export class NotifyChannel {
   private sending: pg.Client | undefined;
   private listener: ChannelListener | undefined;
   private readonly topics = new Map<string, (body: string) => void>();
-  private outbox: string[] = [];
+  /** What was collected and could not be sent. */
+  private unsent: string[] = [];
   private uncollected = false;
   private flushTimer: NodeJS.Timeout | undefined;
   private flushing = false;
@@ -88,16 +87,7 @@ export class NotifyChannel {
     await this.disconnect();
   }
 
-  /** Sends at once, or with what else comes while the last statement is not long ago. At most 7,900 bytes. */
-  send(payload: string): void {
-    if (this.stopped) return;
-    if (Buffer.byteLength(payload) > maxPayloadBytes)
-      throw new RangeError('a notification may have 7,900 bytes');
-    this.outbox.push(payload);
-    this.scheduleFlush();
-  }
-
-  /** The listener has something to send: it is collected and sent, as soon as `send` would. */
+  /** The listener has something to send: at once, or together while the last statement is not long ago. */
   requestFlush(): void {
     this.uncollected = true;
     if (!this.stopped) this.scheduleFlush();
@@ -116,27 +106,23 @@ export class NotifyChannel {
     clearTimeout(this.flushTimer);
     this.flushDue = false;
     if (this.flushing) return;
-    this.collect();
-    if (this.outbox.length === 0 || this.sending === undefined) return;
+    const collected = this.uncollected ? (this.listener?.collect() ?? []) : [];
+    this.uncollected = false;
+    const payloads = [...this.unsent, ...collected].slice(-maxWaiting);
+    this.unsent = payloads;
+    if (payloads.length === 0 || this.sending === undefined) return;
     this.flushing = true;
     this.flushedAt = performance.now();
-    const payloads = this.outbox.splice(0);
     try {
       await this.sending.query({ ...notifyAll, values: [channel, payloads] });
+      this.unsent = [];
     } catch {
       // Sent twice is harmless, not sent leaves the others waiting for their next look.
-      this.outbox = [...payloads, ...this.outbox].slice(-maxWaiting);
       this.reconnect();
     } finally {
       this.flushing = false;
-      if ((this.outbox.length > 0 || this.uncollected) && !this.stopped) this.scheduleFlush();
+      if ((this.unsent.length > 0 || this.uncollected) && !this.stopped) this.scheduleFlush();
     }
-  }
-
-  private collect(): void {
-    if (!this.uncollected) return;
-    this.uncollected = false;
-    this.outbox = [...this.outbox, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
   }
 
   private async connect(): Promise<void> {

@@ -21,8 +21,6 @@ export interface QueueChanges {
 
 export type Origin = 'here' | 'elsewhere';
 
-type Listener = (changes: QueueChanges, origin: Origin) => void;
-
 /** Its listeners get `QueueChanges`, and their `Origin`. */
 export const queueChanges = 'queue.changes';
 
@@ -42,9 +40,7 @@ export class QueueEvents {
     if (events.length > 0) this.emitter.emit(name, events);
   }
 
-  /** Returns what undoes it. */
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: (changes: QueueChanges, origin: Origin) => void): void {
     this.emitter.on(queueChanges, listener);
-    return () => this.emitter.off(queueChanges, listener);
   }
 }

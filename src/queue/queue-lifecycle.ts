@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
 import { Cluster } from './cluster/cluster.js';
@@ -17,6 +18,11 @@ import { IndexSync } from './duties/index-sync.js';
 import { QueueEvents } from './queue-events.js';
 import { Runs } from './runs/runs.js';
 
+/** In the order in which they start. */
+const everywhere = [IndexSync, PartitionKeeper, Rescuer, Expirer, Promoter, Pruner];
+const whereRequestsRun = [OrphanKeeper, SlotKeeper, Scheduler];
+export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
+
 /** Until the others have noticed a new node by its heartbeat and publish to it. */
 const noticedAfterMs = 3_000;
 
@@ -26,7 +32,7 @@ const handBackMs = 10_000;
 /** Starts the queue's duties in their order; at the end, first lets the runs end. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
-  private readonly duties: Duty[];
+  private duties: Duty[] = [];
   private readonly log = new Logger(QueueLifecycle.name);
   private graceEnded = false;
   private secondRefill: NodeJS.Timeout | undefined;
@@ -42,26 +48,21 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     private readonly slots: SlotKeeper,
     private readonly scheduler: Scheduler,
     private readonly partitions: PartitionKeeper,
-    expirer: Expirer,
-    orphans: OrphanKeeper,
-    promoter: Promoter,
-    pruner: Pruner,
-    rescuer: Rescuer,
-  ) {
-    const everywhere = [indexSync, partitions, rescuer, expirer, promoter, pruner];
-    this.duties = config.role === 'api' ? everywhere : [...everywhere, orphans, slots, scheduler];
-  }
+    private readonly modules: ModuleRef,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.heartbeat.join();
     await this.partitions.runOnce();
     await this.messages.start(() => this.catchUp());
-    await this.indexSync.open();
+    await this.indexSync.refill();
     this.cluster.changes.subscribe(({ someLeft }) => {
       if (someLeft) this.catchUp(); // what a lost node did last may not have been published
     });
     if (this.config.role !== 'api') await this.slots.runOnce();
     this.heartbeat.start();
+    const here = this.config.role === 'api' ? everywhere : [...everywhere, ...whereRequestsRun];
+    this.duties = here.map((duty) => this.modules.get<Duty>(duty));
     for (const duty of this.duties) duty.start();
     if (this.cluster.hasPeers) this.secondRefill = setTimeout(() => this.catchUp(), noticedAfterMs);
   }
@@ -84,7 +85,6 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.heartbeat.stop();
     await this.heartbeat.leave().catch(() => undefined);
     await this.messages.stop();
-    this.indexSync.close();
   }
 
   /** Ends the grace period of a drain that has begun. */

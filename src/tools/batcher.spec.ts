@@ -1,3 +1,4 @@
+import { DomainError } from '../errors/domain-error.js';
 import { Batcher } from './batcher.js';
 
 /** A writer that shows what it was handed and answers when asked. */
@@ -14,6 +15,7 @@ class Writer {
   }
 }
 
+const away = new DomainError('unavailable', 'the database is away');
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 let writer: Writer;
@@ -104,31 +106,28 @@ it('writes as many batches at once as it has writers', async () => {
 it('lets one bad item fail alone when the failure is known to be its own', async () => {
   const write = (items: number[]): Promise<number[]> =>
     items.includes(2) ? Promise.reject(new Error('2 is bad')) : Promise.resolve(items);
-  const batcher = new Batcher(write, { maxItems: 10, isolate: () => true });
+  const batcher = new Batcher(write, { maxItems: 10 });
   const results = await Promise.allSettled([0, 1, 2, 3].map((item) => batcher.add(item)));
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
 });
 
 it('fails a whole batch without trying again when the failure is of all', async () => {
-  const batcher = new Batcher(writer.write, { maxItems: 10, isolate: () => false });
+  const batcher = new Batcher(writer.write, { maxItems: 10 });
   const results = [1, 2, 3].map((item) => batcher.add(item));
   await settled();
-  writer.batches[0]!.fail(new Error('the database is away'));
+  writer.batches[0]!.fail(away);
   const ends = await Promise.allSettled(results);
   expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(writer.batches).toHaveLength(1);
 });
 
 it('tries no more of a batch one by one once the failure is of all', async () => {
-  const batcher = new Batcher(writer.write, {
-    maxItems: 3,
-    isolate: (error) => String(error).includes('bad'),
-  });
+  const batcher = new Batcher(writer.write, { maxItems: 3 });
   const ends = Promise.allSettled([1, 2, 3].map((item) => batcher.add(item)));
   await settled();
   writer.batches[0]!.fail(new Error('bad item'));
   await settled();
-  writer.batches[1]!.fail(new Error('the database is away'));
+  writer.batches[1]!.fail(away);
   expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(writer.sizes).toEqual([[1, 2, 3], [1]]);
 });
@@ -145,16 +144,13 @@ it('goes on after a failure', async () => {
 });
 
 it('lets what waits behind a lost database fail with it, unless the fault was an item', async () => {
-  const batcher = new Batcher(writer.write, {
-    maxItems: 1,
-    isolate: (error) => String(error).includes('bad'),
-  });
+  const batcher = new Batcher(writer.write, { maxItems: 1 });
   const results = [1, 2, 3, 4].map((item) => batcher.add(item));
   const ends = Promise.allSettled(results);
   await settled();
   writer.batches[0]!.fail(new Error('bad item'));
   await settled();
-  writer.batches[1]!.fail(new Error('the database is away'));
+  writer.batches[1]!.fail(away);
   expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
   expect(writer.sizes).toEqual([[1], [2]]);
 });

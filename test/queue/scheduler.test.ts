@@ -1,7 +1,7 @@
 import { Database } from '../../src/database/database.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { ModelsService } from '../../src/models/models.service.js';
-import { NodeIdentity } from '../../src/queue/cluster/node-identity.js';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
 import { Runs } from '../../src/queue/runs/runs.js';
@@ -51,7 +51,7 @@ test('completions find a request that was not published, without a poll', async 
 test('a request that was claimed too late and cancelled meanwhile ends as cancelled', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();
-  const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
+  const [claimed] = await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId });
   expect((await calls.cancel(id)).status).toBe(202);
   await service.app.get(Runs).release(claimed!, service.app.get(ModelsService).get(modelId)!);
   expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
@@ -60,7 +60,7 @@ test('a request that was claimed too late and cancelled meanwhile ends as cancel
 test('a request that was claimed too late goes back to its position', async () => {
   await service.app.get(Scheduler).stop();
   const id = await submitUnpublished();
-  const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
+  const [claimed] = await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId });
   await service.app.get(Runs).release(claimed!, service.app.get(ModelsService).get(modelId)!);
   expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
   const [attempt] = await service.query('SELECT outcome, error_code FROM attempt WHERE request_id = $1', [

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { NodeIdentity } from './node-identity.js';
+import { v7 } from 'uuid';
 import type { Beat } from '../queries/heartbeat.js';
 
 /** A node that has not beaten for so long is given up by the others. */
@@ -8,22 +8,21 @@ export const lostAfterMs = 6_000;
 /** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
 export const selfFenceMs = 5_000;
 
-/** What this node knows of the others, as of its last heartbeat. */
+/** This node among those that share the database, and what it knows of the others, as of its last heartbeat. */
 @Injectable()
 export class Cluster {
+  readonly nodeId = v7();
   /** Ids of all nodes. */
   nodes: readonly string[] = [];
-  schedulers: readonly string[] = [];
   hasLostNodes = false;
   /** Beats in a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
+  private schedulers: readonly string[] = [];
   private isMember = false;
   private beatAt = 0;
 
   /** Emits when nodes came or went, with whether any went. */
   readonly changes = new Subject<{ someLeft: boolean }>();
-
-  constructor(private readonly self: NodeIdentity) {}
 
   /**
    * False while heartbeats are late: nothing may be claimed. Asked of the clock, because a process that was frozen
@@ -33,9 +32,14 @@ export class Cluster {
     return this.isMember && performance.now() - this.beatAt < selfFenceMs;
   }
 
+  /** The node still counts on what it holds, and can do so no longer. */
+  get mustFence(): boolean {
+    return this.isMember && !this.connected;
+  }
+
   /** Whether any other process shares the database. */
   get hasPeers(): boolean {
-    return this.nodes.some((id) => id !== this.self.id);
+    return this.nodes.some((id) => id !== this.nodeId);
   }
 
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */

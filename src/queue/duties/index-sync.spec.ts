@@ -38,7 +38,6 @@ async function check(rounds: number): Promise<void> {
 beforeAll(() => Logger.overrideLogger(false));
 beforeEach(async () => {
   table.entries = upTo(3);
-  await sync.open();
   await sync.refill();
   await check(4);
   table.reads = 0;

@@ -14,7 +14,6 @@ const recheckAttempts = 3;
 @Injectable()
 export class IndexSync extends Duty {
   protected readonly intervalMs = 30_000;
-  private unsubscribe: (() => void) | undefined;
   private refilling: Promise<void> | undefined;
   private nextRefill: Promise<void> | undefined;
   /** By how much the length of a model's queue differed when it was last counted. */
@@ -26,24 +25,15 @@ export class IndexSync extends Duty {
   constructor(
     private readonly database: Database,
     private readonly index: WaitingIndex,
-    private readonly events: QueueEvents,
+    events: QueueEvents,
   ) {
     super();
-  }
-
-  /** Changes are followed before the first page is read, so nothing falls between. */
-  async open(): Promise<void> {
-    this.unsubscribe ??= this.events.subscribe(({ added, removed }) => {
+    // Before the first page is read, so that nothing falls between.
+    events.subscribe(({ added, removed }) => {
       // In this order: within the time that one message covers, a request may have been removed and added again.
       for (const change of removed ?? []) this.index.remove(change);
       for (const change of added ?? []) this.index.add(change);
     });
-    await this.refill();
-  }
-
-  close(): void {
-    this.unsubscribe?.();
-    this.unsubscribe = undefined;
   }
 
   /** Reads everything that waits again; the old index answers until the new one is complete. */

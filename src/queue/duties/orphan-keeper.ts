@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Raw, type Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
+import { Cluster } from '../cluster/cluster.js';
+import { LeaseEntity } from '../entities/lease.entity.js';
 import { requeue } from '../queries/requeue.js';
-import { QueueStore } from '../queue-store.js';
 import { QueueEvents } from '../queue-events.js';
 import { Runs } from '../runs/runs.js';
 import { Duty } from '../../tools/duty.js';
@@ -17,8 +19,8 @@ export class OrphanKeeper extends Duty {
 
   constructor(
     private readonly database: Database,
-    private readonly store: QueueStore,
-    private readonly node: NodeIdentity,
+    @InjectRepository(LeaseEntity) private readonly leases: Repository<LeaseEntity>,
+    private readonly cluster: Cluster,
     private readonly runs: Runs,
     private readonly events: QueueEvents,
   ) {
@@ -28,7 +30,15 @@ export class OrphanKeeper extends Duty {
   async runOnce(): Promise<void> {
     const suspectedAt = this.runs.orphansSuspectedAt;
     if (suspectedAt === undefined) return;
-    for (const { requestId, token } of await this.store.oldLeases(this.node.id)) {
+    const leases = await this.leases.find({
+      select: { requestId: true, token: true },
+      // Older than any claim that may still be under way.
+      where: {
+        nodeId: this.cluster.nodeId,
+        startedAt: Raw((at) => `${at} < clock_timestamp() - interval '12 seconds'`),
+      },
+    });
+    for (const { requestId, token } of leases) {
       if (this.runs.holds(requestId, token)) continue;
       const entry = await requeue(this.database, {
         requestId,

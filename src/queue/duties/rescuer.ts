@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Cluster, lostAfterMs } from '../cluster/cluster.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
 import { rescue, type Rescued } from '../queries/rescue.js';
 import { QueueEvents } from '../queue-events.js';
 import { type RequestError, requestErrors } from '../request-errors.js';
@@ -21,7 +20,6 @@ export class Rescuer extends Duty {
   constructor(
     private readonly database: Database,
     private readonly cluster: Cluster,
-    private readonly node: NodeIdentity,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
   ) {
@@ -38,7 +36,7 @@ export class Rescuer extends Duty {
     const now = this.clock.now();
     const nodeLost = requestErrors.nodeLost(now);
     const { nodes, requests } = await rescue(this.database, {
-      nodeId: this.node.id,
+      nodeId: this.cluster.nodeId,
       lostAfterMs,
       lostLimit,
       nodeLost,

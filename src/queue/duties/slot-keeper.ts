@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Subscription } from 'rxjs';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
 import { shareSlots, type SlotShare } from '../queries/share-slots.js';
 import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../cluster/slots.js';
@@ -14,31 +12,19 @@ import { Duty } from '../../tools/duty.js';
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
   private settled = false;
-  private changes: Subscription | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly models: ModelsService,
     private readonly cluster: Cluster,
-    private readonly node: NodeIdentity,
     private readonly slots: Slots,
     private readonly events: QueueEvents,
   ) {
     super();
-  }
-
-  override start(): void {
-    this.changes ??= this.cluster.changes.subscribe(() => {
+    cluster.changes.subscribe(() => {
       this.settled = false;
       this.scheduleWithin(0);
     });
-    super.start();
-  }
-
-  override async stop(): Promise<void> {
-    this.changes?.unsubscribe();
-    this.changes = undefined;
-    await super.stop();
   }
 
   async runOnce(): Promise<void> {
@@ -53,7 +39,7 @@ export class SlotKeeper extends Duty {
     });
     let shares: SlotShare[] | undefined;
     try {
-      shares = await shareSlots(this.database, this.node.id, requested);
+      shares = await shareSlots(this.database, this.cluster.nodeId, requested);
     } finally {
       // An answer that comes after the node was fenced is a share that others may have by now.
       const isVoid = this.slots.generation !== generation || !this.cluster.connected;

@@ -4,7 +4,6 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
 import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
@@ -31,39 +30,36 @@ interface ClaimedBatch {
 export class Dispatcher {
   private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Dispatcher.name);
-  private unsubscribe: (() => void) | undefined;
   private onUnclaimed = (): void => undefined;
   private accepting = false;
   private readonly startsInFlight = new Set<Promise<unknown>>();
 
   constructor(
     private readonly database: Database,
-    private readonly models: ModelsService,
-    private readonly node: NodeIdentity,
+    models: ModelsService,
     private readonly events: QueueEvents,
     private readonly runs: Runs,
     private readonly index: WaitingIndex,
     private readonly slots: Slots,
     private readonly cluster: Cluster,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    for (const model of models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
+    events.subscribe(({ work, cancelled }) => {
+      for (const id of work ?? []) this.wake(id);
+      for (const id of cancelled ?? []) runs.abort(id, 'cancelled');
+    });
+  }
 
   /** `onUnclaimed`: called when requests wait and slots are free, and nothing here would claim again. */
   open(onUnclaimed: () => void): void {
-    if (this.accepting) return;
     this.accepting = true;
     this.onUnclaimed = onUnclaimed;
-    for (const model of this.models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
-    this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
-      for (const id of work ?? []) this.wake(id);
-      for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
-    });
   }
 
   /** Starts nothing more; the runs go on. What a claim in flight brings is a run as well: it is waited for. */
   async close(): Promise<void> {
     this.accepting = false;
-    this.unsubscribe?.();
     for (const { claiming } of this.dispatchers.values()) await claiming;
     await Promise.allSettled(this.startsInFlight);
   }
@@ -112,7 +108,7 @@ export class Dispatcher {
     const { model } = dispatcher;
     const { generation } = this.slots;
     const started = await submitStarted(this.database, submission, {
-      nodeId: this.node.id,
+      nodeId: this.cluster.nodeId,
       timeoutMs: model.timeoutMs,
       floor: dispatcher.isFloorFresh() ? dispatcher.claimFloor : null,
       byMs: this.clock.now() + claimPatienceMs,
@@ -171,7 +167,7 @@ export class Dispatcher {
     const { generation } = this.slots;
     const claimed = await claim(this.database, {
       modelId: model.id,
-      nodeId: this.node.id,
+      nodeId: this.cluster.nodeId,
       limit,
       timeoutMs: model.timeoutMs,
       floor: dispatcher.isFloorFresh() ? (this.index.head(model.id) ?? null) : null,

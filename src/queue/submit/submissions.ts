@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Pipeline } from '../../database/pipeline.js';
-import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
@@ -64,29 +63,20 @@ export class Submissions {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
     const weigh = ({ input }: Submission): number => (isTrimmed(input) ? input.length : Infinity);
-    const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
-    this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), {
-      maxItems: 128,
-      maxWeight: 1024 * 1024,
-      weigh,
-      writers: 3,
-      earlyItems: 16,
-      itemsBehind: 8,
-      isolate,
-    });
-    this.large = new Batcher((items) => this.submitAll(items, 'connection'), {
-      maxItems: 128,
-      maxWeight: 512 * 1024,
-      weigh,
-      writers: 3,
-      isolate,
-    });
+    const options = { maxItems: 128, maxWeight: 512 * 1024, weigh, writers: 3 };
+    const ofSmall = { ...options, maxWeight: 1024 * 1024, earlyItems: 16, itemsBehind: 8 };
+    this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
+    this.large = new Batcher((items) => this.submitAll(items, 'connection'), options);
   }
 
   /** Resolves with the id once the request is committed. */
   async submit(request: NewRequest): Promise<string> {
     const submission = { ...request, id: this.ids.next() };
-    await this.put(submission);
+    const startsNow = this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
+    if (startsNow && (await this.startImmediately(submission))) return submission.id;
+    const batches = submission.input.length < largeBytes ? this.small : this.large;
+    const { visibleAfter } = await batches.add(submission);
+    await visibleAfter;
     return submission.id;
   }
 
@@ -110,27 +100,11 @@ export class Submissions {
     return { id: result.id, replayed: true };
   }
 
-  private async put(submission: Submission): Promise<void> {
-    if (
-      this.isIdle &&
-      this.dispatcher.hasRoomNow(submission.modelId) &&
-      (await this.startImmediately(submission))
-    )
-      return;
-    const batches = submission.input.length < largeBytes ? this.small : this.large;
-    const { visibleAfter } = await batches.add(submission);
-    await visibleAfter;
-  }
-
   /** There is nothing that a submission could share a statement with. */
   private get isIdle(): boolean {
     const { pipeline, connection } = this.inFlight;
-    return (
-      !this.startsImmediately &&
-      pipeline.size + connection.size === 0 &&
-      this.small.isIdle &&
-      this.large.isIdle
-    );
+    const areIdle = pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle;
+    return areIdle && !this.startsImmediately;
   }
 
   private async submitAll(items: Submission[], path: WritePath): Promise<Written<Submitted>[]> {
@@ -180,12 +154,7 @@ export class Submissions {
       items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
     );
     this.events.publish({
-      added: items.map(({ modelId, priority }, i) => ({
-        modelId,
-        priority,
-        seq: seqs[i]!.seq,
-        attempt: 0,
-      })),
+      added: items.map(({ modelId, priority }, i) => ({ modelId, priority, seq: seqs[i]!.seq, attempt: 0 })),
       work: [...new Set(items.map(({ modelId }) => modelId))],
     });
   }
