@@ -1,5 +1,4 @@
-import type { ProblemCode } from '../errors/problem-codes.js';
-import { problemCodes } from '../errors/problem-codes.js';
+import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
 
 /** What a request that did not succeed says of itself; stored in `request.error`. */
 export interface RequestError {
@@ -19,13 +18,8 @@ function requestError(
   atMs: number,
   more: Partial<RequestError> = {},
 ): RequestError {
-  return {
-    code,
-    status: problemCodes[code].status,
-    message,
-    timestamp: new Date(atMs).toISOString(),
-    ...more,
-  };
+  const { status } = problemCodes[code];
+  return { code, status, message, timestamp: new Date(atMs).toISOString(), ...more };
 }
 
 /** The errors that requests end with; `atMs` is the database's time. */
@@ -45,6 +39,5 @@ export const requestErrors = {
       'The nodes that ran the request stopped working each time; it is not tried again.',
       atMs,
     ),
-  failed: (code: ProblemCode, message: string, atMs: number, more: Partial<RequestError>) =>
-    requestError(code, message, atMs, more),
+  failed: requestError,
 };

@@ -1,13 +1,12 @@
+import type { LostNode } from './queries/rescue.js';
 import type { Outcome } from './request-state.js';
 
-/** A request was put on disk. */
 export interface SubmittedRequest {
   id: string;
   modelId: string;
   keyId: string;
 }
 
-/** An attempt began on this node. */
 export interface StartedRequest {
   id: string;
   modelId: string;
@@ -23,7 +22,6 @@ export interface AttemptFailure {
   cause?: Error | undefined;
 }
 
-/** An attempt ended and another one follows. */
 export interface RequeuedRequest extends StartedRequest {
   /** `returned`: the node did not finish it; `lost`: the node was lost. */
   reason: 'failed' | 'returned' | 'lost';
@@ -32,22 +30,12 @@ export interface RequeuedRequest extends StartedRequest {
   failure?: AttemptFailure | undefined;
 }
 
-/** A request came to its end, for good. */
-export interface CompletedRequest {
-  id: string;
-  modelId: string;
+/** Its `attempt` is 0 if it never ran. */
+export interface CompletedRequest extends StartedRequest {
   outcome: Outcome;
-  /** Runs so far; 0: it never ran. */
-  attempt: number;
   /** Of the last run, where it was this node's. */
   runMs?: number | undefined;
   failure?: AttemptFailure | undefined;
-}
-
-/** A node without heartbeats was given up by this one. */
-export interface LostNode {
-  id: string;
-  name: string;
 }
 
 /**
@@ -64,6 +52,6 @@ export interface RequestEvents {
   'request.requeued': readonly RequeuedRequest[];
   /** Requests that have their outcome. */
   'request.completed': readonly CompletedRequest[];
-  /** Nodes whose runs are taken over. */
+  /** Nodes without heartbeats, whose runs are taken over. */
   'node.lost': readonly LostNode[];
 }

@@ -31,8 +31,8 @@ async function startNode(): Promise<{ channel: Channel; events: QueueEvents; ind
   const cluster = new Cluster();
   cluster.markSeen('another');
   const [channel, events, index] = [new Channel(), new QueueEvents(new EventEmitter2()), new WaitingIndex()];
-  new IndexSync({} as Database, index, events);
-  await new ClusterMessages(channel as unknown as NotifyChannel, cluster, events).start(() => undefined);
+  await new IndexSync({ query: () => Promise.resolve([]) } as unknown as Database, index, events).refill();
+  await new ClusterMessages(channel as unknown as NotifyChannel, cluster, events).start();
   return { channel, events, index };
 }
 

@@ -17,6 +17,8 @@ interface WireMessage extends Pick<QueueChanges, 'work' | 'changed' | 'cancelled
   removed?: WireChanges[];
 }
 
+/** Until the others have noticed a new node by its heartbeat and publish to it. */
+const noticedAfterMs = 3_000;
 /** So that a message stays below the channel's limit whatever its items are. */
 const maxMessageCharacters = 7_000;
 /** So that keys alone stay below it. */
@@ -30,6 +32,7 @@ export class ClusterMessages {
   private announcements: Pick<WireMessage, 'hello' | 'missed'>[] = [];
   private readonly throttle = new NotifyThrottle();
   private readonly ownStart: string;
+  private secondLook: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly channel: NotifyChannel,
@@ -42,24 +45,33 @@ export class ClusterMessages {
       this.pending.push(changes);
       channel.requestFlush();
     });
+    cluster.changes.subscribe(({ someLeft }) => {
+      if (someLeft) this.publishMissed(); // what a lost node did last may not have been published
+    });
   }
 
-  /** `caughtUp` is called when messages may have been missed. */
-  async start(caughtUp: () => void): Promise<void> {
+  async start(): Promise<void> {
     await this.channel.start({
-      message: (payload) => this.receive(payload, caughtUp),
+      message: (payload) => this.receive(payload),
       reconnected: () => {
         this.announce({ missed: true });
-        caughtUp();
+        this.publishMissed();
       },
       collect: () => this.collect(),
       minIntervalMs: () => this.throttle.minIntervalMs(this.cluster.nodes.length),
     });
     this.announce({ hello: true });
+    if (this.cluster.hasPeers)
+      this.secondLook = setTimeout(() => this.publishMissed(), noticedAfterMs).unref();
   }
 
   stop(): Promise<void> {
+    clearTimeout(this.secondLook);
     return this.channel.stop();
+  }
+
+  private publishMissed(): void {
+    this.events.publish({ missed: true }, 'elsewhere');
   }
 
   private announce(what: Pick<WireMessage, 'hello' | 'missed'>): void {
@@ -87,11 +99,11 @@ export class ClusterMessages {
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
   }
 
-  private receive(payload: string, caughtUp: () => void): void {
+  private receive(payload: string): void {
     if (payload.startsWith(this.ownStart)) return;
     const { node, missed, added = [], removed = [], ...rest } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
-    if (missed === true) caughtUp();
+    if (missed === true) this.publishMissed();
     const { work = [], changed = [], cancelled = [] } = rest;
     const entries = { added: added.flatMap(fromWire), removed: removed.flatMap(fromWire) };
     this.events.publish({ ...entries, work, changed, cancelled }, 'elsewhere');

@@ -17,7 +17,8 @@ export class Cluster {
   hasLostNodes = false;
   /** Beats in a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
-  private schedulers: readonly string[] = [];
+  /** How many nodes run requests. */
+  private schedulers = 0;
   private isMember = false;
   private beatAt = 0;
 
@@ -43,15 +44,15 @@ export class Cluster {
   }
 
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
-  update(state: Beat, beatAt: number): void {
+  update({ nodes, schedulers, hasLostNodes }: Beat, beatAt: number): void {
+    const someLeft = this.nodes.some((id) => !nodes.includes(id));
+    const changed = !this.isMember || someLeft || schedulers.length !== this.schedulers;
     this.beats++;
-    this.hasLostNodes = state.hasLostNodes;
-    const someLeft = this.nodes.some((id) => !state.nodes.includes(id));
-    const changed = !this.isMember || someLeft || state.schedulers.length !== this.schedulers.length;
-    this.isMember = true;
     this.beatAt = beatAt;
-    this.nodes = state.nodes;
-    this.schedulers = state.schedulers;
+    this.isMember = true;
+    this.nodes = nodes;
+    this.schedulers = schedulers.length;
+    this.hasLostNodes = hasLostNodes;
     if (changed) this.changes.next({ someLeft });
   }
 

@@ -5,12 +5,8 @@ import { Injectable } from '@nestjs/common';
 export class Slots {
   private readonly limits = new Map<string, number>();
   private readonly used = new Map<string, number>();
-  private withdrawals = 0;
-
   /** Differs after a withdrawal: what was asked for before it is void. */
-  get generation(): number {
-    return this.withdrawals;
-  }
+  generation = 0;
 
   limit(modelId: string): number {
     return this.limits.get(modelId) ?? 0;
@@ -40,6 +36,6 @@ export class Slots {
   /** Nothing may start until a share is granted again. */
   withdraw(): void {
     this.limits.clear();
-    this.withdrawals++;
+    this.generation++;
   }
 }

@@ -7,10 +7,10 @@ import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
-import { submitStarted } from '../queries/submit-started.js';
+import { type StartOptions, submitStarted } from '../queries/submit-started.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { ModelDispatcher } from './model-dispatcher.js';
+import { type ClaimFloor, ModelDispatcher } from './model-dispatcher.js';
 import { Runs } from './runs.js';
 
 /** A claim that takes longer to reach the database takes nothing there. */
@@ -51,7 +51,7 @@ export class Dispatcher {
     });
   }
 
-  /** `onUnclaimed`: called when requests wait and slots are free, and nothing here would claim again. */
+  /** `onUnclaimed`: requests wait and slots are free, and nothing here would claim again. */
   open(onUnclaimed: () => void): void {
     this.accepting = true;
     this.onUnclaimed = onUnclaimed;
@@ -73,21 +73,15 @@ export class Dispatcher {
 
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
-    const dispatcher = this.dispatchers.get(modelId);
+    const mayStart = this.accepting && this.cluster.connected && this.slots.free(modelId) > 0;
     return (
-      this.accepting &&
-      dispatcher?.claiming === undefined &&
-      this.slots.free(modelId) > 0 &&
-      this.index.depth(modelId) === 0 &&
-      this.cluster.connected
+      mayStart && this.dispatchers.get(modelId)?.claiming === undefined && this.index.depth(modelId) === 0
     );
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
   submitAndStart(submission: Submission): Promise<boolean> {
-    const dispatcher = this.dispatchers.get(submission.modelId)!;
-    this.slots.take(dispatcher.model.id, 1);
-    const starting = this.startNow(dispatcher, submission);
+    const starting = this.startNow(this.dispatchers.get(submission.modelId)!, submission);
     this.startsInFlight.add(starting);
     return starting.finally(() => this.startsInFlight.delete(starting));
   }
@@ -107,12 +101,9 @@ export class Dispatcher {
   private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
     const { model } = dispatcher;
     const { generation } = this.slots;
-    const started = await submitStarted(this.database, submission, {
-      nodeId: this.cluster.nodeId,
-      timeoutMs: model.timeoutMs,
-      floor: dispatcher.isFloorFresh() ? dispatcher.claimFloor : null,
-      byMs: this.clock.now() + claimPatienceMs,
-    }).catch((error: unknown) => {
+    this.slots.take(model.id, 1);
+    const options = this.startOptions(dispatcher, dispatcher.claimFloor);
+    const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.release(dispatcher);
       throw error;
@@ -163,29 +154,20 @@ export class Dispatcher {
   }
 
   private async claim(dispatcher: ModelDispatcher, limit: number): Promise<ClaimedBatch> {
-    const { model } = dispatcher;
+    const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
-    const claimed = await claim(this.database, {
-      modelId: model.id,
-      nodeId: this.cluster.nodeId,
-      limit,
-      timeoutMs: model.timeoutMs,
-      floor: dispatcher.isFloorFresh() ? (this.index.head(model.id) ?? null) : null,
-      byMs: this.clock.now() + claimPatienceMs,
-    }).catch((error: unknown) => {
+    const options = this.startOptions(dispatcher, this.index.head(modelId));
+    const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
       this.runs.suspectOrphans();
-      this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
+      this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
       return undefined;
     });
-    dispatcher.noteClaim(limit, claimed?.length);
-    if (claimed === undefined) {
-      this.slots.release(model.id, limit);
-      return { claimed: [], generation };
-    }
-    this.slots.release(model.id, limit - claimed.length);
+    dispatcher.noteClaim(limit, answer?.length);
+    const claimed = answer ?? [];
+    this.slots.release(modelId, limit - claimed.length);
     this.events.publish({
       removed: claimed.map(({ priority, seq, attempt }) => ({
-        modelId: model.id,
+        modelId,
         priority,
         seq,
         attempt: attempt - 1,
@@ -195,13 +177,22 @@ export class Dispatcher {
     return { claimed, generation };
   }
 
+  private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
+    return {
+      nodeId: this.cluster.nodeId,
+      timeoutMs: dispatcher.model.timeoutMs,
+      floor: (dispatcher.isFloorFresh() ? floor : undefined) ?? null,
+      byMs: this.clock.now() + claimPatienceMs,
+    };
+  }
+
   private execute(dispatcher: ModelDispatcher, { claimed, generation }: ClaimedBatch): void {
     const { model } = dispatcher;
     // An answer that came too late: the slots may be another node's by now, and the leases too.
     const isLate = this.slots.generation !== generation || !this.cluster.connected;
-    if (!isLate) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
     const release = (): void => this.release(dispatcher);
     if (!isLate) {
+      dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
       this.events.emit('request.started', () =>
         claimed.map(({ id, attempt }) => ({ id, modelId: model.id, attempt })),
       );

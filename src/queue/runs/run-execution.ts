@@ -14,7 +14,10 @@ const abortGraceMs = 5_000;
 
 /** One run going on, as its runner sees it: its signal, its timeout, its log. Knows nothing of the database. */
 export class RunExecution implements Run {
-  /** Writes its log; made with its first line. */
+  readonly requestId: string;
+  readonly attempt: number;
+  readonly input: string;
+  /** Made with the first line of its log. */
   writer: LogWriter | undefined;
   private startedAt: number | undefined;
   private runLog: RunLog | undefined;
@@ -28,23 +31,13 @@ export class RunExecution implements Run {
     readonly claimed: Claimed,
     readonly model: Model,
     private readonly onLog: (run: RunExecution, entry: CappedEntry) => void,
-  ) {}
-
-  get requestId(): string {
-    return this.claimed.id;
-  }
-
-  get attempt(): number {
-    return this.claimed.attempt;
+  ) {
+    ({ id: this.requestId, attempt: this.attempt, input: this.input } = claimed);
   }
 
   /** Since the runner was called; undefined: it was not. */
   get runMs(): number | undefined {
     return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
-  }
-
-  get input(): string {
-    return this.claimed.input;
   }
 
   get signal(): AbortSignal {
@@ -87,22 +80,22 @@ export class RunExecution implements Run {
       this.settle = resolve;
       this.startedAt = performance.now();
       this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-      this.run(runner);
+      this.call(runner).then(
+        (output) => this.end({ kind: 'output', output }),
+        (error: unknown) => {
+          const reason = this.stoppedBy;
+          this.end(reason === undefined ? { kind: 'failure', error } : { kind: 'aborted', reason });
+        },
+      );
     });
   }
 
-  private run(runner: Runner): void {
-    const broken = (error: unknown): void => {
-      this.end(
-        this.stoppedBy === undefined
-          ? { kind: 'failure', error }
-          : { kind: 'aborted', reason: this.stoppedBy },
-      );
-    };
+  /** What it throws counts as a rejection. */
+  private call(runner: Runner): Promise<string> {
     try {
-      runner.run(this).then((output) => this.end({ kind: 'output', output }), broken);
+      return runner.run(this);
     } catch (error) {
-      broken(error);
+      return Promise.reject(error);
     }
   }
 

@@ -8,11 +8,8 @@ const reservedBytes = 200;
 export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
 
 /** One line of a request's log, as it is kept. */
-export interface LogEntry {
+export interface LogEntry extends CappedEntry {
   id: number;
-  message: string;
-  level: LogLevel;
-  source: LogSource;
   at: Date;
 }
 
@@ -33,24 +30,16 @@ export interface LogUsage {
 
 /** Holds the log of one request within its caps; the last entry that fits says that it was cut. */
 export class RunLog {
-  private entries: number;
-  private bytes: number;
-  private full: boolean;
-
-  constructor({ entries, bytes, full }: LogUsage = { entries: 0, bytes: 0, full: false }) {
-    this.entries = entries;
-    this.bytes = bytes;
-    this.full = full;
-  }
+  constructor(private readonly used: LogUsage = { entries: 0, bytes: 0, full: false }) {}
 
   /** The entry to write; undefined once the log is full. */
   admit(level: LogLevel, message: string, source: LogSource): CappedEntry | undefined {
-    if (this.full) return undefined;
+    if (this.used.full) return undefined;
     const text = storable(message);
-    this.entries++;
-    this.bytes += Buffer.byteLength(text);
-    if (this.entries >= maxEntries || this.bytes > maxBytes - reservedBytes) {
-      this.full = true;
+    this.used.entries++;
+    this.used.bytes += Buffer.byteLength(text);
+    if (this.used.entries >= maxEntries || this.used.bytes > maxBytes - reservedBytes) {
+      this.used.full = true;
       return { level: 'WARN', source: 'queue', message: logFullMessage };
     }
     return { level, source, message: text };
