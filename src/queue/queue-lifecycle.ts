@@ -68,11 +68,9 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.runsEnded(handBackMs);
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
-    await this.heartbeat.leave().catch(() => undefined);
     await this.messages.stop();
   }
 
-  /** Ends the grace period of a drain that has begun. */
   endGracePeriod(): void {
     this.graceEnded = true;
   }

@@ -3,12 +3,10 @@ import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
 /** What a request that did not succeed says of itself; stored in `request.error`. */
 export interface RequestError {
   code: string;
-  /** The HTTP status of the response endpoint. */
   status: number;
   message: string;
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
-  /** What the model said, as a JSON value. */
   details?: unknown;
 }
 

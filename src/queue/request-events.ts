@@ -14,7 +14,6 @@ export interface StartedRequest {
   attempt: number;
 }
 
-/** What an attempt ended with that did not succeed. */
 export interface AttemptFailure {
   code: string;
   message: string;
@@ -25,7 +24,6 @@ export interface AttemptFailure {
 export interface RequeuedRequest extends StartedRequest {
   /** `returned`: the node did not finish it; `lost`: the node was lost. */
   reason: 'failed' | 'returned' | 'lost';
-  /** Until the next attempt at the earliest. */
   delayMs: number;
   failure?: AttemptFailure | undefined;
 }
@@ -39,18 +37,13 @@ export interface CompletedRequest extends StartedRequest {
 }
 
 /**
- * What `@OnEvent(name)` is handed, by name: a list, of what one commit of this node changed. After the commit, once at
- * most: what a process does before it dies, or does not learn from the database, is not published. What must not be
- * lost is a completion hook.
+ * What `@OnEvent(name)` is handed: what one commit of this node changed, after it and once at most. A process that
+ * dies publishes nothing, so what must not be lost is a completion hook.
  */
 export interface RequestEvents {
-  /** Requests that are on disk now. */
   'request.submitted': readonly SubmittedRequest[];
-  /** Runs that begin on this node. */
   'request.started': readonly StartedRequest[];
-  /** Requests that wait for another attempt. */
   'request.requeued': readonly RequeuedRequest[];
-  /** Requests that have their outcome. */
   'request.completed': readonly CompletedRequest[];
   /** Nodes without heartbeats, whose runs are taken over. */
   'node.lost': readonly LostNode[];

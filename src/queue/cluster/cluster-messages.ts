@@ -9,7 +9,6 @@ import { QueueEvents, type QueueChanges } from '../queue-events.js';
 type WireChanges = [modelId: string, priority: number, attempt: number, ...seqs: number[]];
 
 interface WireMessage extends Pick<QueueChanges, 'work' | 'changed' | 'cancelled' | 'missed'> {
-  /** The sender. */
   node: string;
   /** A node that has just joined asks the others to publish to it. */
   hello?: true;
@@ -27,7 +26,6 @@ const maxSeqs = 300;
 /** Publishes this process's changes to the others, and theirs in this one. */
 @Injectable()
 export class ClusterMessages {
-  /** What has changed since the channel last asked. */
   private pending: QueueChanges[] = [];
   private announcements: Pick<WireMessage, 'hello' | 'missed'>[] = [];
   private readonly throttle = new NotifyThrottle();

@@ -6,29 +6,23 @@ import type { Beat } from '../queries/heartbeat.js';
 /** A node that has not beaten for so long is given up by the others. */
 export const lostAfterMs = 6_000;
 /** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
-export const selfFenceMs = 5_000;
+const selfFenceMs = 5_000;
 
 /** This node among those that share the database, and what it knows of the others, as of its last heartbeat. */
 @Injectable()
 export class Cluster {
   readonly nodeId = v7();
-  /** Ids of all nodes. */
   nodes: readonly string[] = [];
   hasLostNodes = false;
-  /** Beats in a row; a rescuer must have watched for a while before it gives a node up. */
+  /** In a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
-  /** How many nodes run requests. */
   private schedulers = 0;
   private isMember = false;
   private beatAt = 0;
 
-  /** Emits when nodes came or went, with whether any went. */
   readonly changes = new Subject<{ someLeft: boolean }>();
 
-  /**
-   * False while heartbeats are late: nothing may be claimed. Asked of the clock, because a process that was frozen
-   * goes on with what lies in its sockets before its timers show that time has passed.
-   */
+  /** False while heartbeats are late. By the clock: a frozen process goes on with its sockets before its timers. */
   get connected(): boolean {
     return this.isMember && performance.now() - this.beatAt < selfFenceMs;
   }
@@ -38,7 +32,6 @@ export class Cluster {
     return this.isMember && !this.connected;
   }
 
-  /** Whether any other process shares the database. */
   get hasPeers(): boolean {
     return this.nodes.some((id) => id !== this.nodeId);
   }
@@ -56,12 +49,11 @@ export class Cluster {
     if (changed) this.changes.next({ someLeft });
   }
 
-  /** A message came from a node; it is a peer from now on, even before the next heartbeat shows it. */
+  /** A message came from a node: it is a peer, even before the next heartbeat shows it. */
   markSeen(nodeId: string): void {
     if (!this.nodes.includes(nodeId)) this.nodes = [...this.nodes, nodeId];
   }
 
-  /** The node cannot be sure any more of what it holds. */
   fence(): void {
     this.isMember = false;
     this.beats = 0;

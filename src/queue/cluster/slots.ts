@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-/** How many runs of each model this node may have going: its share of the model's concurrency. */
+/** How many runs of each model this node may have going: what it was granted of the model's concurrency. */
 @Injectable()
 export class Slots {
   private readonly limits = new Map<string, number>();
@@ -12,7 +12,6 @@ export class Slots {
     return this.limits.get(modelId) ?? 0;
   }
 
-  /** Slots that may be filled now. */
   free(modelId: string): number {
     return Math.max(0, this.limit(modelId) - this.inUse(modelId));
   }
@@ -33,7 +32,7 @@ export class Slots {
     this.limits.set(modelId, slots);
   }
 
-  /** Nothing may start until a share is granted again. */
+  /** Nothing may start until slots are granted again. */
   withdraw(): void {
     this.limits.clear();
     this.generation++;

@@ -8,10 +8,7 @@ import { Slots } from '../cluster/slots.js';
 import { Cluster, lostAfterMs } from '../cluster/cluster.js';
 import { Duty } from '../../tools/duty.js';
 
-/**
- * One heartbeat a process, whatever it runs. Between two rounds a watch that needs no database looks whether the
- * last one was too long ago: frozen, or cut off, the node stops its runs before others start them.
- */
+/** Between two beats a watch without the database sees a late one: the node stops its runs before others start them. */
 @Injectable()
 export class Heartbeat extends Duty {
   protected readonly intervalMs = 1_500;
@@ -35,15 +32,12 @@ export class Heartbeat extends Duty {
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
   }
 
+  /** The runs must have ended. */
   override async stop(): Promise<void> {
     clearInterval(this.watch);
     this.watch = undefined;
     await super.stop();
-  }
-
-  /** Takes the node off the list; its runs must have ended. */
-  async leave(): Promise<void> {
-    await leave(this.database, this.cluster.nodeId);
+    await leave(this.database, this.cluster.nodeId).catch(() => undefined);
   }
 
   async runOnce(): Promise<void> {

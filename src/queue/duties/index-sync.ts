@@ -52,10 +52,7 @@ export class IndexSync extends Duty {
       }));
   }
 
-  /**
-   * A queue whose length differs by the same number twice in a row has missed a change. Changes in flight make it
-   * differ too, by another number each time: to read a million entries again for that would hold up all else.
-   */
+  /** Twice in a row wrong by the same number: a change was missed. Changes in flight are another number each time. */
   async runOnce(): Promise<void> {
     const depths = this.index.depths();
     const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);

@@ -16,12 +16,6 @@ import { Runs } from './runs.js';
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
 
-interface ClaimedBatch {
-  claimed: Claimed[];
-  /** Of the slots that were taken for it. */
-  generation: number;
-}
-
 /**
  * Starts requests in the free slots of this node: those that wait when something may have changed, and a submission
  * at once if nothing waits before it. Capacity is kept in memory, so a model at its limit costs no query.
@@ -64,7 +58,6 @@ export class Dispatcher {
     await Promise.allSettled(this.startsInFlight);
   }
 
-  /** Models whose free slots no claim is filling. */
   modelsWithRoom(): string[] {
     return [...this.dispatchers.values()]
       .filter(({ claiming, model }) => claiming === undefined && this.slots.free(model.id) > 0)
@@ -86,7 +79,6 @@ export class Dispatcher {
     return starting.finally(() => this.startsInFlight.delete(starting));
   }
 
-  /** Something of the model may wait. */
   wake(modelId: string): void {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
@@ -116,11 +108,10 @@ export class Dispatcher {
     const { id, keyId, priority, input } = submission;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
     const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
-    this.execute(dispatcher, { claimed: [{ id, priority, ...started, ...first }], generation });
+    this.execute(dispatcher, [{ id, priority, ...started, ...first }], generation);
     return true;
   }
 
-  /** Claims for one model until its slots are full or its queue is empty. */
   private async fill(dispatcher: ModelDispatcher): Promise<void> {
     const { id } = dispatcher.model;
     try {
@@ -130,11 +121,11 @@ export class Dispatcher {
         dispatcher.again = false;
         let claiming = this.claimInto(dispatcher);
         while (claiming !== undefined) {
-          const claimed = await claiming;
+          const execute = await claiming;
           claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
           // The database works on the next claim while this process starts what the last one brought.
           if (claiming !== undefined) await nextTurn();
-          this.execute(dispatcher, claimed);
+          execute();
         }
       } while (dispatcher.again && this.accepting && this.slots.free(id) > 0);
     } finally {
@@ -144,8 +135,8 @@ export class Dispatcher {
     if (this.accepting && this.slots.free(id) > 0 && this.index.depth(id) > 0) this.onUnclaimed();
   }
 
-  /** Undefined when there is no room. Never rejects. */
-  private claimInto(dispatcher: ModelDispatcher): Promise<ClaimedBatch> | undefined {
+  /** What it resolves to starts the claimed. Undefined when there is no room. Never rejects. */
+  private claimInto(dispatcher: ModelDispatcher): Promise<() => void> | undefined {
     const { model } = dispatcher;
     const limit = Math.min(dispatcher.maxItems, this.slots.free(model.id));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
@@ -153,7 +144,7 @@ export class Dispatcher {
     return this.claim(dispatcher, limit);
   }
 
-  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<ClaimedBatch> {
+  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<() => void> {
     const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
     const options = this.startOptions(dispatcher, this.index.head(modelId));
@@ -174,7 +165,7 @@ export class Dispatcher {
       })),
       changed: claimed.map(({ id }) => id),
     });
-    return { claimed, generation };
+    return () => this.execute(dispatcher, claimed, generation);
   }
 
   private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
@@ -186,7 +177,7 @@ export class Dispatcher {
     };
   }
 
-  private execute(dispatcher: ModelDispatcher, { claimed, generation }: ClaimedBatch): void {
+  private execute(dispatcher: ModelDispatcher, claimed: Claimed[], generation: number): void {
     const { model } = dispatcher;
     // An answer that came too late: the slots may be another node's by now, and the leases too.
     const isLate = this.slots.generation !== generation || !this.cluster.connected;

@@ -13,7 +13,6 @@ export class LogWriter {
 
   constructor(
     private readonly lease: Pick<LogLine, 'requestId' | 'token'>,
-    /** Resolves when the lines are committed, or the lease is lost. */
     private readonly write: (lines: LogLine[]) => Promise<void>,
   ) {}
 
@@ -22,7 +21,6 @@ export class LogWriter {
     this.writing ??= this.drain().finally(() => (this.writing = undefined));
   }
 
-  /** Resolves when everything that was added is written. */
   async flushed(): Promise<void> {
     await this.writing;
   }

@@ -1,7 +1,6 @@
 import type { Model } from '../../models/model.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 
-/** Most requests in one claim. */
 const claimLimit = 512;
 /** A look from the very front at least this often: a submission elsewhere may not be known here yet. */
 const floorMs = 1_000;
@@ -11,9 +10,7 @@ export type ClaimFloor = Pick<QueueKey, 'priority' | 'seq'>;
 /** What the dispatcher knows of one model. */
 export class ModelDispatcher {
   claiming: Promise<void> | undefined;
-  /** Something arrived while a claim was in flight. */
   again = false;
-  /** The last claim brought as many as it asked for. */
   hasMore = false;
   maxItems = claimLimit;
   /** The last key that was started here: while the queue is empty, what waits is behind it. */

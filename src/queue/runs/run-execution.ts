@@ -17,10 +17,10 @@ export class RunExecution implements Run {
   readonly requestId: string;
   readonly attempt: number;
   readonly input: string;
-  /** Made with the first line of its log. */
   writer: LogWriter | undefined;
+  /** Of all attempts of its request. */
+  cappedLog = new RunLog();
   private startedAt: number | undefined;
-  private runLog: RunLog | undefined;
   private stoppedBy: AbortReason | undefined;
   /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
   private abortController: AbortController | undefined;
@@ -53,16 +53,6 @@ export class RunExecution implements Run {
     if (entry !== undefined) this.onLog(this, entry);
   }
 
-  /** Made when it is asked for: most runs say nothing. */
-  get cappedLog(): RunLog {
-    return (this.runLog ??= new RunLog());
-  }
-
-  /** Before it runs: what earlier attempts have written. */
-  set cappedLog(log: RunLog) {
-    this.runLog = log;
-  }
-
   /** Tells the run to stop; the first reason counts. */
   abort(reason: AbortReason): void {
     if (this.stoppedBy !== undefined) return;
@@ -80,7 +70,8 @@ export class RunExecution implements Run {
       this.settle = resolve;
       this.startedAt = performance.now();
       this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-      this.call(runner).then(
+      const running = (async () => runner.run(this))(); // what it throws counts as a rejection
+      running.then(
         (output) => this.end({ kind: 'output', output }),
         (error: unknown) => {
           const reason = this.stoppedBy;
@@ -88,15 +79,6 @@ export class RunExecution implements Run {
         },
       );
     });
-  }
-
-  /** What it throws counts as a rejection. */
-  private call(runner: Runner): Promise<string> {
-    try {
-      return runner.run(this);
-    } catch (error) {
-      return Promise.reject(error);
-    }
   }
 
   /** The first end counts. */

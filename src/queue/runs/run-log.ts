@@ -4,10 +4,8 @@ const maxEntries = 1_000;
 const maxBytes = 64 * 1024;
 /** Kept free for the entry that says so. */
 const reservedBytes = 200;
-/** The last entry of a log that was cut. */
 export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
 
-/** One line of a request's log, as it is kept. */
 export interface LogEntry extends CappedEntry {
   id: number;
   at: Date;
@@ -19,12 +17,10 @@ export interface CappedEntry {
   message: string;
 }
 
-/** What earlier attempts have written. */
 export interface LogUsage {
   entries: number;
   /** Of text, in UTF-8. */
   bytes: number;
-  /** Whether it was cut already. */
   full: boolean;
 }
 

@@ -64,7 +64,6 @@ export class RunStore {
     return persist(() => this.logLines.add(linesOfRun));
   }
 
-  /** How much of a request's log earlier attempts have used. */
   async logUsage(requestId: string): Promise<LogUsage> {
     const lines = await persist(() =>
       this.requestEvents.find({

@@ -39,12 +39,10 @@ export class Runs {
     this.orphansSuspectedAt = performance.now();
   }
 
-  /** Whether a run of this node belongs to the lease. */
   holds(requestId: string, token: string): boolean {
     return this.going.get(requestId)?.claimed.token === token;
   }
 
-  /** Asks a run of this node to stop; nothing happens if it has none. */
   abort(requestId: string, reason: AbortReason): void {
     this.going.get(requestId)?.abort(reason);
   }

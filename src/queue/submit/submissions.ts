@@ -18,7 +18,6 @@ export type NewRequest = Omit<Submission, 'id'>;
 
 export interface Idempotency {
   key: string;
-  /** SHA-256 of what was asked. */
   fingerprint: Buffer;
 }
 
@@ -37,10 +36,8 @@ interface Written<T> {
 type WritePath = 'pipeline' | 'connection';
 
 /**
- * Writes requests and publishes them, so that no position rises after a caller saw it. Most go through one pipeline,
- * which draws seqs and commits in one order. Those on connections of their own may commit against the order of their
- * seqs: each request is published as soon as it is written, and answered when the writes that were in flight on other
- * connections at that moment are published too.
+ * Writes requests and publishes them, so that no position rises after a caller saw it: a pipeline draws seqs and commits
+ * in one order, other connections do not. So a caller is answered when what was in flight on those is published too.
  */
 @Injectable()
 export class Submissions {
@@ -69,7 +66,6 @@ export class Submissions {
     this.large = new Batcher((items) => this.submitAll(items, 'connection'), options);
   }
 
-  /** Resolves with the id once the request is committed. */
   async submit(request: NewRequest): Promise<string> {
     const submission = { ...request, id: this.ids.next() };
     const startsNow = this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
@@ -100,7 +96,7 @@ export class Submissions {
     return { id: result.id, replayed: true };
   }
 
-  /** There is nothing that a submission could share a statement with. */
+  /** Nothing that a submission could share a statement with. */
   private get isIdle(): boolean {
     const { pipeline, connection } = this.inFlight;
     const areIdle = pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle;
@@ -139,14 +135,11 @@ export class Submissions {
     const ended = writing.then(publish, () => undefined);
     this.inFlight[path].add(ended);
     await ended.finally(() => this.inFlight[path].delete(ended));
-    return { result: await writing, visibleAfter: this.othersInFlight(path) };
-  }
-
-  private othersInFlight(path: WritePath): Promise<unknown> | undefined {
     const { pipeline, connection } = this.inFlight;
     // What follows in the pipeline draws its seqs later.
-    const others = path === 'pipeline' ? connection : new Set([...pipeline, ...connection]);
-    return others.size === 0 ? undefined : Promise.all(others);
+    const others = path === 'pipeline' ? [...connection] : [...pipeline, ...connection];
+    const visibleAfter = others.length === 0 ? undefined : Promise.all(others);
+    return { result: await writing, visibleAfter };
   }
 
   private publish(items: Submission[], seqs: { seq: number }[]): void {
@@ -160,7 +153,6 @@ export class Submissions {
   }
 }
 
-/** An object without space around it. */
 function isTrimmed(json: Buffer): boolean {
   return json[0] === 0x7b && json.at(-1) === 0x7d;
 }
