@@ -14,10 +14,15 @@ function requestError(
   code: ProblemCode,
   message: string,
   atMs: number,
-  more: Partial<RequestError> = {},
+  { status = problemCodes[code].status, details }: { status?: number | undefined; details?: unknown } = {},
 ): RequestError {
-  const { status } = problemCodes[code];
-  return { code, status, message, timestamp: new Date(atMs).toISOString(), ...more };
+  return {
+    code,
+    status,
+    message,
+    timestamp: new Date(atMs).toISOString(),
+    ...(details !== undefined && { details }),
+  };
 }
 
 /** The errors that requests end with; `atMs` is the database's time. */

@@ -14,7 +14,7 @@ const recheckAttempts = 3;
 @Injectable()
 export class IndexSync extends Duty {
   protected readonly intervalMs = 30_000;
-  private refilling: Promise<void> | undefined;
+  private refilling = Promise.resolve();
   private nextRefill: Promise<void> | undefined;
   /** By how much the length of a model's queue differed when it was last counted. */
   private suspectCounts = new Map<string, number>();
@@ -40,16 +40,14 @@ export class IndexSync extends Duty {
 
   /** Reads everything that waits again; the old index answers until the new one is complete. */
   refill(): Promise<void> {
-    if (this.refilling === undefined) {
-      return (this.refilling = this.read().finally(() => (this.refilling = undefined)));
-    }
     // What is being read may have been read before the change that is asked for now.
-    return (this.nextRefill ??= this.refilling
+    this.nextRefill ??= this.refilling
       .catch(() => undefined)
       .then(() => {
         this.nextRefill = undefined;
-        return this.refill();
-      }));
+        return (this.refilling = this.read());
+      });
+    return this.nextRefill;
   }
 
   /** Twice in a row wrong by the same number: a change was missed. Changes in flight are another number each time. */

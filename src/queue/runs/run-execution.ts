@@ -1,7 +1,6 @@
 import type { Model } from '../../models/model.js';
-import type { LogWriter } from './log-writer.js';
 import type { Claimed } from '../queries/claim.js';
-import { type CappedEntry, RunLog } from './run-log.js';
+import { type CappedEntry, type LogWriter, RunLog } from './run-log.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 
 export type RunEnd =
