@@ -35,7 +35,8 @@ export class NotifyChannel {
   private sending: pg.Client | undefined;
   private listener: ChannelListener | undefined;
   private readonly topics = new Map<string, (body: string) => void>();
-  private outbox: string[] = [];
+  /** What was collected and could not be sent. */
+  private unsent: string[] = [];
   private flushDue = false;
   private flushScheduled = false;
   private flushTimer: NodeJS.Timeout | undefined;
@@ -82,14 +83,7 @@ export class NotifyChannel {
     await this.disconnect();
   }
 
-  /** Sends at once, or with what else comes while the last statement is not long ago. Below 8,000 bytes. */
-  send(payload: string): void {
-    if (this.stopped) return;
-    this.outbox.push(payload);
-    this.requestFlush();
-  }
-
-  /** The listener has something to send: it is collected and sent, as soon as `send` would. */
+  /** The listener has something to send: at once, or together while the last statement is not long ago. */
   requestFlush(): void {
     this.flushDue = true;
     this.scheduleFlush();
@@ -109,16 +103,16 @@ export class NotifyChannel {
     this.flushScheduled = false;
     if (this.flushing) return;
     this.flushDue = false;
-    this.outbox = [...this.outbox, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
-    if (this.outbox.length === 0 || this.sending === undefined) return;
+    const payloads = [...this.unsent, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
+    this.unsent = payloads;
+    if (payloads.length === 0 || this.sending === undefined) return;
     this.flushing = true;
     this.flushedAt = performance.now();
-    const payloads = this.outbox.splice(0);
     try {
       await this.sending.query({ ...notifyAll, values: [channel, payloads] });
+      this.unsent = [];
     } catch {
       // Sent twice is harmless, not sent leaves the others waiting for their next look.
-      this.outbox = [...payloads, ...this.outbox];
       this.flushDue = true;
       this.reconnect();
     } finally {

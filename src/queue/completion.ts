@@ -1,20 +1,16 @@
 import { transitions, type Transition } from './request-state.js';
 
-/** What must follow from a completion in the same commit, such as a row of an outbox. */
+/** What must follow from a completion in the same commit, such as a row of an outbox: a common table expression. */
 export interface CompletionHook {
-  /** Of its common table expression. */
   name: string;
-  /**
-   * Reads the requests that were completed from `completed`, which has at least their id, model_id, api_key_id,
-   * attempt, outcome and completed_at. It has no parameters.
-   */
+  /** Reads from `completed` at least id, model_id, api_key_id, attempt, outcome and completed_at. No parameters. */
   sql: string;
 }
 
 const hooks = new Map<string, string>();
 let isBuilt = false;
 
-/** For a room's start: the first completion makes the statements final. Again the same changes nothing. */
+/** At a room's start: the first completion makes the statements final. */
 export function registerCompletionHook({ name, sql }: CompletionHook): void {
   if (hooks.get(name) === sql) return;
   if (isBuilt)
@@ -27,9 +23,7 @@ export interface Completion {
   verb: Transition['verb'];
   /** The CTE with the `request_id` of each request, and what the values below use. */
   of: string;
-  /** Values of the columns of `request` that change beside its state. */
   set: { outcome: string; completed_at: string; error?: string } & Readonly<Record<string, string>>;
-  /** What the statement wants of `completed` beside id and attempt. */
   returning?: readonly string[];
   /** A column of `of`: an error to show among the request's logs, or null. */
   message?: string;

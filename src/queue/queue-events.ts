@@ -3,11 +3,9 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RequestEvents } from './request-events.js';
 import type { EntryChange } from './waiting/waiting-index.js';
 
-/** What one committed statement changed. Every change of the queue is published as one of these, after its commit. */
+/** What one statement changed: published after its commit. */
 export interface QueueChanges {
-  /** Requests that wait from now on. */
   added?: EntryChange[];
-  /** Requests that wait no longer. */
   removed?: EntryChange[];
   /** Models that may have something to claim now. */
   work?: string[];
@@ -21,9 +19,6 @@ export interface QueueChanges {
 
 export type Origin = 'here' | 'elsewhere';
 
-type Listener = (changes: QueueChanges, origin: Origin) => void;
-
-/** Its listeners get `QueueChanges`, and their `Origin`. */
 export const queueChanges = 'queue.changes';
 
 /** The queue's changes and what happens to requests, on the process's event emitter, with their types. */
@@ -42,9 +37,7 @@ export class QueueEvents {
     if (events.length > 0) this.emitter.emit(name, events);
   }
 
-  /** Returns what undoes it. */
-  subscribe(listener: Listener): () => void {
+  subscribe(listener: (changes: QueueChanges, origin: Origin) => void): void {
     this.emitter.on(queueChanges, listener);
-    return () => this.emitter.off(queueChanges, listener);
   }
 }

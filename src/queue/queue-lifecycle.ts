@@ -1,12 +1,11 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
-import { Cluster } from './cluster/cluster.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
 import { Expirer } from './duties/expirer.js';
 import { Heartbeat } from './duties/heartbeat.js';
-import { OrphanKeeper } from './duties/orphan-keeper.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
 import { Pruner } from './duties/pruner.js';
@@ -14,11 +13,12 @@ import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { IndexSync } from './duties/index-sync.js';
-import { QueueEvents } from './queue-events.js';
 import { Runs } from './runs/runs.js';
 
-/** Until the others have noticed a new node by its heartbeat and publish to it. */
-const noticedAfterMs = 3_000;
+/** In the order in which they start. */
+const everywhere = [IndexSync, PartitionKeeper, Rescuer, Expirer, Promoter, Pruner];
+const whereRequestsRun = [SlotKeeper, Scheduler];
+export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
 /** How long a stopping node tries to hand runs back. */
 const handBackMs = 10_000;
@@ -26,55 +26,41 @@ const handBackMs = 10_000;
 /** Starts the queue's duties in their order; at the end, first lets the runs end. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
-  private readonly duties: Duty[];
+  private duties: Duty[] = [];
   private readonly log = new Logger(QueueLifecycle.name);
   private graceEnded = false;
-  private secondRefill: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly config: Config,
-    private readonly cluster: Cluster,
     private readonly messages: ClusterMessages,
-    private readonly events: QueueEvents,
     private readonly indexSync: IndexSync,
     private readonly runs: Runs,
     private readonly heartbeat: Heartbeat,
     private readonly slots: SlotKeeper,
     private readonly scheduler: Scheduler,
     private readonly partitions: PartitionKeeper,
-    expirer: Expirer,
-    orphans: OrphanKeeper,
-    promoter: Promoter,
-    pruner: Pruner,
-    rescuer: Rescuer,
-  ) {
-    const everywhere = [indexSync, partitions, rescuer, expirer, promoter, pruner];
-    this.duties = config.role === 'api' ? everywhere : [...everywhere, orphans, slots, scheduler];
-  }
+    private readonly modules: ModuleRef,
+  ) {}
 
   async onApplicationBootstrap(): Promise<void> {
     await this.heartbeat.join();
     await this.partitions.runOnce();
-    await this.messages.start(() => this.catchUp());
-    await this.indexSync.open();
-    this.cluster.changes.subscribe(({ someLeft }) => {
-      if (someLeft) this.catchUp(); // what a lost node did last may not have been published
-    });
+    await this.messages.start();
+    await this.indexSync.refill();
     if (this.config.role !== 'api') await this.slots.runOnce();
     this.heartbeat.start();
+    const here = this.config.role === 'api' ? everywhere : [...everywhere, ...whereRequestsRun];
+    this.duties = here.map((duty) => this.modules.get<Duty>(duty));
     for (const duty of this.duties) duty.start();
-    if (this.cluster.hasPeers) this.secondRefill = setTimeout(() => this.catchUp(), noticedAfterMs);
   }
 
   /** Claims nothing more, lets runs end within the grace, and hands the rest back to the queue. */
   async drain(): Promise<void> {
-    clearTimeout(this.secondRefill);
     await this.scheduler.stop();
     if (this.runs.size > 0) {
-      const seconds = Math.ceil(this.config.shutdownGraceMs / 1_000);
-      this.log.log(
-        `stopping: ${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'} may end within ${seconds} s; a second signal hands them back now`,
-      );
+      const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;
+      const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;
+      this.log.log(`stopping: ${runs} may end within ${grace}; a second signal hands them back now`);
     }
     await this.runsEnded(this.config.shutdownGraceMs, () => this.graceEnded);
     this.runs.abortAll('shutdown');
@@ -82,12 +68,9 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.runsEnded(handBackMs);
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
-    await this.heartbeat.leave().catch(() => undefined);
     await this.messages.stop();
-    this.indexSync.close();
   }
 
-  /** Ends the grace period of a drain that has begun. */
   endGracePeriod(): void {
     this.graceEnded = true;
   }
@@ -95,10 +78,5 @@ export class QueueLifecycle implements OnApplicationBootstrap {
   private async runsEnded(withinMs: number, graceEnded = (): boolean => false): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (this.runs.size > 0 && performance.now() < deadline && !graceEnded()) await delay(20);
-  }
-
-  private catchUp(): void {
-    this.events.publish({ missed: true }, 'elsewhere');
-    this.indexSync.refill().catch(() => undefined); // the next check of the index finds what is still missing
   }
 }

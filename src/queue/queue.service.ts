@@ -1,34 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../database/database.js';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
 import { Clock } from '../database/clock.js';
-import { WaitingIndex } from './waiting/waiting-index.js';
+import { Database } from '../database/database.js';
+import { Batcher } from '../tools/batcher.js';
+import { RequestEntity } from './entities/request.entity.js';
 import { cancel } from './queries/cancel.js';
-import type { RequestError } from './request-errors.js';
-import type { LogEntry } from './runs/run-log.js';
 import { readLog } from './queries/read-log.js';
-import type { StatusRow } from './status-row.js';
-import { QueueStore } from './queue-store.js';
+import { readStatus } from './queries/read-status.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
-import { SharedStatements } from './shared-statements.js';
+import type { LogEntry } from './runs/run-log.js';
+import type { StatusRow } from './status-row.js';
+import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
 
 /** What callers do with requests that were submitted: look, cancel. */
 @Injectable()
 export class QueueService {
+  private readonly statuses: Batcher<string, StatusRow | undefined>;
+
   constructor(
     private readonly database: Database,
-    private readonly store: QueueStore,
-    private readonly statements: SharedStatements,
+    @InjectRepository(RequestEntity) private readonly requests: Repository<RequestEntity>,
     private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    const pipeline = database.pipeline();
+    const options = { maxItems: 256, writers: 3, earlyItems: 16, itemsBehind: 8 };
+    this.statuses = new Batcher((ids) => readStatus(pipeline, ids), options);
+  }
 
   /** undefined: there is no such request. */
   status(requestId: string): Promise<StatusRow | undefined> {
-    return this.statements.readStatus(requestId);
+    return this.statuses.add(requestId);
   }
 
   /** How many requests of its model will be started before it; exact, and 0 at the front. */
@@ -41,13 +48,19 @@ export class QueueService {
     return readLog(this.database, requestId, after, upTo);
   }
 
-  /** JSON text. */
-  output(requestId: string): Promise<string | null> {
-    return this.store.output(requestId);
+  /** The JSON text as the model sent it; null: there is none. */
+  async output(requestId: string): Promise<string | null> {
+    const row = await this.requests
+      .createQueryBuilder('request')
+      // Parsed and written again, its numbers could change.
+      .select('request.output::text', 'output')
+      .where({ id: requestId })
+      .getRawOne<{ output: string | null }>();
+    return row?.output ?? null;
   }
 
   async cancel(requestId: string): Promise<CancelAnswer> {
-    const error: RequestError = requestErrors.cancelled(this.clock.now());
+    const error = requestErrors.cancelled(this.clock.now());
     for (;;) {
       const found = await cancel(this.database, requestId, error);
       switch (found?.result) {

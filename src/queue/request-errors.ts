@@ -1,15 +1,12 @@
-import type { ProblemCode } from '../errors/problem-codes.js';
-import { problemCodes } from '../errors/problem-codes.js';
+import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
 
 /** What a request that did not succeed says of itself; stored in `request.error`. */
 export interface RequestError {
   code: string;
-  /** The HTTP status of the response endpoint. */
   status: number;
   message: string;
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
-  /** What the model said, as a JSON value. */
   details?: unknown;
 }
 
@@ -17,14 +14,14 @@ function requestError(
   code: ProblemCode,
   message: string,
   atMs: number,
-  more: Partial<RequestError> = {},
+  { status = problemCodes[code].status, details }: { status?: number | undefined; details?: unknown } = {},
 ): RequestError {
   return {
     code,
-    status: problemCodes[code].status,
+    status,
     message,
     timestamp: new Date(atMs).toISOString(),
-    ...more,
+    ...(details !== undefined && { details }),
   };
 }
 
@@ -45,6 +42,5 @@ export const requestErrors = {
       'The nodes that ran the request stopped working each time; it is not tried again.',
       atMs,
     ),
-  failed: (code: ProblemCode, message: string, atMs: number, more: Partial<RequestError>) =>
-    requestError(code, message, atMs, more),
+  failed: requestError,
 };

@@ -1,13 +1,11 @@
 import type { Outcome } from './request-state.js';
 
-/** A request was put on disk. */
 export interface SubmittedRequest {
   id: string;
   modelId: string;
   keyId: string;
 }
 
-/** An attempt began on this node. */
 export interface StartedRequest {
   id: string;
   modelId: string;
@@ -15,7 +13,6 @@ export interface StartedRequest {
   attempt: number;
 }
 
-/** What an attempt ended with that did not succeed. */
 export interface AttemptFailure {
   code: string;
   message: string;
@@ -23,47 +20,35 @@ export interface AttemptFailure {
   cause?: Error | undefined;
 }
 
-/** An attempt ended and another one follows. */
 export interface RequeuedRequest extends StartedRequest {
   /** `returned`: the node did not finish it; `lost`: the node was lost. */
   reason: 'failed' | 'returned' | 'lost';
-  /** Until the next attempt at the earliest. */
   delayMs: number;
   failure?: AttemptFailure | undefined;
 }
 
-/** A request came to its end, for good. */
-export interface CompletedRequest {
-  id: string;
-  modelId: string;
+/** Its `attempt` is 0 if it never ran. */
+export interface CompletedRequest extends StartedRequest {
   outcome: Outcome;
-  /** Runs so far; 0: it never ran. */
-  attempt: number;
   /** Of the last run, where it was this node's. */
   runMs?: number | undefined;
   failure?: AttemptFailure | undefined;
 }
 
-/** A node without heartbeats was given up by this one. */
+/** A node without heartbeats, whose runs are taken over. */
 export interface LostNode {
   id: string;
   name: string;
 }
 
 /**
- * What `@OnEvent(name)` is handed, by name: a list, of what one commit of this node changed. After the commit, once at
- * most: what a process does before it dies, or does not learn from the database, is not published. What must not be
- * lost is a completion hook.
+ * What `@OnEvent(name)` is handed: what one commit of this node changed, after it and once at most. A process that
+ * dies publishes nothing, so what must not be lost is a completion hook.
  */
 export interface RequestEvents {
-  /** Requests that are on disk now. */
   'request.submitted': readonly SubmittedRequest[];
-  /** Runs that begin on this node. */
   'request.started': readonly StartedRequest[];
-  /** Requests that wait for another attempt. */
   'request.requeued': readonly RequeuedRequest[];
-  /** Requests that have their outcome. */
   'request.completed': readonly CompletedRequest[];
-  /** Nodes whose runs are taken over. */
   'node.lost': readonly LostNode[];
 }

@@ -1,13 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Config } from '../config/config.js';
-import type {
-  AttemptFailure,
-  CompletedRequest,
-  LostNode,
-  RequeuedRequest,
-  StartedRequest,
-} from './request-events.js';
+import type { AttemptFailure, RequestEvents, StartedRequest } from './request-events.js';
 
 /** Log lines of what happens to requests: a failed attempt is one line, what goes well is for `debug`. */
 @Injectable()
@@ -21,7 +15,7 @@ export class RequestLog {
   }
 
   @OnEvent('request.completed')
-  onCompleted(requests: readonly CompletedRequest[]): void {
+  onCompleted(requests: RequestEvents['request.completed']): void {
     for (const request of requests) {
       const { id, modelId, outcome, attempt, failure } = request;
       if (failure !== undefined) this.failed(request, failure, 'it is not tried again');
@@ -30,7 +24,7 @@ export class RequestLog {
   }
 
   @OnEvent('request.requeued')
-  onRequeued(requests: readonly RequeuedRequest[]): void {
+  onRequeued(requests: RequestEvents['request.requeued']): void {
     for (const request of requests) {
       const { id, modelId, reason, delayMs, failure } = request;
       if (failure !== undefined)
@@ -42,7 +36,7 @@ export class RequestLog {
   }
 
   @OnEvent('node.lost')
-  onNodeLost(nodes: readonly LostNode[]): void {
+  onNodeLost(nodes: RequestEvents['node.lost']): void {
     for (const { id, name } of nodes)
       this.log.warn(`node ${name} (${id}) sends no heartbeats; it is given up`);
   }

@@ -18,7 +18,6 @@ export class Retention {
     return Math.max(this.config.retentionMs, ...this.models.all().map(({ retentionMs }) => retentionMs ?? 0));
   }
 
-  /** How long the model's inputs and outputs are kept. */
   payloadMs(modelId: string): number {
     const model = this.models.get(modelId);
     return (
@@ -29,7 +28,6 @@ export class Retention {
     );
   }
 
-  /** Whether a completed request's time is over. */
   isOver({ modelId, completedAtMs }: StatusRow): boolean {
     const keptMs = this.models.get(modelId)?.retentionMs ?? this.config.retentionMs;
     return completedAtMs !== null && completedAtMs + keptMs < this.clock.now();

@@ -14,9 +14,7 @@ export interface StatusRow {
   error: RequestError | null;
   /** Milliseconds from the submission to the last start, or to the end if it never ran. */
   queueMs: number | null;
-  /** Milliseconds of the last run that ended. */
   inferenceMs: number | null;
-  /** Milliseconds since 1970. */
   completedAtMs: number | null;
   /** Id of its newest event; 0: none yet. */
   lastEventId: number;

@@ -1,3 +1,4 @@
+import { DomainError } from '../errors/domain-error.js';
 import { Batcher } from './batcher.js';
 
 /** A writer that shows what it was handed and answers when asked. */
@@ -14,10 +15,9 @@ class Writer {
   }
 }
 
+const away = new DomainError('unavailable', 'the database is away');
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const isolate = (error: unknown): boolean => String(error).includes('bad');
 const bad = new Error('bad item');
-const away = new Error('the database is away');
 
 let writer: Writer;
 beforeEach(() => (writer = new Writer()));
@@ -119,7 +119,7 @@ it('writes as many batches at once as it has writers', async () => {
 it('lets one bad item fail alone when the failure is known to be its own', async () => {
   const write = (items: number[]): Promise<number[]> =>
     items.includes(2) ? Promise.reject(new Error('2 is bad')) : Promise.resolve(items);
-  const batcher = new Batcher(write, { maxItems: 10, isolate });
+  const batcher = new Batcher(write, { maxItems: 10 });
   expect(await ends(batcher, [0, 1, 2, 3])).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
 });
 
@@ -133,7 +133,7 @@ it.each([
     [[1], [2]],
   ],
 ])('%s', async (_, maxItems, errors, sizes) => {
-  const batcher = new Batcher(writer.write, { maxItems, isolate });
+  const batcher = new Batcher(writer.write, { maxItems });
   expect(await ends(batcher, [1, 2, 3], ...errors)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(writer.sizes).toEqual(sizes);
 });

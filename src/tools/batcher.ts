@@ -1,3 +1,5 @@
+import { isDatabaseUnavailable } from '../errors/database-error.js';
+
 export interface BatcherOptions<Item> {
   /** Most items in one write. */
   maxItems: number;
@@ -10,8 +12,6 @@ export interface BatcherOptions<Item> {
   earlyItems?: number;
   /** Fewer do not go behind a write that is under way, for a commit of their own: they wait for its end. Default: 1. */
   itemsBehind?: number;
-  /** Whether a failed write of several is tried again one by one, so that one bad item fails alone. */
-  isolate?: (error: unknown) => boolean;
 }
 
 interface Waiting<Item, Result> {
@@ -95,11 +95,14 @@ export class Batcher<Item, Result> {
       batch.forEach(({ resolve }, i) => resolve(results[i]!));
       return undefined;
     } catch (error) {
-      const isIsolated = this.options.isolate?.(error) === true;
-      if (isIsolated && batch.length > 1) return this.sendEach(batch);
-      // If it was not for an item of the batch, those behind it have waited as long and would fare no better.
-      for (const { reject } of isIsolated ? batch : [...batch, ...this.waiting.splice(0)]) reject(error);
-      return isIsolated ? undefined : error;
+      if (isDatabaseUnavailable(error)) {
+        // It was not for an item of the batch: those behind it have waited as long and would fare no better.
+        for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
+        return error;
+      }
+      if (batch.length > 1) return this.sendEach(batch); // so that one bad item fails alone
+      batch[0]!.reject(error);
+      return undefined;
     }
   }
 

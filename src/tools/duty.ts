@@ -22,7 +22,7 @@ export abstract class Duty {
   start(): void {
     if (this.running) return;
     this.running = true;
-    this.schedule(this.intervalMs);
+    this.schedule(this.nextIntervalMs());
   }
 
   async stop(): Promise<void> {
@@ -37,7 +37,7 @@ export abstract class Duty {
     this.schedule(ms);
   }
 
-  /** How long to wait after a round that went well. */
+  /** How long to wait for the next round. */
   protected nextIntervalMs(): number {
     return this.intervalMs;
   }

@@ -5,8 +5,8 @@ import type { Queries, Statement } from '../../src/database/statement.js';
 import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
-import { QueueStore } from '../../src/queue/queue-store.js';
 import { QueueService } from '../../src/queue/queue.service.js';
+import { RunStore } from '../../src/queue/runs/run-store.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -206,9 +206,8 @@ test('plain reads of one request look into the partition of one day', async () =
   const { logger } = dataSource;
   const remember = (sql: string, values: unknown[] = []): void => void sent.push([sql, values]);
   dataSource.logger = Object.assign(Object.create(logger) as typeof logger, { logQuery: remember });
-  const store = service.app.get(QueueStore);
-  await store.output(id);
-  await store.logUsage(id);
+  await service.app.get(QueueService).output(id);
+  await service.app.get(RunStore).logUsage(id);
   dataSource.logger = logger;
   expect(sent).toHaveLength(2);
   for (const [sql, values] of sent) {

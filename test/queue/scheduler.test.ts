@@ -1,7 +1,7 @@
 import { Database } from '../../src/database/database.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { ModelsService } from '../../src/models/models.service.js';
-import { NodeIdentity } from '../../src/queue/cluster/node-identity.js';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
 import { Runs } from '../../src/queue/runs/runs.js';
@@ -52,7 +52,7 @@ describe('a request that was claimed too late', () => {
   beforeEach(async () => {
     await service.app.get(Scheduler).stop();
     id = await submitUnpublished();
-    const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
+    const [claimed] = await claimSome(database, service.app.get(Cluster).nodeId, 1, { modelId });
     const model = service.app.get(ModelsService).get(modelId)!;
     release = () => service.app.get(Runs).release(claimed!, model);
   });

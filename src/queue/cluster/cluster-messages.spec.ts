@@ -1,12 +1,10 @@
 import { EventEmitter2 } from '@nestjs/event-emitter';
-import { Config } from '../../config/config.js';
 import type { Database } from '../../database/database.js';
 import type { ChannelListener, NotifyChannel } from '../../database/notify-channel.js';
 import { ClusterMessages } from './cluster-messages.js';
 import { Cluster } from './cluster.js';
 import { IndexSync } from '../duties/index-sync.js';
 import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
-import { NodeIdentity } from './node-identity.js';
 import { QueueEvents } from '../queue-events.js';
 
 /** Passes on what is collected, when asked. */
@@ -18,7 +16,6 @@ class Channel {
     return Promise.resolve();
   }
 
-  send(): void {}
   requestFlush(): void {}
 
   collect(): string[] {
@@ -31,14 +28,11 @@ class Channel {
 }
 
 async function startNode(): Promise<{ channel: Channel; events: QueueEvents; index: WaitingIndex }> {
-  const self = new NodeIdentity(new Config());
-  const cluster = new Cluster(self);
+  const cluster = new Cluster();
   cluster.markSeen('another');
   const [channel, events, index] = [new Channel(), new QueueEvents(new EventEmitter2()), new WaitingIndex()];
-  await new IndexSync({ query: () => Promise.resolve([]) } as unknown as Database, index, events).open();
-  await new ClusterMessages(channel as unknown as NotifyChannel, cluster, self, events).start(
-    () => undefined,
-  );
+  await new IndexSync({ query: () => Promise.resolve([]) } as unknown as Database, index, events).refill();
+  await new ClusterMessages(channel as unknown as NotifyChannel, cluster, events).start();
   return { channel, events, index };
 }
 

@@ -3,26 +3,21 @@ import { NotifyChannel } from '../../database/notify-channel.js';
 import { Cluster } from './cluster.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
 import { NotifyThrottle } from './notify-throttle.js';
-import { NodeIdentity } from './node-identity.js';
 import { QueueEvents, type QueueChanges } from '../queue-events.js';
 
 /** Keys that differ in their seq only, as most of one message do. */
 type WireChanges = [modelId: string, priority: number, attempt: number, ...seqs: number[]];
 
-interface WireMessage {
-  /** The sender. */
+interface WireMessage extends Pick<QueueChanges, 'work' | 'changed' | 'cancelled' | 'missed'> {
   node: string;
   /** A node that has just joined asks the others to publish to it. */
   hello?: true;
-  /** The sender's connection was broken: its changes of that time may not have been published. */
-  missed?: true;
   added?: WireChanges[];
   removed?: WireChanges[];
-  work?: string[];
-  changed?: string[];
-  cancelled?: string[];
 }
 
+/** Until the others have noticed a new node by its heartbeat and publish to it. */
+const noticedAfterMs = 3_000;
 /** So that a message stays below the channel's limit whatever its items are. */
 const maxMessageCharacters = 7_000;
 /** So that keys alone stay below it. */
@@ -31,96 +26,92 @@ const maxSeqs = 300;
 /** Publishes this process's changes to the others, and theirs in this one. */
 @Injectable()
 export class ClusterMessages {
-  private unsubscribe: (() => void) | undefined;
-  /** What has changed since the channel last asked. */
   private pending: QueueChanges[] = [];
+  private announcements: Pick<WireMessage, 'hello' | 'missed'>[] = [];
   private readonly throttle = new NotifyThrottle();
   private readonly ownStart: string;
+  private secondLook: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly channel: NotifyChannel,
     private readonly cluster: Cluster,
-    private readonly node: NodeIdentity,
     private readonly events: QueueEvents,
   ) {
-    this.ownStart = JSON.stringify({ node: node.id }).slice(0, -1);
+    this.ownStart = JSON.stringify({ node: cluster.nodeId }).slice(0, -1);
+    events.subscribe((changes, origin) => {
+      if (origin === 'elsewhere' || !cluster.hasPeers) return;
+      this.pending.push(changes);
+      channel.requestFlush();
+    });
+    cluster.changes.subscribe(({ someLeft }) => {
+      if (someLeft) this.publishMissed(); // what a lost node did last may not have been published
+    });
   }
 
-  /** `caughtUp` is called when messages may have been missed. */
-  async start(caughtUp: () => void): Promise<void> {
+  async start(): Promise<void> {
     await this.channel.start({
-      message: (payload) => this.receive(payload, caughtUp),
+      message: (payload) => this.receive(payload),
       reconnected: () => {
-        this.channel.send(JSON.stringify({ node: this.node.id, missed: true } satisfies WireMessage));
-        caughtUp();
+        this.announce({ missed: true });
+        this.publishMissed();
       },
       collect: () => this.collect(),
       minIntervalMs: () => this.throttle.minIntervalMs(this.cluster.nodes.length),
     });
-    this.unsubscribe = this.events.subscribe((changes, origin) => {
-      if (origin === 'here' && this.cluster.hasPeers) this.queue(changes);
-    });
-    this.hello();
+    this.announce({ hello: true });
+    if (this.cluster.hasPeers)
+      this.secondLook = setTimeout(() => this.publishMissed(), noticedAfterMs).unref();
   }
 
-  async stop(): Promise<void> {
-    this.unsubscribe?.();
-    await this.channel.stop();
+  stop(): Promise<void> {
+    clearTimeout(this.secondLook);
+    return this.channel.stop();
   }
 
-  private hello(): void {
-    this.channel.send(JSON.stringify({ node: this.node.id, hello: true } satisfies WireMessage));
+  private publishMissed(): void {
+    this.events.publish({ missed: true }, 'elsewhere');
   }
 
-  private queue(changes: QueueChanges): void {
-    this.pending.push(changes);
+  private announce(what: Pick<WireMessage, 'hello' | 'missed'>): void {
+    this.announcements.push(what);
     this.channel.requestFlush();
   }
 
   private collect(): string[] {
     const pending = this.pending.splice(0);
-    const changes = {
-      added: pending.flatMap(({ added = [] }) => added),
-      removed: pending.flatMap(({ removed = [] }) => removed),
-      work: [...new Set(pending.flatMap(({ work = [] }) => work))],
-      changed: pending.flatMap(({ changed = [] }) => changed),
-      cancelled: pending.flatMap(({ cancelled = [] }) => cancelled),
-    };
-    this.throttle.published(changes.added.length + changes.removed.length + changes.changed.length);
-    return chunkMessages(toWire(changes)).map((part) => JSON.stringify({ node: this.node.id, ...part }));
+    const added = pending.flatMap((changes) => changes.added ?? []);
+    const removed = pending.flatMap((changes) => changes.removed ?? []);
+    const changed = pending.flatMap((changes) => changes.changed ?? []);
+    const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
+    const work = new Set(pending.flatMap((changes) => changes.work ?? []));
+    this.throttle.published(added.length + removed.length + changed.length);
+    const chunks = chunkMessages([
+      // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
+      ...wireItems('removed', groupSeqs(removed)),
+      ...wireItems('added', groupSeqs(added)),
+      ...wireItems('work', [...work]),
+      ...wireItems('changed', changed),
+      ...wireItems('cancelled', cancelled),
+    ]);
+    const node = this.cluster.nodeId;
+    return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
   }
 
-  private receive(payload: string, caughtUp: () => void): void {
+  private receive(payload: string): void {
     if (payload.startsWith(this.ownStart)) return;
-    const message = JSON.parse(payload) as WireMessage;
-    this.cluster.markSeen(message.node);
-    if (message.missed === true) caughtUp();
-    if (message.hello === true || message.missed === true) return;
-    this.events.publish(
-      {
-        added: message.added?.flatMap(fromWire) ?? [],
-        removed: message.removed?.flatMap(fromWire) ?? [],
-        work: message.work ?? [],
-        changed: message.changed ?? [],
-        cancelled: message.cancelled ?? [],
-      },
-      'elsewhere',
-    );
+    const { node, missed, added = [], removed = [], ...rest } = JSON.parse(payload) as WireMessage;
+    this.cluster.markSeen(node);
+    if (missed === true) this.publishMissed();
+    const { work = [], changed = [], cancelled = [] } = rest;
+    const entries = { added: added.flatMap(fromWire), removed: removed.flatMap(fromWire) };
+    this.events.publish({ ...entries, work, changed, cancelled }, 'elsewhere');
   }
 }
 
-type WireItem = [kind: keyof Omit<WireMessage, 'node' | 'hello' | 'missed'>, item: unknown];
+type WireItem = [kind: keyof WireMessage, item: unknown];
 
-function toWire({ added, removed, work, changed, cancelled }: QueueChanges): WireItem[] {
-  return [
-    // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
-    ...groupSeqs(removed ?? []).map((item): WireItem => ['removed', item]),
-    ...groupSeqs(added ?? []).map((item): WireItem => ['added', item]),
-    ...(work ?? []).map((item): WireItem => ['work', item]),
-    ...(changed ?? []).map((item): WireItem => ['changed', item]),
-    ...(cancelled ?? []).map((item): WireItem => ['cancelled', item]),
-  ];
-}
+const wireItems = (kind: keyof WireMessage, items: unknown[]): WireItem[] =>
+  items.map((item) => [kind, item]);
 
 function groupSeqs(changes: EntryChange[]): WireChanges[] {
   const groups: WireChanges[] = [];

@@ -1,62 +1,59 @@
 import { Injectable } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { NodeIdentity } from './node-identity.js';
+import { v7 } from 'uuid';
 import type { Beat } from '../queries/heartbeat.js';
 
 /** A node that has not beaten for so long is given up by the others. */
 export const lostAfterMs = 6_000;
 /** A node that could not beat for so long gives its runs up by itself: earlier than the others do. */
-export const selfFenceMs = 5_000;
+const selfFenceMs = 5_000;
 
-/** What this node knows of the others, as of its last heartbeat. */
+/** This node among those that share the database, and what it knows of the others, as of its last heartbeat. */
 @Injectable()
 export class Cluster {
-  /** Ids of all nodes. */
+  readonly nodeId = v7();
   nodes: readonly string[] = [];
-  schedulers: readonly string[] = [];
   hasLostNodes = false;
-  /** Beats in a row; a rescuer must have watched for a while before it gives a node up. */
+  /** In a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
+  private schedulers = 0;
   private isMember = false;
   private beatAt = 0;
 
-  /** Emits when nodes came or went, with whether any went. */
   readonly changes = new Subject<{ someLeft: boolean }>();
 
-  constructor(private readonly self: NodeIdentity) {}
-
-  /**
-   * False while heartbeats are late: nothing may be claimed. Asked of the clock, because a process that was frozen
-   * goes on with what lies in its sockets before its timers show that time has passed.
-   */
+  /** False while heartbeats are late. By the clock: a frozen process goes on with its sockets before its timers. */
   get connected(): boolean {
     return this.isMember && performance.now() - this.beatAt < selfFenceMs;
   }
 
-  /** Whether any other process shares the database. */
+  /** The node still counts on what it holds, and can do so no longer. */
+  get mustFence(): boolean {
+    return this.isMember && !this.connected;
+  }
+
   get hasPeers(): boolean {
-    return this.nodes.some((id) => id !== this.self.id);
+    return this.nodes.some((id) => id !== this.nodeId);
   }
 
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
-  update(state: Beat, beatAt: number): void {
+  update({ nodes, schedulers, hasLostNodes }: Beat, beatAt: number): void {
+    const someLeft = this.nodes.some((id) => !nodes.includes(id));
+    const changed = !this.isMember || someLeft || schedulers.length !== this.schedulers;
     this.beats++;
-    this.hasLostNodes = state.hasLostNodes;
-    const someLeft = this.nodes.some((id) => !state.nodes.includes(id));
-    const changed = !this.isMember || someLeft || state.schedulers.length !== this.schedulers.length;
-    this.isMember = true;
     this.beatAt = beatAt;
-    this.nodes = state.nodes;
-    this.schedulers = state.schedulers;
+    this.isMember = true;
+    this.nodes = nodes;
+    this.schedulers = schedulers.length;
+    this.hasLostNodes = hasLostNodes;
     if (changed) this.changes.next({ someLeft });
   }
 
-  /** A message came from a node; it is a peer from now on, even before the next heartbeat shows it. */
+  /** A message came from a node: it is a peer, even before the next heartbeat shows it. */
   markSeen(nodeId: string): void {
     if (!this.nodes.includes(nodeId)) this.nodes = [...this.nodes, nodeId];
   }
 
-  /** The node cannot be sure any more of what it holds. */
   fence(): void {
     this.isMember = false;
     this.beats = 0;

@@ -1,8 +1,5 @@
 const minMs = 25;
-/**
- * Each message wakes every process, and its connection's backend. So a node waits the longer after one the more
- * changes there are in a millisecond, for each of the nodes: where much is going on, waking all of them often buys little.
- */
+/** Each message wakes every process and a backend for it: where much is going on, waking them often buys little. */
 const msForEachChangeInMs = 40;
 const maxMsForEachNode = 60;
 /** A message of another process is late by so much at most. */
@@ -15,7 +12,6 @@ export class NotifyThrottle {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** A message goes out now, with so many changes. */
   published(changes: number): void {
     const now = this.now();
     this.changesInMs = changes / Math.max(1, now - this.publishedAt);

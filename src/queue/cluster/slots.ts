@@ -1,22 +1,17 @@
 import { Injectable } from '@nestjs/common';
 
-/** How many runs of each model this node may have going: its share of the model's concurrency. */
+/** How many runs of each model this node may have going: what it was granted of the model's concurrency. */
 @Injectable()
 export class Slots {
   private readonly limits = new Map<string, number>();
   private readonly used = new Map<string, number>();
-  private withdrawals = 0;
-
   /** Differs after a withdrawal: what was asked for before it is void. */
-  get generation(): number {
-    return this.withdrawals;
-  }
+  generation = 0;
 
   limit(modelId: string): number {
     return this.limits.get(modelId) ?? 0;
   }
 
-  /** Slots that may be filled now. */
   free(modelId: string): number {
     return Math.max(0, this.limit(modelId) - this.inUse(modelId));
   }
@@ -37,9 +32,9 @@ export class Slots {
     this.limits.set(modelId, slots);
   }
 
-  /** Nothing may start until a share is granted again. */
+  /** Nothing may start until slots are granted again. */
   withdraw(): void {
     this.limits.clear();
-    this.withdrawals++;
+    this.generation++;
   }
 }

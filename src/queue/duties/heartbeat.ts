@@ -1,28 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
-import { beat, leave, register, type Beat } from '../queries/heartbeat.js';
+import { beat, leave, register } from '../queries/heartbeat.js';
 import { Runs } from '../runs/runs.js';
 import { Slots } from '../cluster/slots.js';
-import { Cluster, lostAfterMs, selfFenceMs } from '../cluster/cluster.js';
+import { Cluster, lostAfterMs } from '../cluster/cluster.js';
 import { Duty } from '../../tools/duty.js';
 
-/**
- * One heartbeat a process, whatever it runs. Between two rounds a watch that needs no database looks whether the
- * last one was too long ago: frozen, or cut off, the node stops its runs before others start them.
- */
+/** Between two beats a watch without the database sees a late one: the node stops its runs before others start them. */
 @Injectable()
 export class Heartbeat extends Duty {
   protected readonly intervalMs = 1_500;
-  private lastBeatAt = 0;
-  private fenced = false;
   private watch: NodeJS.Timeout | undefined;
 
   constructor(
+    private readonly config: Config,
     private readonly database: Database,
     private readonly clock: Clock,
-    private readonly node: NodeIdentity,
     private readonly cluster: Cluster,
     private readonly runs: Runs,
     private readonly slots: Slots,
@@ -32,45 +27,39 @@ export class Heartbeat extends Duty {
 
   /** Registers the node; the first beat is over when this resolves. */
   async join(): Promise<void> {
-    await register(this.database, this.node);
+    await this.register();
     await this.runOnce();
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
   }
 
+  /** The runs must have ended. */
   override async stop(): Promise<void> {
     clearInterval(this.watch);
     this.watch = undefined;
     await super.stop();
-  }
-
-  /** Takes the node off the list; its runs must have ended. */
-  async leave(): Promise<void> {
-    await leave(this.database, this.node.id);
+    await leave(this.database, this.cluster.nodeId).catch(() => undefined);
   }
 
   async runOnce(): Promise<void> {
     this.fenceIfLate();
     const sentAt = performance.now();
-    const state = await beat(this.database, this.node.id, lostAfterMs);
-    if (!state.known && this.lastBeatAt > 0) {
+    const state = await beat(this.database, this.cluster.nodeId, lostAfterMs);
+    if (!state.known) {
       this.giveUpRuns();
-      await register(this.database, this.node);
+      await this.register();
     }
-    this.lastBeatAt = sentAt;
-    this.fenced = false;
-    this.apply(state, sentAt);
-  }
-
-  private apply(state: Beat, sentAt: number): void {
     this.clock.setNow(state.nowMs);
     for (const id of state.cancelRequested) this.runs.abort(id, 'cancelled');
     this.cluster.update(state, sentAt);
   }
 
+  private register(): Promise<void> {
+    const { nodeName: name, role } = this.config;
+    return register(this.database, { id: this.cluster.nodeId, name, role });
+  }
+
   private fenceIfLate(): void {
-    if (this.fenced || this.lastBeatAt === 0 || performance.now() - this.lastBeatAt < selfFenceMs) return;
-    this.fenced = true;
-    this.giveUpRuns();
+    if (this.cluster.mustFence) this.giveUpRuns();
   }
 
   private giveUpRuns(): void {

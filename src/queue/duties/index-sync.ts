@@ -14,8 +14,7 @@ const recheckAttempts = 3;
 @Injectable()
 export class IndexSync extends Duty {
   protected readonly intervalMs = 30_000;
-  private unsubscribe: (() => void) | undefined;
-  private refilling: Promise<void> | undefined;
+  private refilling = Promise.resolve();
   private nextRefill: Promise<void> | undefined;
   /** By how much the length of a model's queue differed when it was last counted. */
   private suspectCounts = new Map<string, number>();
@@ -26,44 +25,32 @@ export class IndexSync extends Duty {
   constructor(
     private readonly database: Database,
     private readonly index: WaitingIndex,
-    private readonly events: QueueEvents,
+    events: QueueEvents,
   ) {
     super();
-  }
-
-  /** Changes are followed before the first page is read, so nothing falls between. */
-  async open(): Promise<void> {
-    this.unsubscribe ??= this.events.subscribe(({ added, removed }) => {
+    // Before the first page is read, so that nothing falls between.
+    events.subscribe(({ added, removed, missed }) => {
       // In this order: within the time that one message covers, a request may have been removed and added again.
       for (const change of removed ?? []) this.index.remove(change);
       for (const change of added ?? []) this.index.add(change);
+      // Should it fail, the next check of the index finds what is missing.
+      if (missed === true) this.refill().catch(() => undefined);
     });
-    await this.refill();
-  }
-
-  close(): void {
-    this.unsubscribe?.();
-    this.unsubscribe = undefined;
   }
 
   /** Reads everything that waits again; the old index answers until the new one is complete. */
   refill(): Promise<void> {
-    if (this.refilling === undefined) {
-      return (this.refilling = this.read().finally(() => (this.refilling = undefined)));
-    }
     // What is being read may have been read before the change that is asked for now.
-    return (this.nextRefill ??= this.refilling
+    this.nextRefill ??= this.refilling
       .catch(() => undefined)
       .then(() => {
         this.nextRefill = undefined;
-        return this.refill();
-      }));
+        return (this.refilling = this.read());
+      });
+    return this.nextRefill;
   }
 
-  /**
-   * A queue whose length differs by the same number twice in a row has missed a change. Changes in flight make it
-   * differ too, by another number each time: to read a million entries again for that would hold up all else.
-   */
+  /** Twice in a row wrong by the same number: a change was missed. Changes in flight are another number each time. */
   async runOnce(): Promise<void> {
     const depths = this.index.depths();
     const total = [...depths.values()].reduce((sum, depth) => sum + depth, 0);

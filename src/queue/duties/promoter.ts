@@ -8,31 +8,20 @@ import { Duty } from '../../tools/duty.js';
 @Injectable()
 export class Promoter extends Duty {
   protected readonly intervalMs = 10_000;
-  private untilNextMs: number | null = null;
-  private unsubscribe: (() => void) | undefined;
+  private untilNextMs: number | null = 0;
 
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
   ) {
     super();
-  }
-
-  override start(): void {
-    this.unsubscribe ??= this.events.subscribe(({ added }) => {
+    events.subscribe(({ added }) => {
       if (added?.some(({ attempt }) => attempt > 0) === true) this.scheduleWithin(50);
     });
-    super.start();
-    this.scheduleWithin(0);
-  }
-
-  override async stop(): Promise<void> {
-    this.unsubscribe?.();
-    this.unsubscribe = undefined;
-    await super.stop();
   }
 
   async runOnce(): Promise<void> {
+    this.untilNextMs = 1_000; // should the database be lost
     this.untilNextMs = await nextReadyInMs(this.database);
     if (this.untilNextMs === null || this.untilNextMs > 0) return;
     const promoted = await promote(this.database);
@@ -42,8 +31,6 @@ export class Promoter extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return this.untilNextMs === null
-      ? this.intervalMs
-      : Math.min(this.intervalMs, Math.max(10, this.untilNextMs));
+    return Math.min(this.intervalMs, Math.max(10, this.untilNextMs ?? Infinity));
   }
 }

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
+import { IdempotencyKeyEntity } from '../entities/idempotency-key.entity.js';
 import { dropDay, droppableDays, emptyOldPayloads } from '../queries/retention.js';
-import { QueueStore } from '../queue-store.js';
 import { Retention } from '../retention.js';
 import { Duty } from '../../tools/duty.js';
 
+const keysAtOnce = 5_000;
 const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Removes what retention does not keep: days whole, payloads earlier, old idempotency keys. */
@@ -17,7 +20,7 @@ export class Pruner extends Duty {
 
   constructor(
     private readonly database: Database,
-    private readonly store: QueueStore,
+    @InjectRepository(IdempotencyKeyEntity) private readonly keys: Repository<IdempotencyKeyEntity>,
     private readonly models: ModelsService,
     private readonly retention: Retention,
   ) {
@@ -25,7 +28,7 @@ export class Pruner extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    await this.store.pruneIdempotencyKeys();
+    await this.pruneIdempotencyKeys();
     for (const day of await droppableDays(this.database, this.retention.longestMs())) {
       await dropDay(this.database, day);
     }
@@ -33,6 +36,14 @@ export class Pruner extends Duty {
       const keptMs = this.retention.payloadMs(id);
       if (keptMs < this.retention.longestMs()) await this.emptyPayloads(id, keptMs);
     }
+  }
+
+  /** Forgets those older than a day, some at a time. */
+  private async pruneIdempotencyKeys(): Promise<void> {
+    const { tableName } = this.keys.metadata;
+    const old = `SELECT ctid FROM ${tableName} WHERE created_at < now() - interval '24 hours' LIMIT ${keysAtOnce}`;
+    const prune = this.keys.createQueryBuilder().delete().where(`ctid = ANY (ARRAY(${old}))`);
+    while ((await prune.execute()).affected === keysAtOnce);
   }
 
   private async emptyPayloads(modelId: string, keptMs: number): Promise<void> {

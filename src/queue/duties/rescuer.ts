@@ -1,19 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { Raw, type Repository } from 'typeorm';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
-import { Cluster, lostAfterMs } from '../cluster/cluster.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
-import { rescue, type Rescued } from '../queries/rescue.js';
-import { QueueEvents } from '../queue-events.js';
-import { type RequestError, requestErrors } from '../request-errors.js';
 import { Duty } from '../../tools/duty.js';
+import { Cluster, lostAfterMs } from '../cluster/cluster.js';
+import { LeaseEntity } from '../entities/lease.entity.js';
+import { requeue } from '../queries/requeue.js';
+import { rescue } from '../queries/rescue.js';
+import { QueueEvents } from '../queue-events.js';
+import { requestErrors } from '../request-errors.js';
+import { Runs } from '../runs/runs.js';
 
 /** A request whose nodes were lost this often is not tried again: it may be what kills them. */
 const lostLimit = 2;
 /** After an outage all nodes are silent for a moment: each must be heard again before any is given up. */
 const beatsBeforeRescue = 3;
 
-/** Takes up the runs of nodes that were lost. */
+/** Takes up the runs of nodes that were lost, and claims of this node whose answer was. */
 @Injectable()
 export class Rescuer extends Duty {
   protected readonly intervalMs = 1_000;
@@ -21,16 +25,17 @@ export class Rescuer extends Duty {
   constructor(
     private readonly database: Database,
     private readonly cluster: Cluster,
-    private readonly node: NodeIdentity,
+    private readonly runs: Runs,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
+    @InjectRepository(LeaseEntity) private readonly leases: Repository<LeaseEntity>,
   ) {
     super();
   }
 
   async runOnce(): Promise<void> {
-    if (!this.cluster.hasLostNodes || this.cluster.beats < beatsBeforeRescue) return;
-    await this.rescueNow();
+    if (this.cluster.hasLostNodes && this.cluster.beats >= beatsBeforeRescue) await this.rescueNow();
+    await this.returnOrphans();
   }
 
   /** Without asking whether a node seems lost. */
@@ -38,32 +43,54 @@ export class Rescuer extends Duty {
     const now = this.clock.now();
     const nodeLost = requestErrors.nodeLost(now);
     const { nodes, requests } = await rescue(this.database, {
-      nodeId: this.node.id,
+      nodeId: this.cluster.nodeId,
       lostAfterMs,
       lostLimit,
       nodeLost,
       cancelled: requestErrors.cancelled(now),
     });
     this.events.emit('node.lost', () => nodes);
-    if (requests.length > 0) this.publish(requests, nodeLost);
-  }
-
-  private publish(rescued: Rescued[], nodeLost: RequestError): void {
-    const requeued = rescued.filter(({ outcome }) => outcome === null);
+    if (requests.length === 0) return;
+    const requeued = requests.filter(({ outcome }) => outcome === null);
     this.events.publish({
       added: requeued,
       work: [...new Set(requeued.map(({ modelId }) => modelId))],
-      changed: rescued.map(({ id }) => id),
+      changed: requests.map(({ id }) => id),
     });
     this.events.emit('request.requeued', () =>
       requeued.map(({ id, modelId, attempt }) => ({ id, modelId, attempt, reason: 'lost', delayMs: 0 })),
     );
     this.events.emit('request.completed', () =>
-      rescued.flatMap(({ id, modelId, attempt, outcome }) =>
-        outcome === null
-          ? []
-          : { id, modelId, attempt, outcome, ...(outcome === 'failed' ? { failure: nodeLost } : {}) },
-      ),
+      requests.flatMap(({ id, modelId, attempt, outcome }) => {
+        const failed = outcome === 'failed' && { failure: nodeLost };
+        return outcome === null ? [] : { id, modelId, attempt, outcome, ...failed };
+      }),
     );
+  }
+
+  /** Hands back leases that no run belongs to: the database committed their claim, and its answer never arrived. */
+  private async returnOrphans(): Promise<void> {
+    const suspectedAt = this.runs.orphansSuspectedAt;
+    if (suspectedAt === undefined) return;
+    const leases = await this.leases.findBy({
+      nodeId: this.cluster.nodeId,
+      // Older than any claim that may still be under way.
+      startedAt: Raw((column) => `${column} < clock_timestamp() - interval '12 seconds'`),
+    });
+    for (const { requestId, token } of leases) {
+      if (this.runs.holds(requestId, token)) continue;
+      const nothing = { delayMs: 0, errorCode: null, errorMessage: null, message: null };
+      const entry = await requeue(this.database, {
+        requestId,
+        token,
+        attemptOutcome: 'returned',
+        ...nothing,
+      });
+      if (entry !== undefined)
+        this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
+    }
+    // Leases too young to be read are seen by a later round.
+    const isNewest = this.runs.orphansSuspectedAt === suspectedAt;
+    if (isNewest && performance.now() - suspectedAt > 20_000) this.runs.orphansSuspectedAt = undefined;
   }
 }

@@ -9,29 +9,26 @@ import { Duty } from '../../tools/duty.js';
 @Injectable()
 export class Scheduler extends Duty {
   protected readonly intervalMs = 1_000;
-  private unsubscribe: (() => void) | undefined;
   private idleRounds = 0;
 
   constructor(
     private readonly database: Database,
-    private readonly events: QueueEvents,
+    events: QueueEvents,
     private readonly dispatcher: Dispatcher,
   ) {
     super();
+    events.subscribe(({ missed }) => {
+      if (missed === true) this.scheduleWithin(0);
+    });
   }
 
   override start(): void {
     this.dispatcher.open(() => this.pollSoon());
-    this.unsubscribe ??= this.events.subscribe(({ missed }) => {
-      if (missed === true) this.scheduleWithin(0);
-    });
     super.start();
     this.scheduleWithin(0);
   }
 
   override async stop(): Promise<void> {
-    this.unsubscribe?.();
-    this.unsubscribe = undefined;
     const closed = this.dispatcher.close();
     await super.stop();
     await closed;

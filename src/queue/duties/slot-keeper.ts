@@ -1,44 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { Subscription } from 'rxjs';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
-import { shareSlots, type SlotShare } from '../queries/share-slots.js';
+import { divideSlots, type SlotGrant } from '../queries/divide-slots.js';
 import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../cluster/slots.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Divides the models' concurrency anew when nodes come and go, until every node has its fair share. */
+/** Divides the models' concurrency anew when nodes come and go, until every node has its fair part. */
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
   private settled = false;
-  private changes: Subscription | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly models: ModelsService,
     private readonly cluster: Cluster,
-    private readonly node: NodeIdentity,
     private readonly slots: Slots,
     private readonly events: QueueEvents,
   ) {
     super();
-  }
-
-  override start(): void {
-    this.changes ??= this.cluster.changes.subscribe(() => {
+    cluster.changes.subscribe(() => {
       this.settled = false;
       this.scheduleWithin(0);
     });
-    super.start();
-  }
-
-  override async stop(): Promise<void> {
-    this.changes?.unsubscribe();
-    this.changes = undefined;
-    await super.stop();
   }
 
   async runOnce(): Promise<void> {
@@ -46,21 +32,21 @@ export class SlotKeeper extends Duty {
     this.settled = true;
     const { generation } = this.slots;
     const requested = this.models.all().map(({ id }) => {
-      // No new run until the shares are known: only what runs under the old share is retained.
+      // No new run until the grants are known: only what runs under the old one is retained.
       const retained = Math.min(this.slots.limit(id), this.slots.inUse(id));
       this.slots.setLimit(id, retained);
       return { modelId: id, retained };
     });
-    let shares: SlotShare[] | undefined;
+    let grants: SlotGrant[] | undefined;
     try {
-      shares = await shareSlots(this.database, this.node.id, requested);
+      grants = await divideSlots(this.database, this.cluster.nodeId, requested);
     } finally {
-      // An answer that comes after the node was fenced is a share that others may have by now.
+      // An answer that comes after the node was fenced is a grant that others may have by now.
       const isVoid = this.slots.generation !== generation || !this.cluster.connected;
-      if (isVoid) shares = undefined;
-      this.settled = shares?.every((share) => share.settled) ?? false;
+      if (isVoid) grants = undefined;
+      this.settled = grants?.every(({ settled }) => settled) ?? false;
     }
-    for (const { modelId, slots } of shares ?? []) this.slots.setLimit(modelId, slots);
+    for (const { modelId, slots } of grants ?? []) this.slots.setLimit(modelId, slots);
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });
   }
 }

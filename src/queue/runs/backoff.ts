@@ -1,10 +1,7 @@
 const baseMs = 1_000;
 const capMs = 60_000;
 
-/**
- * How long to wait before the next attempt: exponential with full jitter, but never before the time that
- * the model itself asked for. `failures` is 1 after the first failed attempt.
- */
+/** Exponential with full jitter, but never before the time that the model itself asked for. */
 export function backoffMs(failures: number, retryAfterMs: number | undefined, random = Math.random): number {
   const ceiling = Math.min(capMs, baseMs * 2 ** (failures - 1));
   const jittered = random() * ceiling;

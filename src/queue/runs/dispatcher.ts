@@ -4,24 +4,17 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
-import { NodeIdentity } from '../cluster/node-identity.js';
 import { Slots } from '../cluster/slots.js';
-import { claim, type Claimed } from '../queries/claim.js';
+import { claim, type Claimed, type ClaimOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { submitStarted } from '../queries/submit-started.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { ModelDispatcher } from './model-dispatcher.js';
+import { type ClaimFloor, ModelDispatcher } from './model-dispatcher.js';
 import { Runs } from './runs.js';
 
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
-
-interface ClaimedBatch {
-  claimed: Claimed[];
-  /** Of the slots that were taken for it. */
-  generation: number;
-}
 
 /**
  * Starts requests in the free slots of this node: those that wait when something may have changed, and a submission
@@ -31,44 +24,40 @@ interface ClaimedBatch {
 export class Dispatcher {
   private readonly dispatchers = new Map<string, ModelDispatcher>();
   private readonly log = new Logger(Dispatcher.name);
-  private unsubscribe: (() => void) | undefined;
   private onUnclaimed = (): void => undefined;
   private accepting = false;
   private readonly startsInFlight = new Set<Promise<unknown>>();
 
   constructor(
     private readonly database: Database,
-    private readonly models: ModelsService,
-    private readonly node: NodeIdentity,
+    models: ModelsService,
     private readonly events: QueueEvents,
     private readonly runs: Runs,
     private readonly index: WaitingIndex,
     private readonly slots: Slots,
     private readonly cluster: Cluster,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    for (const model of models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
+    events.subscribe(({ work, cancelled }) => {
+      for (const id of work ?? []) this.wake(id);
+      for (const id of cancelled ?? []) runs.abort(id, 'cancelled');
+    });
+  }
 
-  /** `onUnclaimed`: called when requests wait and slots are free, and nothing here would claim again. */
+  /** `onUnclaimed`: requests wait and slots are free, and nothing here would claim again. */
   open(onUnclaimed: () => void): void {
-    if (this.accepting) return;
     this.accepting = true;
     this.onUnclaimed = onUnclaimed;
-    for (const model of this.models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
-    this.unsubscribe = this.events.subscribe(({ work, cancelled }) => {
-      for (const id of work ?? []) this.wake(id);
-      for (const id of cancelled ?? []) this.runs.abort(id, 'cancelled');
-    });
   }
 
   /** Starts nothing more; the runs go on. What a claim in flight brings is a run as well: it is waited for. */
   async close(): Promise<void> {
     this.accepting = false;
-    this.unsubscribe?.();
     for (const { claiming } of this.dispatchers.values()) await claiming;
     await Promise.allSettled(this.startsInFlight);
   }
 
-  /** Models whose free slots no claim is filling. */
   modelsWithRoom(): string[] {
     return [...this.dispatchers.values()]
       .filter(({ claiming, model }) => claiming === undefined && this.slots.free(model.id) > 0)
@@ -77,26 +66,19 @@ export class Dispatcher {
 
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
-    const dispatcher = this.dispatchers.get(modelId);
+    const mayStart = this.accepting && this.cluster.connected && this.slots.free(modelId) > 0;
     return (
-      this.accepting &&
-      dispatcher?.claiming === undefined &&
-      this.slots.free(modelId) > 0 &&
-      this.index.depth(modelId) === 0 &&
-      this.cluster.connected
+      mayStart && this.dispatchers.get(modelId)?.claiming === undefined && this.index.depth(modelId) === 0
     );
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
   submitAndStart(submission: Submission): Promise<boolean> {
-    const dispatcher = this.dispatchers.get(submission.modelId)!;
-    this.slots.take(dispatcher.model.id, 1);
-    const starting = this.startNow(dispatcher, submission);
+    const starting = this.startNow(this.dispatchers.get(submission.modelId)!, submission);
     this.startsInFlight.add(starting);
     return starting.finally(() => this.startsInFlight.delete(starting));
   }
 
-  /** Something of the model may wait. */
   wake(modelId: string): void {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
@@ -111,12 +93,9 @@ export class Dispatcher {
   private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
     const { model } = dispatcher;
     const { generation } = this.slots;
-    const started = await submitStarted(this.database, submission, {
-      nodeId: this.node.id,
-      timeoutMs: model.timeoutMs,
-      floor: dispatcher.isFloorFresh() ? dispatcher.claimFloor : null,
-      byMs: this.clock.now() + claimPatienceMs,
-    }).catch((error: unknown) => {
+    this.slots.take(model.id, 1);
+    const options = this.startOptions(dispatcher, dispatcher.claimFloor);
+    const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
       this.runs.suspectOrphans();
       this.release(dispatcher);
       throw error;
@@ -129,11 +108,10 @@ export class Dispatcher {
     const { id, keyId, priority, input } = submission;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
     const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
-    this.execute(dispatcher, { claimed: [{ id, priority, ...started, ...first }], generation });
+    this.execute(dispatcher, [{ id, priority, ...started, ...first }], generation);
     return true;
   }
 
-  /** Claims for one model until its slots are full or its queue is empty. */
   private async fill(dispatcher: ModelDispatcher): Promise<void> {
     const { id } = dispatcher.model;
     try {
@@ -143,11 +121,11 @@ export class Dispatcher {
         dispatcher.again = false;
         let claiming = this.claimInto(dispatcher);
         while (claiming !== undefined) {
-          const claimed = await claiming;
+          const execute = await claiming;
           claiming = dispatcher.hasMore ? this.claimInto(dispatcher) : undefined;
           // The database works on the next claim while this process starts what the last one brought.
           if (claiming !== undefined) await nextTurn();
-          this.execute(dispatcher, claimed);
+          execute();
         }
       } while (dispatcher.again && this.accepting && this.slots.free(id) > 0);
     } finally {
@@ -157,8 +135,8 @@ export class Dispatcher {
     if (this.accepting && this.slots.free(id) > 0 && this.index.depth(id) > 0) this.onUnclaimed();
   }
 
-  /** Undefined when there is no room. Never rejects. */
-  private claimInto(dispatcher: ModelDispatcher): Promise<ClaimedBatch> | undefined {
+  /** What it resolves to starts the claimed. Undefined when there is no room. Never rejects. */
+  private claimInto(dispatcher: ModelDispatcher): Promise<() => void> | undefined {
     const { model } = dispatcher;
     const limit = Math.min(dispatcher.maxItems, this.slots.free(model.id));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
@@ -166,46 +144,49 @@ export class Dispatcher {
     return this.claim(dispatcher, limit);
   }
 
-  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<ClaimedBatch> {
-    const { model } = dispatcher;
+  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<() => void> {
+    const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
-    const claimed = await claim(this.database, {
-      modelId: model.id,
-      nodeId: this.node.id,
-      limit,
-      timeoutMs: model.timeoutMs,
-      floor: dispatcher.isFloorFresh() ? (this.index.head(model.id) ?? null) : null,
-      byMs: this.clock.now() + claimPatienceMs,
-    }).catch((error: unknown) => {
+    const options = this.startOptions(dispatcher, this.index.head(modelId));
+    const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
       this.runs.suspectOrphans();
-      this.log.debug(`claim for ${model.id} failed: ${(error as Error).message}`);
+      this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
       return undefined;
     });
-    dispatcher.noteClaim(limit, claimed?.length);
-    if (claimed === undefined) {
-      this.slots.release(model.id, limit);
-      return { claimed: [], generation };
-    }
-    this.slots.release(model.id, limit - claimed.length);
+    dispatcher.noteClaim(limit, answer?.length);
+    const claimed = answer ?? [];
+    this.slots.release(modelId, limit - claimed.length);
     this.events.publish({
       removed: claimed.map(({ priority, seq, attempt }) => ({
-        modelId: model.id,
+        modelId,
         priority,
         seq,
         attempt: attempt - 1,
       })),
       changed: claimed.map(({ id }) => id),
     });
-    return { claimed, generation };
+    return () => this.execute(dispatcher, claimed, generation);
   }
 
-  private execute(dispatcher: ModelDispatcher, { claimed, generation }: ClaimedBatch): void {
+  private startOptions(
+    dispatcher: ModelDispatcher,
+    floor: ClaimFloor | undefined,
+  ): Omit<ClaimOptions, 'modelId' | 'limit'> {
+    return {
+      nodeId: this.cluster.nodeId,
+      timeoutMs: dispatcher.model.timeoutMs,
+      floor: (dispatcher.isFloorFresh() ? floor : undefined) ?? null,
+      byMs: this.clock.now() + claimPatienceMs,
+    };
+  }
+
+  private execute(dispatcher: ModelDispatcher, claimed: Claimed[], generation: number): void {
     const { model } = dispatcher;
     // An answer that came too late: the slots may be another node's by now, and the leases too.
     const isLate = this.slots.generation !== generation || !this.cluster.connected;
-    if (!isLate) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
     const release = (): void => this.release(dispatcher);
     if (!isLate) {
+      dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
       this.events.emit('request.started', () =>
         claimed.map(({ id, attempt }) => ({ id, modelId: model.id, attempt })),
       );

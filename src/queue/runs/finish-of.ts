@@ -1,5 +1,5 @@
 import type { Finish } from '../queries/finish.js';
-import { requestErrors } from '../request-errors.js';
+import { type RequestError, requestErrors } from '../request-errors.js';
 import type { AttemptFailure, CompletedRequest } from '../request-events.js';
 import type { RunEnd, RunExecution } from './run-execution.js';
 import { storable } from './run-log.js';
@@ -21,7 +21,7 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): R
     return { ...common, attemptOutcome: 'cancelled', error: requestErrors.cancelled(nowMs) };
   }
   const timedOut = end.kind === 'aborted';
-  const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : errorOf(end.error, nowMs);
+  const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : toError(end.error, nowMs);
   const message = execution.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
   const cause = timedOut ? undefined : causeOf(end.error);
   return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message, cause };
@@ -33,6 +33,11 @@ export function toCompleted(finish: RunFinish): CompletedRequest {
   const failure =
     outcome === 'failed' && error !== null ? { code: error.code, message: error.message, cause } : undefined;
   return { id, modelId, outcome, attempt, runMs, failure };
+}
+
+function toError(error: unknown, nowMs: number): RequestError {
+  const { message, options } = asRunFailure(error);
+  return requestErrors.failed(options.code, storable(message), nowMs, options);
 }
 
 export function toAttemptFailure(error: unknown): AttemptFailure {
@@ -50,12 +55,4 @@ function causeOf(error: unknown): Error | undefined {
 export function asRunFailure(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
   return new RunFailure('The runner broke.', { code: 'model_error', retryable: true, cause: error });
-}
-
-function errorOf(cause: unknown, nowMs: number): NonNullable<Finish['error']> {
-  const { message, options } = asRunFailure(cause);
-  return requestErrors.failed(options.code, storable(message), nowMs, {
-    ...(options.status === undefined ? {} : { status: options.status }),
-    ...(options.details === undefined ? {} : { details: options.details }),
-  });
 }

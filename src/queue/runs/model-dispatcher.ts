@@ -1,34 +1,29 @@
 import type { Model } from '../../models/model.js';
 import type { QueueKey } from '../waiting/queue-key.js';
 
-/** Most requests in one claim. */
 const claimLimit = 512;
 /** A look from the very front at least this often: a submission elsewhere may not be known here yet. */
 const floorMs = 1_000;
 
+export type ClaimFloor = Pick<QueueKey, 'priority' | 'seq'>;
+
 /** What the dispatcher knows of one model. */
 export class ModelDispatcher {
-  /** The claims in flight. */
   claiming: Promise<void> | undefined;
-  /** Something arrived while a claim was in flight. */
   again = false;
-  /** The last claim brought as many as it asked for. */
   hasMore = false;
-  /** Most requests in its next claim. */
   maxItems = claimLimit;
   /** The last key that was started here: while the queue is empty, what waits is behind it. */
-  claimFloor: Pick<QueueKey, 'priority' | 'seq'> | null = null;
-  /** When the last look without a floor was. */
+  claimFloor: ClaimFloor | undefined;
   private floorlessAt = -Infinity;
 
   constructor(readonly model: Model) {}
 
-  /** Whether a look from the very front is due. */
   get isDue(): boolean {
     return performance.now() - this.floorlessAt > floorMs;
   }
 
-  /** Whether the front of the queue as this node knows it will do; once a second a claim looks without a floor. */
+  /** Once a second a claim looks without a floor. */
   isFloorFresh(): boolean {
     if (!this.isDue) return true;
     this.floorlessAt = performance.now();

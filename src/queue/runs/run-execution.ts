@@ -1,7 +1,6 @@
 import type { Model } from '../../models/model.js';
-import type { LogWriter } from './log-writer.js';
 import type { Claimed } from '../queries/claim.js';
-import { type CappedEntry, RunLog } from './run-log.js';
+import { type CappedEntry, type LogWriter, RunLog } from './run-log.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 
 export type RunEnd =
@@ -14,10 +13,13 @@ const abortGraceMs = 5_000;
 
 /** One run going on, as its runner sees it: its signal, its timeout, its log. Knows nothing of the database. */
 export class RunExecution implements Run {
-  /** Writes its log; made with its first line. */
+  readonly requestId: string;
+  readonly attempt: number;
+  readonly input: string;
   writer: LogWriter | undefined;
+  /** Of all attempts of its request. */
+  cappedLog = new RunLog();
   private startedAt: number | undefined;
-  private runLog: RunLog | undefined;
   private stoppedBy: AbortReason | undefined;
   /** Made when the runner asks for the signal: to many a quick run it is the larger part of the work. */
   private abortController: AbortController | undefined;
@@ -28,23 +30,13 @@ export class RunExecution implements Run {
     readonly claimed: Claimed,
     readonly model: Model,
     private readonly onLog: (run: RunExecution, entry: CappedEntry) => void,
-  ) {}
-
-  get requestId(): string {
-    return this.claimed.id;
-  }
-
-  get attempt(): number {
-    return this.claimed.attempt;
+  ) {
+    ({ id: this.requestId, attempt: this.attempt, input: this.input } = claimed);
   }
 
   /** Since the runner was called; undefined: it was not. */
   get runMs(): number | undefined {
     return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
-  }
-
-  get input(): string {
-    return this.claimed.input;
   }
 
   get signal(): AbortSignal {
@@ -58,16 +50,6 @@ export class RunExecution implements Run {
   log(level: LogLevel, message: string, source: LogSource = 'runner'): void {
     const entry = this.cappedLog.admit(level, message, source);
     if (entry !== undefined) this.onLog(this, entry);
-  }
-
-  /** Made when it is asked for: most runs say nothing. */
-  get cappedLog(): RunLog {
-    return (this.runLog ??= new RunLog());
-  }
-
-  /** Before it runs: what earlier attempts have written. */
-  set cappedLog(log: RunLog) {
-    this.runLog = log;
   }
 
   /** Tells the run to stop; the first reason counts. */
@@ -87,23 +69,15 @@ export class RunExecution implements Run {
       this.settle = resolve;
       this.startedAt = performance.now();
       this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
-      this.run(runner);
-    });
-  }
-
-  private run(runner: Runner): void {
-    const broken = (error: unknown): void => {
-      this.end(
-        this.stoppedBy === undefined
-          ? { kind: 'failure', error }
-          : { kind: 'aborted', reason: this.stoppedBy },
+      const running = (async () => runner.run(this))(); // what it throws counts as a rejection
+      running.then(
+        (output) => this.end({ kind: 'output', output }),
+        (error: unknown) => {
+          const reason = this.stoppedBy;
+          this.end(reason === undefined ? { kind: 'failure', error } : { kind: 'aborted', reason });
+        },
       );
-    };
-    try {
-      runner.run(this).then((output) => this.end({ kind: 'output', output }), broken);
-    } catch (error) {
-      broken(error);
-    }
+    });
   }
 
   /** The first end counts. */

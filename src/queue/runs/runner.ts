@@ -11,7 +11,6 @@ export type AbortReason = 'cancelled' | 'timed_out' | 'shutdown' | 'lost';
 export interface Run {
   readonly requestId: string;
   readonly model: Model;
-  /** 1 for the first run. */
   readonly attempt: number;
   /** The input as JSON text, exactly as it was submitted. */
   readonly input: string;
@@ -21,12 +20,8 @@ export interface Run {
   log(level: LogLevel, message: string, source?: LogSource): void;
 }
 
-/** Runs requests of one kind of model. */
 export interface Runner {
-  /**
-   * Resolves with the output as JSON text. Rejects with a `RunFailure`, or with anything at all,
-   * which counts as a `model_error` that may be tried again. What it throws counts the same.
-   */
+  /** The output as JSON text. Rejects with a `RunFailure`; anything else is a `model_error` that may be tried again. */
   run(run: Run): Promise<string>;
 }
 

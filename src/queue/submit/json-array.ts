@@ -6,10 +6,7 @@ const closingBracket = 0x5d;
 
 const free: Buffer[] = [];
 
-/**
- * JSON values as one JSON array, in memory that is used again: a megabyte allocated for each batch and freed after
- * it kept the garbage collector busier than the service. `use` may read it until its promise settles.
- */
+/** In memory that is used again: a megabyte allocated for each batch kept the garbage collector busier than the rest. */
 export async function withJsonArray<T>(
   values: readonly Buffer[],
   use: (array: Buffer) => Promise<T>,

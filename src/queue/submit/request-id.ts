@@ -10,7 +10,6 @@ export function isRequestId(text: string): boolean {
   return uuidV7.test(text);
 }
 
-/** Random bytes of one id. */
 const idBytes = 16;
 /** Drawing them for many ids at once costs as much as for one. */
 const idsPerDraw = 256;
@@ -27,7 +26,6 @@ export class RequestIds {
     return v7({ msecs: this.clock.now(), random: this.draw() });
   }
 
-  /** Each byte is used once. */
   private draw(): Uint8Array {
     if (this.used === this.random.length) {
       randomFillSync(this.random);

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Pipeline } from '../../database/pipeline.js';
-import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
@@ -18,7 +17,6 @@ export type NewRequest = Omit<Submission, 'id'>;
 
 export interface Idempotency {
   key: string;
-  /** SHA-256 of what was asked. */
   fingerprint: Buffer;
 }
 
@@ -37,10 +35,8 @@ interface Written<T> {
 type WritePath = 'pipeline' | 'connection';
 
 /**
- * Writes requests and publishes them, so that no position rises after a caller saw it. Most go through one pipeline,
- * which draws seqs and commits in one order. Those on connections of their own may commit against the order of their
- * seqs: each request is published as soon as it is written, and answered when the writes that were in flight on other
- * connections at that moment are published too.
+ * Writes requests and publishes them, so that no position rises after a caller saw it: a pipeline draws seqs and commits
+ * in one order, other connections do not. So a caller is answered when what was in flight on those is published too.
  */
 @Injectable()
 export class Submissions {
@@ -63,29 +59,19 @@ export class Submissions {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
     const weigh = ({ input }: Submission): number => (isTrimmed(input) ? input.length : Infinity);
-    const isolate = (error: unknown): boolean => !isDatabaseUnavailable(error);
-    this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), {
-      maxItems: 128,
-      maxWeight: 1024 * 1024,
-      weigh,
-      writers: 3,
-      earlyItems: 16,
-      itemsBehind: 8,
-      isolate,
-    });
-    this.large = new Batcher((items) => this.submitAll(items, 'connection'), {
-      maxItems: 128,
-      maxWeight: 512 * 1024,
-      weigh,
-      writers: 3,
-      isolate,
-    });
+    const options = { maxItems: 128, maxWeight: 512 * 1024, weigh, writers: 3 };
+    const ofSmall = { ...options, maxWeight: 1024 * 1024, earlyItems: 16, itemsBehind: 8 };
+    this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
+    this.large = new Batcher((items) => this.submitAll(items, 'connection'), options);
   }
 
-  /** Resolves with the id once the request is committed. */
   async submit(request: NewRequest): Promise<string> {
     const submission = { ...request, id: this.ids.next() };
-    await this.put(submission);
+    const startsNow = this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
+    if (startsNow && (await this.startImmediately(submission))) return submission.id;
+    const batches = submission.input.length < largeBytes ? this.small : this.large;
+    const { visibleAfter } = await batches.add(submission);
+    await visibleAfter;
     return submission.id;
   }
 
@@ -109,27 +95,11 @@ export class Submissions {
     return { id: result.id, replayed: true };
   }
 
-  private async put(submission: Submission): Promise<void> {
-    if (
-      this.isIdle &&
-      this.dispatcher.hasRoomNow(submission.modelId) &&
-      (await this.startImmediately(submission))
-    )
-      return;
-    const batches = submission.input.length < largeBytes ? this.small : this.large;
-    const { visibleAfter } = await batches.add(submission);
-    await visibleAfter;
-  }
-
-  /** There is nothing that a submission could share a statement with. */
+  /** Nothing that a submission could share a statement with. */
   private get isIdle(): boolean {
     const { pipeline, connection } = this.inFlight;
-    return (
-      !this.startsImmediately &&
-      pipeline.size + connection.size === 0 &&
-      this.small.isIdle &&
-      this.large.isIdle
-    );
+    const areIdle = pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle;
+    return areIdle && !this.startsImmediately;
   }
 
   private async submitAll(items: Submission[], path: WritePath): Promise<Written<Submitted>[]> {
@@ -164,14 +134,11 @@ export class Submissions {
     const ended = writing.then(publish, () => undefined);
     this.inFlight[path].add(ended);
     await ended.finally(() => this.inFlight[path].delete(ended));
-    return { result: await writing, visibleAfter: this.othersInFlight(path) };
-  }
-
-  private othersInFlight(path: WritePath): Promise<unknown> | undefined {
     const { pipeline, connection } = this.inFlight;
     // What follows in the pipeline draws its seqs later.
-    const others = path === 'pipeline' ? connection : new Set([...pipeline, ...connection]);
-    return others.size === 0 ? undefined : Promise.all(others);
+    const others = path === 'pipeline' ? [...connection] : [...pipeline, ...connection];
+    const visibleAfter = others.length === 0 ? undefined : Promise.all(others);
+    return { result: await writing, visibleAfter };
   }
 
   private publish(items: Submission[], seqs: { seq: number }[]): void {
@@ -179,18 +146,12 @@ export class Submissions {
       items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
     );
     this.events.publish({
-      added: items.map(({ modelId, priority }, i) => ({
-        modelId,
-        priority,
-        seq: seqs[i]!.seq,
-        attempt: 0,
-      })),
+      added: items.map(({ modelId, priority }, i) => ({ modelId, priority, seq: seqs[i]!.seq, attempt: 0 })),
       work: [...new Set(items.map(({ modelId }) => modelId))],
     });
   }
 }
 
-/** An object without space around it. */
 function isTrimmed(json: Buffer): boolean {
   return json[0] === 0x7b && json.at(-1) === 0x7d;
 }

@@ -24,10 +24,10 @@ it('holds a number once', () => {
 
 it('is empty at first and again after everything was removed', () => {
   const set = new OrderedSet();
-  expect([set.size, set.has(1), set.remove(1), set.rank(1)]).toEqual([0, false, false, 0]);
+  expect([set.size, set.remove(1), set.rank(1)]).toEqual([0, false, 0]);
   for (let value = 0; value < 3_000; value++) set.add(value);
   for (let value = 0; value < 3_000; value++) set.remove(value);
-  expect([set.size, set.has(1), set.rank(5_000)]).toEqual([0, false, 0]);
+  expect([set.size, set.remove(1), set.rank(5_000)]).toEqual([0, false, 0]);
   expect(set.add(7)).toBe(true);
   expect(set.rank(8)).toBe(1);
 });
@@ -61,5 +61,5 @@ it.each([1, 2, 3])('agrees with a plain sorted list after many random changes (s
   const sorted = [...truth].sort((a, b) => a - b);
   expect(set.size).toBe(sorted.length);
   expect(ranksOf(set, sorted)).toEqual(sorted.map((_, index) => index));
-  expect(sorted.every((value) => set.has(value))).toBe(true);
+  expect(sorted.every((value) => !set.add(value))).toBe(true);
 });

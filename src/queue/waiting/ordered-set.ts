@@ -1,22 +1,16 @@
 const blockSize = 512;
 
 /**
- * A set of ascending numbers that answers "how many are below?" without counting them: sorted blocks of a few
- * hundred, whose sizes are summed when they are asked for. Appending at the end and removing at the front, which
- * is what a queue does, cost the same at a million as at a hundred.
+ * Ascending numbers in sorted blocks of a few hundred, whose sizes are summed when a rank is asked for. What a queue
+ * does, appending at the end and removing at the front, costs the same at a million as at a hundred.
  */
 export class OrderedSet {
   private blocks: number[][] = [];
-  private count = 0;
+  size = 0;
   /** How many numbers are in the blocks before each: right up to `summed`, and there until a block before changes. */
   private readonly before: number[] = [0];
   private summed = 0;
 
-  get size(): number {
-    return this.count;
-  }
-
-  /** Its smallest number; undefined when it is empty. */
   first(): number | undefined {
     return this.blocks[0]?.[0];
   }
@@ -42,7 +36,7 @@ export class OrderedSet {
 
   /** False when it was not there. */
   remove(value: number): boolean {
-    if (this.count === 0) return false;
+    if (this.size === 0) return false;
     const index = this.blockOf(value);
     const block = this.blocks[index];
     const at = block === undefined ? -1 : lowerBound(block, value);
@@ -53,12 +47,6 @@ export class OrderedSet {
     return true;
   }
 
-  has(value: number): boolean {
-    const block = this.blocks[this.blockOf(value)];
-    return block !== undefined && block[lowerBound(block, value)] === value;
-  }
-
-  /** How many of its numbers are smaller than `value`. */
   rank(value: number): number {
     const index = this.blockOf(value);
     for (; this.summed < index; this.summed++) {
@@ -69,7 +57,7 @@ export class OrderedSet {
   }
 
   private changed(index: number, by = 1): void {
-    this.count += by;
+    this.size += by;
     this.summed = Math.min(this.summed, index);
   }
 

@@ -8,13 +8,11 @@ export interface EntryChange extends QueueKey {
   attempt: number;
 }
 
-/** model → priority → seqs. */
 type ModelQueues = Map<string, Map<number, OrderedSet>>;
 
 /**
- * All waiting requests, in memory, for exact positions at any depth. Fed by the node's own changes and by those that
- * other nodes publish. Changes may arrive in any order and more than once: an entry is known by its key and its
- * attempt, and a late message cannot bring back one that was removed.
+ * All waiting requests, for exact positions at any depth. Changes may arrive in any order and more than once: an entry
+ * is known by its key and its attempt, and a late message cannot bring back one that was removed.
  */
 @Injectable()
 export class WaitingIndex {
@@ -46,7 +44,6 @@ export class WaitingIndex {
     return ahead;
   }
 
-  /** The key of the first in the queue; undefined when the queue is empty. */
   head(modelId: string): QueueKey | undefined {
     let head: QueueKey | undefined;
     for (const [priority, queue] of this.models.get(modelId) ?? []) {
@@ -57,12 +54,10 @@ export class WaitingIndex {
     return head;
   }
 
-  /** How many wait, by model. */
   depths(): Map<string, number> {
     return new Map([...this.models.keys()].map((modelId) => [modelId, this.depth(modelId)]));
   }
 
-  /** How many wait for the model. */
   depth(modelId: string): number {
     let depth = 0;
     for (const queue of this.models.get(modelId)?.values() ?? []) depth += queue.size;

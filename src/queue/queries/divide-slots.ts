@@ -3,11 +3,11 @@ import { statement } from '../../database/statement.js';
 
 export interface SlotRequest {
   modelId: string;
-  /** Slots of the old share that runs occupy now. */
+  /** Slots of the old grant that runs occupy now. */
   retained: number;
 }
 
-export interface SlotShare {
+export interface SlotGrant {
   modelId: string;
   /** What this node may run of the model from now on; below `retained` never. */
   slots: number;
@@ -46,11 +46,11 @@ FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
 ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
 
 /** undefined: this node is not registered any more and may run nothing. */
-export async function shareSlots(
+export async function divideSlots(
   database: Database,
   nodeId: string,
   requested: SlotRequest[],
-): Promise<SlotShare[] | undefined> {
+): Promise<SlotGrant[] | undefined> {
   const ids = requested.map(({ modelId }) => modelId);
   return database.transaction(async (query) => {
     const models = await query<{ id: string; concurrency: number }>(lockModels, [ids]);
@@ -60,23 +60,23 @@ export async function shareSlots(
     const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
     const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
     const retained = new Map(requested.map((request) => [request.modelId, request.retained]));
-    const shares = models.map(({ id, concurrency }) => {
-      const fair = fairShare(id, concurrency, rank, schedulers.length);
+    const granted = models.map(({ id, concurrency }) => {
+      const fair = fairGrant(id, concurrency, rank, schedulers.length);
       const free = Math.max(0, concurrency - (others.get(id) ?? 0));
       const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
       return { modelId: id, slots, settled: slots === fair };
     });
     await query(writeGrants, [
-      shares.map(({ modelId }) => modelId),
+      granted.map(({ modelId }) => modelId),
       nodeId,
-      shares.map(({ slots }) => slots),
+      granted.map(({ slots }) => slots),
     ]);
-    return shares;
+    return granted;
   });
 }
 
 /** The remainder goes to different nodes for different models, so that single slots spread over the nodes. */
-export function fairShare(modelId: string, concurrency: number, rank: number, nodes: number): number {
+export function fairGrant(modelId: string, concurrency: number, rank: number, nodes: number): number {
   let hash = 0;
   for (const character of modelId) hash = (hash * 31 + character.codePointAt(0)!) >>> 0;
   const turn = (rank + hash) % nodes;

@@ -1,0 +1,23 @@
+import { fairGrant } from './divide-slots.js';
+
+const grants = (modelId: string, concurrency: number, nodes: number): number[] =>
+  Array.from({ length: nodes }, (_, rank) => fairGrant(modelId, concurrency, rank, nodes));
+
+it('grants sum up to the concurrency, whatever the model and the number of nodes', () => {
+  for (const modelId of ['a', 'acme/image/upscale', 'demo/text/echo', 'z'.repeat(256)]) {
+    for (let nodes = 1; nodes <= 12; nodes++) {
+      for (const concurrency of [1, 2, 3, 7, 8, 100, 10_000]) {
+        const all = grants(modelId, concurrency, nodes);
+        expect(all.reduce((sum, slots) => sum + slots, 0)).toBe(concurrency);
+        expect(Math.max(...all) - Math.min(...all)).toBeLessThanOrEqual(1);
+      }
+    }
+  }
+});
+
+it('a node alone has all of it', () => expect(grants('a/b', 8, 1)).toEqual([8]));
+
+it('single slots of many models are spread over the nodes', () => {
+  const holders = new Set(Array.from({ length: 50 }, (_, i) => grants(`model/${i}`, 1, 3).indexOf(1)));
+  expect(holders).toEqual(new Set([0, 1, 2]));
+});
