@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import type { KeyStore, NewKey } from '../key-store.js';
+import { KeySecret } from '../key-secret.js';
+import type { KeysService, NewKey } from '../keys.service.js';
 import { keysProgram } from './keys-program.js';
 
 interface Outcome {
@@ -11,11 +12,11 @@ interface Outcome {
 async function run(...args: string[]): Promise<Outcome> {
   const outcome: Outcome = {};
   const store = {
-    add: (_secret: unknown, key: NewKey) => {
+    create: (key: NewKey) => {
       outcome.added = key;
-      return Promise.resolve(true);
+      return Promise.resolve(KeySecret.generate());
     },
-  } as unknown as KeyStore;
+  } as unknown as KeysService;
   const program = keysProgram(async (work) => void (await work(store)));
   for (const command of [program, ...program.commands]) quiet(command);
   try {
