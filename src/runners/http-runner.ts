@@ -8,8 +8,7 @@ import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
-import { readJsonOutput } from './json-output.js';
-import { readNdjsonOutput } from './ndjson-output.js';
+import { readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
 
@@ -37,20 +36,15 @@ export class HttpRunner implements Runner {
 
   async run(run: Run): Promise<string> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
-    const answer = await exchange(
-      {
-        url,
-        body: run.input,
-        headers: {
-          accept: 'application/json, application/x-ndjson',
-          'user-agent': 'nowserving',
-          ...headers,
-          ...ownHeaders(run),
-        },
-        connectTimeoutMs: this.connectTimeoutMs,
-      },
-      run.signal,
-    );
+    const own = ownHeaders(run);
+    const accept = 'application/json, application/x-ndjson';
+    const answer = await exchange({
+      url,
+      body: run.input,
+      headers: { accept, 'user-agent': 'nowserving', ...headers, ...own },
+      connectTimeoutMs: this.connectTimeoutMs,
+      signal: run.signal,
+    });
     try {
       return await this.read(answer, run);
     } finally {
@@ -59,28 +53,24 @@ export class HttpRunner implements Runner {
   }
 
   private async read(answer: HttpAnswer, run: Run): Promise<string> {
-    if (answer.status < 200 || answer.status > 299) throw await failureOf(answer);
-    const encoding = answer.headers['content-encoding'] ?? 'identity';
+    const { status, headers, chunks } = answer;
+    const { maxOutputBytes } = this.config;
+    if (status < 200 || status > 299) throw await failureOf(answer);
+    const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
-    const [contentType = ''] = (answer.headers['content-type'] ?? '').toLowerCase().split(';');
-    switch (contentType.trim()) {
-      case 'application/json':
-        return readJsonOutput(answer, this.config.maxOutputBytes);
-      case 'application/x-ndjson':
-        return readNdjsonOutput(answer, this.config.maxOutputBytes, run);
-      default:
-        throw unreadable(
-          `expected application/json or application/x-ndjson, got ${contentType.trim().slice(0, 100) || 'no content type'}`,
-        );
-    }
+    const type = /^[^;]*/
+      .exec(headers['content-type'] ?? '')![0]
+      .trim()
+      .toLowerCase();
+    if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
+    if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
+    const got = type.slice(0, 100) || 'no content type';
+    throw unreadable(`expected application/json or application/x-ndjson, got ${got}`);
   }
 }
 
 function unreadable(reason: string): RunFailure {
-  return new RunFailure(`The model's answer cannot be read: ${reason}.`, {
-    code: 'model_error',
-    retryable: false,
-  });
+  return new RunFailure(`The model's answer cannot be read: ${reason}.`);
 }
 
 /** What is said here alone. */
@@ -97,14 +87,16 @@ function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>):
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
   // Of the body and the connection.
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
+  ...[
+    'connection',
+    'content-length',
+    'expect',
+    'keep-alive',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+  ],
 ]);
 
 function readHeaders(value: unknown): Record<string, string> {
