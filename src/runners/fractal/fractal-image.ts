@@ -1,7 +1,15 @@
-import type { Drawing } from './drawing.js';
 import { Orbit } from './orbit.js';
 import { PaletteTable, srgbByte } from './palette.js';
 import { type Scene, sceneOf } from './scene.js';
+
+/** All that decides the picture. */
+export interface Drawing {
+  width: number;
+  height: number;
+  /** A point that has not escaped after so many iterations belongs to the set. */
+  steps: number;
+  seed: number;
+}
 
 /** Samples along each side of a pixel. */
 const samplesPerSide = 3;

@@ -1,5 +1,4 @@
 import { palettes } from './palette.js';
-import { pick, seededRandom } from './random.js';
 
 /** Where to look and in which colours; everything follows from the seed. */
 export interface Scene {
@@ -74,4 +73,19 @@ export function sceneOf(seed: number): Scene {
   }
   const [re, im, radius] = pick(mandelbrotPlaces, random);
   return { ...look, julia: undefined, center: [re, im], radius: radius * between(0.6, 1.3) };
+}
+
+/** Numbers in [0, 1) that follow from a seed (mulberry32). */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function pick<T>(choices: readonly T[], random: () => number): T {
+  return choices[Math.floor(random() * choices.length)]!;
 }
