@@ -10,7 +10,12 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
-import type { Fault } from './models-file-error.js';
+
+interface Fault {
+  /** From 1; undefined: the file as a whole. */
+  line: number | undefined;
+  message: string;
+}
 
 /** A YAML text whose nodes still know their lines, and what was found wrong with it so far. */
 export class YamlSource {
