@@ -131,9 +131,7 @@ function baseUrl(value: string): string {
 }
 
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+export class ConfigError extends Error {}
 
 export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const texts = Object.entries(environment).map(([name, text]) => [name, text?.trim() || undefined]);

@@ -114,8 +114,8 @@ class ModelsReader {
     const node = map.node('input_schema');
     try {
       if (node !== null) {
-        const schema = source.value(node);
-        assertObject(schema);
+        if (!isMap(node)) throw new Error('expected a JSON Schema: a map such as { type: object, … }');
+        const schema = source.value(node) as Record<string, unknown>;
         return { inputSchema: schema, validate: this.schemas.compile(schema) };
       }
     } catch (error) {
@@ -134,11 +134,5 @@ class ModelsReader {
     if (isMap(node)) return new OptionMap(this.source, node);
     this.source.fault(node, expected);
     return undefined;
-  }
-}
-
-function assertObject(value: unknown): asserts value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error('expected a JSON Schema: a map such as { type: object, … }');
   }
 }

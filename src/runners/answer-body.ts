@@ -8,29 +8,27 @@ const maxDepth = 1_000;
 /** The whole body as text. Throws when it is longer than `maxBytes`, or not UTF-8. */
 export async function readBody(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    parts.push(chunk);
-  }
-  return decode(Buffer.concat(parts, size));
+  if ((await collect(chunks, maxBytes, parts)) > maxBytes) throw tooLarge(maxBytes);
+  return decode(Buffer.concat(parts));
 }
 
 /** The first `maxBytes` of a body that need not be whole nor valid, for what a model says of its failure. */
 export async function readBeginning(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of chunks) {
-      parts.push(chunk);
-      size += chunk.length;
-      if (size >= maxBytes) break;
-    }
-  } catch {
-    // The status has said already that the run failed; the rest of the words is not worth another error.
-  }
+  // The status has said already that the run failed; the rest of the words is not worth another error.
+  await collect(chunks, maxBytes, parts).catch(() => undefined);
   return Buffer.concat(parts).subarray(0, maxBytes);
+}
+
+/** Stops once there are more than `maxBytes`. Returns how many there are. */
+async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number, into: Buffer[]): Promise<number> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    into.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  return size;
 }
 
 /** The lines of a body, however its chunks cut them, the last with or without its line feed. */

@@ -117,20 +117,17 @@ function readHeaders(value: unknown): Record<string, string> {
 
 function headerFault(name: string, value: unknown): string | undefined {
   if (reservedHeaders.has(name)) return 'is set by the service itself';
-  if (!passes(() => validateHeaderName(name))) return 'is not the name of a header';
   if (typeof value !== 'number' && (typeof value !== 'string' || value.length > maxTextLength)) {
     return `expected a text of at most ${maxTextLength} characters`;
   }
-  // Node's own message would do, but this one is sure never to hold the value.
-  if (!passes(() => validateHeaderValue(name, String(value)))) return 'holds a character no header may hold';
-  return undefined;
-}
-
-function passes(check: () => void): boolean {
+  let fault = 'is not the name of a header';
   try {
-    check();
-    return true;
+    validateHeaderName(name);
+    fault = 'holds a character no header may hold';
+    validateHeaderValue(name, String(value));
+    return undefined;
   } catch {
-    return false;
+    // Node's own message would do, but this one is sure never to hold the value.
+    return fault;
   }
 }
