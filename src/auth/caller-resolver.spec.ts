@@ -2,9 +2,7 @@ import { parseAuthorization } from './caller-resolver.js';
 
 test.each(['Key abc', 'key abc', 'Bearer abc', 'BEARER   abc', '  Key abc  '])(
   '"%s" presents a key',
-  (header) => {
-    expect(parseAuthorization(header)).toBe('abc');
-  },
+  (header) => expect(parseAuthorization(header)).toBe('abc'),
 );
 
 const malformed = ['', ' ', 'Key', 'Key ', 'Basic abc', 'Keyabc', 'Key a b', 'Key a\tb', 'Key ä'];

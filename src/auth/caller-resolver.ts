@@ -5,7 +5,6 @@ import { CallerFinder } from './caller-finder.js';
 import type { Caller } from './caller.js';
 import { hashOf } from './key-secret.js';
 
-/** What the `Authorization` of a call turned out to be. */
 export type Resolution =
   { kind: 'anonymous' } | { kind: 'invalid'; reason: string } | { kind: 'caller'; caller: Caller };
 

@@ -14,5 +14,4 @@ export const CurrentCaller = createParamDecorator(
     context.switchToHttp().getRequest<GuardedRequest>().caller,
 );
 
-/** The scope that a key needs for a route that is `@Limited`. */
 export const RequireScope = Reflector.createDecorator<Scope>();

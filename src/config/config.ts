@@ -58,10 +58,9 @@ export class Config {
   @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler'))
   role: Role = 'all';
 
-  @Setting('PUBLIC_BASE_URL', Parsed(baseUrl))
+  @Setting('PUBLIC_BASE_URL', Parsed((url: string) => parseUrl(url, 'http:', 'https:').replace(/\/+$/, '')))
   publicBaseUrl: string | undefined;
 
-  /** Express's `trust proxy`: false, a number of hops, or a list of addresses. */
   @Setting('TRUST_PROXY', Parsed(parseAddressList))
   trustProxy: boolean | number | string[] = false;
 
@@ -109,7 +108,6 @@ export class Config {
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 
-/** A field that a variable of the environment sets, if its text meets the rules. */
 function Setting(name: string, ...rules: PropertyDecorator[]): PropertyDecorator {
   return allOf(Expose({ name }), ...rules, (_, property) => variables.set(property, name));
 }
@@ -123,11 +121,7 @@ function Lowercase(): PropertyDecorator {
 }
 
 function databaseUrl(value: string): string {
-  return parseUrl(value, ['postgres:', 'postgresql:']);
-}
-
-function baseUrl(value: string): string {
-  return parseUrl(value, ['http:', 'https:']).replace(/\/+$/, '');
+  return parseUrl(value, 'postgres:', 'postgresql:');
 }
 
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */

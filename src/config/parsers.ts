@@ -8,7 +8,7 @@ export function parseSwitch(value: string): boolean {
   return text === 'on';
 }
 
-export function parseUrl(value: string, protocols: readonly string[]): string {
+export function parseUrl(value: string, ...protocols: readonly string[]): string {
   if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
     throw new Error(`expected a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
   }

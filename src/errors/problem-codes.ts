@@ -1,6 +1,5 @@
 interface ProblemKind {
   status: number;
-  /** RFC 9457's. */
   title: string;
   /** Whether the same call may be sent again: `as a new request` means that this one has ended. */
   retry: 'no' | 'after a wait' | 'as a new request';

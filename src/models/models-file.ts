@@ -11,24 +11,18 @@ import { YamlSource } from './yaml-source.js';
 const maxFileBytes = 1024 ** 2;
 const maxModels = 1_000;
 
+/** What a file may refer to, and the kinds of runners that it may name. */
+type Context = [environment: Config['environment'], kinds: readonly RunnerKind[]];
+
 /** Reads and checks the models file. Throws a `ConfigError` that names every fault with its line. */
-export function loadModelsFile(
-  path: string,
-  environment: Config['environment'],
-  kinds: readonly RunnerKind[],
-): Model[] {
-  return parseModels(readText(path), path, environment, kinds);
+export function loadModelsFile(path: string, ...context: Context): Model[] {
+  return parseModels(readText(path), path, ...context);
 }
 
 /** `file` is how messages call it. */
-export function parseModels(
-  text: string,
-  file: string,
-  environment: Config['environment'],
-  kinds: readonly RunnerKind[],
-): Model[] {
+export function parseModels(text: string, file: string, ...context: Context): Model[] {
   const source = new YamlSource(text);
-  const models = source.isReadable ? new ModelsReader(source, environment, kinds).read() : [];
+  const models = source.isReadable ? new ModelsReader(source, ...context).read() : [];
   if (source.faults.length === 0) return models;
   const lines = source.faults
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))

@@ -38,12 +38,7 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     const { secure, options } = targetOf(call.url);
     const body = Buffer.from(call.body);
     const headers = { ...call.headers, 'content-length': body.length };
-    const request = (secure ? https : http).request({ ...options, headers });
-    const abort = (): void => {
-      request.destroy();
-      reject(stopped(signal));
-    };
-    signal.addEventListener('abort', abort, { once: true });
+    const request = (secure ? https : http).request({ ...options, headers, signal });
     let connecting: NodeJS.Timeout | undefined;
     request.on('socket', (socket) => {
       if (request.reusedSocket) {
@@ -60,10 +55,7 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
     });
     request.on('error', (error) => reject(signal.aborted ? stopped(signal) : connectionFailure(error)));
-    request.on('close', () => {
-      clearTimeout(connecting);
-      signal.removeEventListener('abort', abort);
-    });
+    request.on('close', () => clearTimeout(connecting));
     request.on('response', (response) => {
       noteAnswer(response.socket, response);
       // The reader of the chunks gets the error; without a listener it would end the process.

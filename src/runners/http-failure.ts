@@ -42,7 +42,6 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status <= 499;
 }
 
-/** JSON, or else the beginning of the text. */
 async function readDetails(chunks: HttpAnswer['chunks']): Promise<unknown> {
   const text = (await readBeginning(chunks, maxJsonBytes)).toString('utf8');
   const json = parseJson(text);

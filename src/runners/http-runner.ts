@@ -15,7 +15,7 @@ const maxTextLength = 8_192;
 class HttpRunnerOptions extends RunnerOptions {
   @Required()
   @Text(maxTextLength)
-  @Parsed((url: unknown) => (typeof url === 'string' ? parseUrl(url, ['http:', 'https:']) : url))
+  @Parsed((url: unknown) => (typeof url === 'string' ? parseUrl(url, 'http:', 'https:') : url))
   url!: string;
 
   /** By their names in lower case. */

@@ -18,7 +18,6 @@ const levels: Record<string, LogLevel> = {
   FATAL: 'ERROR',
 };
 
-/** The whole answer is the output. */
 export async function readJsonOutput(chunks: Chunks, maxBytes: number): Promise<string> {
   const text = await readBody(chunks, maxBytes);
   if (parseJson(text) !== undefined) return text;

@@ -19,7 +19,6 @@ export function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
   };
 }
 
-/** For people: one line a key. */
 export function toTable(keys: readonly ApiKey[], now: Date): string {
   const rows = [
     ['PREFIX', 'NAME', 'STATE', 'SCOPES', 'MODELS', 'LIMITS', 'LAST USED', 'ID'],

@@ -2,7 +2,6 @@ import { Orbit } from './orbit.js';
 import { PaletteTable, srgbByte } from './palette.js';
 import { type Scene, sceneOf } from './scene.js';
 
-/** All that decides the picture. */
 export interface Drawing {
   width: number;
   height: number;
@@ -11,7 +10,6 @@ export interface Drawing {
   seed: number;
 }
 
-/** Samples along each side of a pixel. */
 const samplesPerSide = 3;
 const lightHeight = 1.4;
 

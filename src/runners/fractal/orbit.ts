@@ -13,7 +13,6 @@ export class Orbit {
   /** The slope of the surface of counts, a unit vector. */
   slopeX = 0;
   slopeY = 0;
-  /** How near the orbit came to the origin. */
   nearest = 0;
 
   constructor(
