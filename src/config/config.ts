@@ -15,6 +15,8 @@ import type { RateLimits } from './rate-limits.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
 
+const keyMessage = 'expected 16 to 200 printable characters without spaces';
+
 /** By field, the variable that sets it. */
 const variables = new Map<string | symbol, string>();
 
@@ -44,12 +46,7 @@ export class Config {
   @Setting('DATA_DIR')
   dataDir = '.data';
 
-  @Setting(
-    'BOOTSTRAP_API_KEY',
-    Matches(/^[\x21-\x7e]{16,200}$/, {
-      message: 'expected 16 to 200 printable characters without spaces',
-    }),
-  )
+  @Setting('BOOTSTRAP_API_KEY', Matches(/^[\x21-\x7e]{16,200}$/, { message: keyMessage }))
   bootstrapApiKey: string | undefined;
 
   @Setting('MODELS_FILE')
