@@ -58,10 +58,8 @@ export class HttpRunner implements Runner {
     if (status < 200 || status > 299) throw await failureOf(answer);
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
-    const type = /^[^;]*/
-      .exec(headers['content-type'] ?? '')![0]
-      .trim()
-      .toLowerCase();
+    const [contentType = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
+    const type = contentType.trim();
     if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
     if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
     const got = type.slice(0, 100) || 'no content type';
