@@ -9,7 +9,6 @@ export class Limits1790000000003 implements MigrationInterface {
     await db.query(`
       CREATE TABLE limit_holder (
         id uuid NOT NULL,
-        node_id uuid NOT NULL,
         beat bigint NOT NULL DEFAULT 0,
         CONSTRAINT limit_holder_pkey PRIMARY KEY (id)
       ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100)`);

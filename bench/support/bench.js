@@ -129,7 +129,9 @@ export class Bench {
    */
   load(subject, script, { connections, seconds = this.turnSeconds }) {
     const { url } = subject;
-    return this.#withCpu(subject, () => wrk({ url, directory: this.directory, script, connections, seconds }));
+    return this.#withCpu(subject, () =>
+      wrk({ url, directory: this.directory, script, connections, seconds }),
+    );
   }
 
   async #withCpu(subject, run) {

@@ -61,7 +61,15 @@ export function checkLimits(
 
 function useOf(uses: Map<string, LimitUse>, routes: RouteClass, { name }: RateWindow): LimitUse {
   const id = `${routes} ${name}`;
-  const counts = { callers: 0, fullest: 0, fullestCaller: '', refused: 0, judged: 0, unduly: 0, undulyOf: {} };
+  const counts = {
+    callers: 0,
+    fullest: 0,
+    fullestCaller: '',
+    refused: 0,
+    judged: 0,
+    unduly: 0,
+    undulyOf: {},
+  };
   const use = uses.get(id) ?? { routes, window: name, ...counts };
   uses.set(id, use);
   return use;

@@ -35,7 +35,10 @@ export function toRequest(budget: Budget, nodes: number, now: number): GrantRequ
     wanted: windows.map(({ window: { limit }, share, runsLow }, i) => {
       if (nodes === 1) return limit - share;
       if (needed[i] === 0 && !runsLow) return 0;
-      return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + Math.ceil((limit * prefetchPart) / nodes));
+      return Math.max(
+        Math.ceil(limit / nodes) - share,
+        needed[i]! + Math.ceil((limit * prefetchPart) / nodes),
+      );
     }),
   };
 }

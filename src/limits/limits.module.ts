@@ -8,12 +8,13 @@ import { LimitAskEntity } from './entities/limit-ask.entity.js';
 import { LimitHolderEntity } from './entities/limit-holder.entity.js';
 import { LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
+import { ShareDatabase } from './share-database.js';
 import { ShareStorage } from './share-storage.js';
 import { Shares } from './shares.js';
 
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitHolderEntity, LimitShareEntity])],
-  providers: [Gate, Shares, ShareStorage],
+  providers: [Gate, ShareDatabase, Shares, ShareStorage],
   exports: [Gate, ShareStorage],
 })
 class SharesModule {}

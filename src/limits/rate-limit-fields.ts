@@ -8,18 +8,7 @@ const policies = new WeakMap<RateLimits[number], string>();
  * seconds from now, and all windows as in draft-ietf-httpapi-ratelimit-headers-10.
  */
 export function rateLimitFields(windows: readonly WindowState[]): string[] {
-  let tighter = windows[0]!;
-  let policy = '';
-  let state = '';
-  for (const each of windows) {
-    if (isTighter(each, tighter)) tighter = each;
-    if (policy !== '') {
-      policy += ', ';
-      state += ', ';
-    }
-    policy += policyOf(each);
-    state += `"${each.window.name}";r=${each.remaining};t=${wholeSeconds(each.resetMs)}`;
-  }
+  const tighter = windows.reduce((one, other) => (isTighter(other, one) ? other : one));
   return [
     'X-RateLimit-Limit',
     String(tighter.window.limit),
@@ -28,10 +17,14 @@ export function rateLimitFields(windows: readonly WindowState[]): string[] {
     'X-RateLimit-Reset',
     String(wholeSeconds(tighter.resetMs)),
     'RateLimit-Policy',
-    policy,
+    windows.map(policyOf).join(', '),
     'RateLimit',
-    state,
+    windows.map(stateOf).join(', '),
   ];
+}
+
+function stateOf({ window, remaining, resetMs }: WindowState): string {
+  return `"${window.name}";r=${remaining};t=${wholeSeconds(resetMs)}`;
 }
 
 function policyOf({ window }: WindowState): string {

@@ -1,27 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
-import type { Database } from '../database/database.js';
-import type { LimitAskEntity } from './entities/limit-ask.entity.js';
-import type { LimitShareEntity } from './entities/limit-share.entity.js';
-import { grantShares } from './queries/grant-shares.js';
-import { registerHolder } from './queries/register-holder.js';
-import { leaveShares, writeShares } from './queries/write-shares.js';
-import type { ShareStore } from './share-store.js';
-
-export interface ShareRows {
-  shares: Repository<LimitShareEntity>;
-  asks: Repository<LimitAskEntity>;
-}
+import { Database } from '../database/database.js';
+import type { BudgetKey } from './budget.js';
+import { LimitAskEntity } from './entities/limit-ask.entity.js';
+import { LimitShareEntity } from './entities/limit-share.entity.js';
+import { grantStatement, lockBudgets } from './queries/grant-shares.js';
+import { registerStatement } from './queries/register-holder.js';
+import { leaveStatement, writeStatement } from './queries/write-shares.js';
+import type {
+  GoneHolder,
+  Grant,
+  GrantRequest,
+  GrantResult,
+  HolderBeat,
+  PerWindow,
+  Registration,
+  ShareRow,
+  ShareStore,
+  WriteRequest,
+  WriteResult,
+} from './share-store.js';
 
 /** The shares as PostgreSQL keeps them. */
-export function shareDatabase(database: Database, rows: ShareRows, nodeId: string): ShareStore {
-  return {
-    register: (holder) => registerHolder(database, holder, nodeId),
-    grant: (holder, requests, gone) => grantShares(database, holder, requests, gone),
-    write: (holder, request) => writeShares(database, holder, request),
-    prune: async (holders) => {
-      const rowsOf = { holderId: In(holders) };
-      await Promise.all([rows.asks.delete(rowsOf), rows.shares.delete(rowsOf)]);
-    },
-    leave: (holder, rows) => leaveShares(database, holder, rows),
-  };
+@Injectable()
+export class ShareDatabase implements ShareStore {
+  constructor(
+    private readonly database: Database,
+    @InjectRepository(LimitShareEntity) private readonly shares: Repository<LimitShareEntity>,
+    @InjectRepository(LimitAskEntity) private readonly asks: Repository<LimitAskEntity>,
+  ) {}
+
+  async register(holder: string): Promise<Registration> {
+    const [result] = await this.database.query<Registration>(registerStatement, [holder]);
+    return result!;
+  }
+
+  async grant(
+    holder: string,
+    requests: readonly GrantRequest[],
+    gone: readonly GoneHolder[],
+  ): Promise<GrantResult> {
+    const keys = keyColumns(requests);
+    const perWindow = (field: 'limits' | 'windowsMs' | 'held' | 'used' | 'needed' | 'wanted'): string[] =>
+      texts(requests.map((request) => request[field]));
+    const grants = await this.database.atomically<Grant & { strays: string[] }>(
+      [lockBudgets, keys],
+      [
+        grantStatement,
+        [
+          ...[holder, ...keys, perWindow('limits'), perWindow('windowsMs'), perWindow('held')],
+          ...[perWindow('used'), perWindow('needed')],
+          ...[gone.map(({ id }) => id), gone.map(({ forMs }) => forMs), perWindow('wanted')],
+        ],
+      ],
+    );
+    return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
+  }
+
+  async write({ id, beat }: HolderBeat, { rows, forgotten, silent }: WriteRequest): Promise<WriteResult> {
+    const [result] = await this.database.query<WriteResult>(writeStatement, [
+      ...[id, beat, ...rowColumns(rows), ...keyColumns(forgotten.map((key) => ({ key })))],
+      ...[silent.map((one) => one.id), silent.map((one) => one.beat)],
+    ]);
+    return result!;
+  }
+
+  async prune(holders: readonly string[]): Promise<void> {
+    const rowsOf = { holderId: In(holders) };
+    await Promise.all([this.asks.delete(rowsOf), this.shares.delete(rowsOf)]);
+  }
+
+  async leave(holder: string, rows: readonly ShareRow[]): Promise<void> {
+    const used = rows.filter((row) => row.used.some((count) => count > 0));
+    await this.database.query(leaveStatement, [holder, ...rowColumns(used)]);
+  }
+}
+
+function keyColumns(rows: readonly { key: BudgetKey }[]): [string[], string[], string[]] {
+  return [
+    rows.map(({ key }) => key.subject),
+    rows.map(({ key }) => key.routeClass),
+    rows.map(({ key }) => key.policy),
+  ];
+}
+
+function rowColumns(rows: readonly ShareRow[]): string[][] {
+  return [...keyColumns(rows), texts(rows.map(({ shares }) => shares)), texts(rows.map(({ used }) => used))];
+}
+
+/** Arrays of arrays may not be of different lengths in PostgreSQL: each goes as its text. */
+function texts(values: readonly PerWindow[]): string[] {
+  return values.map((numbers) => `{${numbers.join()}}`);
 }

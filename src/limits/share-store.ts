@@ -69,10 +69,16 @@ export interface WriteResult {
   asked: BudgetKey[];
 }
 
+export interface Registration {
+  /** All others. */
+  holders: HolderBeat[];
+  /** Gone already, but there are still shares to their names. */
+  gone: string[];
+}
+
 /** The database's side of the shares. */
 export interface ShareStore {
-  /** Also says which holders are gone already, but still have shares to their names. */
-  register(holder: string): Promise<{ holders: HolderBeat[]; gone: string[] }>;
+  register(holder: string): Promise<Registration>;
   /** Durable before it resolves. Several may be under way at once, but none for a budget that another statement has. */
   grant(holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]): Promise<GrantResult>;
   /** Does nothing if the holder's row has a number that is not smaller, or is gone. */

@@ -4,16 +4,11 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
 import { v7 } from 'uuid';
-import { Database } from '../database/database.js';
 import { NotifyChannel } from '../database/notify-channel.js';
 import type { Admission } from './admission.js';
 import type { BudgetKey, LimitSubject } from './budget.js';
-import { LimitAskEntity } from './entities/limit-ask.entity.js';
-import { LimitShareEntity } from './entities/limit-share.entity.js';
-import { shareDatabase } from './share-database.js';
+import { ShareDatabase } from './share-database.js';
 import { ShareKeeper } from './share-keeper.js';
 import type { ShareMessages, Timing } from './share-store.js';
 
@@ -53,25 +48,17 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
   private isFailing = false;
 
   constructor(
-    database: Database,
-    @InjectRepository(LimitShareEntity) shares: Repository<LimitShareEntity>,
-    @InjectRepository(LimitAskEntity) asks: Repository<LimitAskEntity>,
+    database: ShareDatabase,
     private readonly channel: NotifyChannel,
   ) {
     const messages: ShareMessages = {
       asked: (keys) => this.collect('asked', keys),
       gave: (keys) => this.collect('gave', keys),
     };
-    this.keeper = new ShareKeeper(
-      shareDatabase(database, { shares, asks }, this.id),
-      messages,
-      realTime,
-      v7,
-      {
-        failed: (error) => this.noteFailure(error),
-        worked: () => (this.isFailing = false),
-      },
-    );
+    this.keeper = new ShareKeeper(database, messages, realTime, v7, {
+      failed: (error) => this.noteFailure(error),
+      worked: () => (this.isFailing = false),
+    });
   }
 
   /** Counts a call under all windows of its limit, or under none; at once in nearly all cases. */

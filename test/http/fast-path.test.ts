@@ -12,8 +12,8 @@ import type { Config } from '../../src/config/config.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { Draining } from '../../src/http/draining.js';
 import { FastPath } from '../../src/requests/fast-path.js';
-import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
 import { startTestService, type TestService } from '../support/index.js';
+import { testQueue } from '../support/test-queue.js';
 
 interface Call {
   method?: string;
@@ -31,23 +31,17 @@ interface Answer {
 /** What the listener behind the fast path answers here: the call fell through. */
 const fellThrough = 299;
 
-let service: TestService;
-let model: ScriptedModel;
+const { service } = testQueue({
+  models: { 'test/narrow': { concurrency: 1 }, 'test/roomy': { concurrency: 100 } },
+  limits: '1000/m',
+  config: { shutdownGraceMs: 0 },
+});
 let fast: Server;
 let routed: Server;
 let waiting: string;
 let reader: string;
 
 beforeAll(async () => {
-  model = await new ScriptedModel().start();
-  service = await startTestService({
-    limits: '1000/m',
-    models: modelsFile(
-      model.entry('test/narrow', { concurrency: 1 }),
-      model.entry('test/roomy', { concurrency: 100 }),
-    ),
-    config: { shutdownGraceMs: 0 },
-  });
   fast = await listening((_, response) => response.writeHead(fellThrough).end());
   service.app.get(FastPath).install(fast);
   routed = await listening(service.app.getHttpAdapter().getInstance() as RequestListener);
@@ -58,8 +52,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   for (const server of [fast, routed]) await new Promise((closed) => server.close(closed));
-  await service.stop();
-  await model.stop();
 });
 
 async function listening(listener: RequestListener): Promise<Server> {

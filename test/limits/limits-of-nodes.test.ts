@@ -1,9 +1,8 @@
 import pg from 'pg';
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { Database } from '../../src/database/database.js';
-import { grantShares } from '../../src/limits/queries/grant-shares.js';
-import { registerHolder } from '../../src/limits/queries/register-holder.js';
-import { writeShares } from '../../src/limits/queries/write-shares.js';
+import { ShareDatabase } from '../../src/limits/share-database.js';
+import type { WriteRequest } from '../../src/limits/share-store.js';
 import { Caller } from '../support/caller.js';
 import { inParallel } from '../support/in-parallel.js';
 import { problemOf } from '../support/queue-calls.js';
@@ -111,16 +110,16 @@ describe('statements of a holder', () => {
     wanted: [4],
   };
   const ids = ['018f0000-0000-7000-8000-000000000001', '018f0000-0000-7000-8000-000000000002'] as const;
-  const write = (shares: number[]): Parameters<typeof writeShares>[2] => ({
+  const write = (shares: number[]): WriteRequest => ({
     rows: [{ key, shares, used: [0] }],
     forgotten: [],
     silent: [],
   });
 
-  async function registered(): Promise<{ node: Caller; on: Database }> {
+  async function registered(): Promise<{ node: Caller; on: ShareDatabase }> {
     const node = await startNode();
-    const on = node.service.app.get(Database);
-    for (const id of ids) await registerHolder(on, id, id);
+    const on = node.service.app.get(ShareDatabase);
+    for (const id of ids) await on.register(id);
     return { node, on };
   }
 
@@ -132,31 +131,31 @@ describe('statements of a holder', () => {
   test('a write that is older than the last changes nothing, and no grant makes a row smaller', async () => {
     const { node, on } = await registered();
     const [id] = ids;
-    expect(await grantShares(on, id, [request], [])).toMatchObject({
+    expect(await on.grant(id, [request], [])).toMatchObject({
       isKnown: true,
       grants: [{ shares: [4], unallocated: [6], isShort: false }],
     });
-    expect(await writeShares(on, { id, beat: 2 }, write([4]))).toMatchObject({ isKnown: true });
-    expect(await writeShares(on, { id, beat: 1 }, write([1]))).toMatchObject({ isKnown: false });
+    expect(await on.write({ id, beat: 2 }, write([4]))).toMatchObject({ isKnown: true });
+    expect(await on.write({ id, beat: 1 }, write([1]))).toMatchObject({ isKnown: false });
     const removal = { rows: [], forgotten: [key], silent: [] };
-    expect(await writeShares(on, { id, beat: 2 }, removal)).toMatchObject({ isKnown: false });
-    await grantShares(on, id, [{ ...request, needed: [1], wanted: [1] }], []);
+    expect(await on.write({ id, beat: 2 }, removal)).toMatchObject({ isKnown: false });
+    await on.grant(id, [{ ...request, needed: [1], wanted: [1] }], []);
     expect(await shares(node)).toEqual([4]);
-    expect(await writeShares(on, { id, beat: 3 }, write([3]))).toMatchObject({ isKnown: true });
+    expect(await on.write({ id, beat: 3 }, write([3]))).toMatchObject({ isKnown: true });
     expect(await shares(node)).toEqual([3]);
   });
 
   test('a newer one waits for an older one that is under way, and has the last word', async () => {
     const { node, on } = await registered();
     const [id] = ids;
-    await grantShares(on, id, [request], []);
+    await on.grant(id, [request], []);
     const older = new pg.Client({ connectionString: database.url });
     await older.connect();
     try {
       await older.query(
         `BEGIN; UPDATE limit_holder SET beat = 2 WHERE id = '${id}'; UPDATE limit_share SET shares = '{9}'`,
       );
-      const newer = writeShares(on, { id, beat: 3 }, write([2]));
+      const newer = on.write({ id, beat: 3 }, write([2]));
       const waits = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
       await until(async () => (await node.service.query(waits)).length === 1);
       await older.query('COMMIT');
@@ -170,16 +169,16 @@ describe('statements of a holder', () => {
   test('one of a holder that was given up is granted nothing, and its shares pass on after a window', async () => {
     const { node, on } = await registered();
     const [id, other] = ids;
-    await grantShares(on, id, [{ ...request, needed: [10], wanted: [10] }], []);
-    await writeShares(on, { id: other, beat: 1 }, { rows: [], forgotten: [], silent: [{ id, beat: 0 }] });
-    expect((await grantShares(on, id, [request], [])).isKnown).toBe(false);
-    const asked = await grantShares(on, other, [request], []);
+    await on.grant(id, [{ ...request, needed: [10], wanted: [10] }], []);
+    await on.write({ id: other, beat: 1 }, { rows: [], forgotten: [], silent: [{ id, beat: 0 }] });
+    expect((await on.grant(id, [request], [])).isKnown).toBe(false);
+    const asked = await on.grant(other, [request], []);
     expect(asked).toMatchObject({ grants: [{ shares: [0], isShort: true }], strays: [id] });
     const goneFor = (forMs: number): { id: string; forMs: number }[] => [{ id, forMs }];
-    expect(await grantShares(on, other, [request], goneFor(3_599_999))).toMatchObject({
+    expect(await on.grant(other, [request], goneFor(3_599_999))).toMatchObject({
       grants: [{ shares: [0] }],
     });
-    expect(await grantShares(on, other, [request], goneFor(3_600_000))).toMatchObject({
+    expect(await on.grant(other, [request], goneFor(3_600_000))).toMatchObject({
       grants: [{ shares: [4], unallocated: [6] }],
     });
     expect(await shares(node)).toEqual([10, 4]);

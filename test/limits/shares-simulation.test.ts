@@ -46,7 +46,7 @@ async function hammered(seed: number): Promise<Counted[]> {
       // The limits of a key may be changed at any time; nodes see it when they see it.
       if (subject === 'b' && random() < 0.002) limits = pick(random, [bothBind, onlySecondBinds])!;
       const mine = limits;
-      const node = pick(random, fleet.list);
+      const node = pick(random, fleet.nodes);
       node?.wake(() =>
         node.call(subject, mine, (outcome) => counted.push({ subject, limits: mine, outcome })),
       );
@@ -55,7 +55,7 @@ async function hammered(seed: number): Promise<Counted[]> {
     fleet.time.at(0, next, 0);
   }
   const trouble = (): void => {
-    const node = pick(random, fleet.list);
+    const node = pick(random, fleet.nodes);
     const until = fleet.time.now + random() * 7_000;
     const kind = Math.floor(random() * 6);
     if (node !== undefined && kind === 0) node.kill();
@@ -76,7 +76,7 @@ async function hammered(seed: number): Promise<Counted[]> {
       fleet.isDatabaseAway = true;
       fleet.time.at(until, () => (fleet.isDatabaseAway = false));
     }
-    if (fleet.nodes.size < maxNodes) fleet.join();
+    if (fleet.nodes.length < maxNodes) fleet.join();
     fleet.time.at(fleet.time.now + random() * 3_000, trouble);
   };
   fleet.time.at(1_000, trouble);

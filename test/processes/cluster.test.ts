@@ -49,7 +49,7 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   await until(() => model.times(a) === 2 && model.times(b) === 2, givenUp);
   expect([model.times(c), model.times(d)]).toEqual([0, 0]); // they were behind, and still are
 
-  model.releaseOne(a);
+  await model.answer(a, undefined, 2);
   await until(() => model.times(c) === 1);
   await cluster.completed(a);
   const following = cluster.scheduler();
@@ -98,9 +98,9 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
   first.kill('SIGSTOP');
   const second = await cluster.scheduler();
   await until(() => model.times(id) === 2, givenUp);
-  model.releaseOne(id, 2);
+  await model.answer(id, undefined, 2);
   await cluster.completed(id);
-  model.releaseOne(id, 1); // the answer that the frozen one finds when it wakes
+  await model.answer(id); // the answer that the frozen one finds when it wakes
   first.kill('SIGCONT');
   second.kill('SIGTERM');
   await second.exited;

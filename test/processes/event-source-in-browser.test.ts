@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { startTestService, type TestService } from '../support/index.js';
-import type { Status } from '../support/stream-reader.js';
+import type { Status } from '../support/queue-calls.js';
 import { launchChromium } from '../support/chromium.js';
 
 interface Followed {

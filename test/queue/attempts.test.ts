@@ -1,48 +1,26 @@
-import { QueueCalls } from '../support/queue-calls.js';
-import { modelsFile, type Script, ScriptedModel } from '../support/scripted-model.js';
-import { startTestService, type TestService, until } from '../support/index.js';
+import type { Script } from '../support/model-server.js';
+import { testQueue } from '../support/test-queue.js';
 
-let service: TestService;
-let calls: QueueCalls;
-let model: ScriptedModel;
-
-beforeAll(async () => {
-  model = await new ScriptedModel().start();
-  const models = modelsFile(
-    model.entry('test/patient', { attempts: 3 }),
-    model.entry('test/once', { attempts: 1 }),
-    model.entry('test/narrow', { concurrency: 1, attempts: 2 }),
-    model.entry('test/wide', { concurrency: 3 }),
-    model.entry('test/short', { attempts: 5, expires: '500ms' }),
-  );
-  service = await startTestService({ limits: '1000/s', models });
-  calls = new QueueCalls(service);
-});
-
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
+const { service, calls, model } = testQueue({
+  models: {
+    'test/patient': { attempts: 3 },
+    'test/once': { attempts: 1 },
+    'test/narrow': { concurrency: 1, attempts: 2 },
+    'test/short': { attempts: 5, expires: '500ms' },
+  },
+  limits: '1000/s',
 });
 
 /** Asks to be tried again at once. */
 const busy: Script = { status: 503, headers: { 'retry-after': '0' } };
 
-interface Attempt {
-  attempt: number;
-  outcome: string;
-  error_code: string | null;
-  error_message: string | null;
-  ordered: boolean;
-}
-
-function attemptsOf(id: string): Promise<Attempt[]> {
-  return service.query<Attempt>(
+const attemptsOf = (id: string): Promise<Record<string, unknown>[]> =>
+  service.query(
     `SELECT attempt, outcome, error_code, error_message,
             started_at <= ended_at AND node_id IN (SELECT id FROM node) AS ordered
      FROM attempt WHERE request_id = $1 ORDER BY attempt`,
     [id],
   );
-}
 
 const ended = { ordered: true, error_code: null, error_message: null };
 
@@ -68,22 +46,12 @@ describe('attempts', () => {
     expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'model_unavailable' } });
   });
 
-  test.each([400, 401, 404, 422, 501, 505])(
-    'are not repeated after %i, the final word of a model',
-    async (status) => {
-      const id = await calls.run('test/patient', { status });
-      expect(model.times(id)).toBe(1);
-    },
-  );
-
-  test.each([408, 425, 429, 500, 502, 503, 504])('are repeated after %i', async (status) => {
-    const id = await calls.run('test/patient', { attempts: [{ ...busy, status }, {}] });
-    expect(model.times(id)).toBe(2);
-    expect((await calls.status(id)).success).toBe(true);
-  });
-
-  test('are as many as the model has: one', async () => {
-    const id = await calls.run('test/once', busy);
+  test.each<[string, Script]>([
+    ['test/patient', { status: 400 }],
+    ['test/patient', { status: 501 }],
+    ['test/once', busy],
+  ])('of %s are not repeated after %j', async (name, script) => {
+    const id = await calls.run(name, script);
     expect(model.times(id)).toBe(1);
   });
 
@@ -131,27 +99,4 @@ describe('attempts', () => {
     expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'expired' } });
     expect(await calls.count('delayed_entry')).toBe(0);
   });
-});
-
-test('never more run at once than the concurrency of the model, by its own count', async () => {
-  const held = await calls.submitAll(12, 'test/wide', { hold: true });
-  await Promise.all(held.slice(0, 3).map((id) => model.arrived(id)));
-  model.maxAtOnce = 3;
-  for (const id of held) await model.answer(id);
-  for (const id of held) await calls.reached(id, 'COMPLETED');
-  expect(model.maxAtOnce).toBe(3);
-});
-
-test('requests of a model start in the order in which they came', async () => {
-  const first = await calls.submit('test/narrow', { hold: true });
-  await model.arrived(first);
-  const ids = await calls.submitAll(10, 'test/narrow');
-  await model.answer(first);
-  await calls.reached(ids.at(-1)!, 'COMPLETED');
-  await until(async () => (await calls.count(`request WHERE state <> 'COMPLETED'`)) === 0);
-  const started = await service.query<{ id: string }>(
-    `SELECT id FROM request WHERE id = ANY ($1::uuid[]) ORDER BY started_at`,
-    [ids],
-  );
-  expect(started.map(({ id }) => id)).toEqual(ids);
 });

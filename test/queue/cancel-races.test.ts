@@ -1,6 +1,6 @@
-import { startTestService, type TestService, until } from '../support/index.js';
-import { CountingModel } from '../support/counting-model.js';
+import { until } from '../support/index.js';
 import { inParallel } from '../support/in-parallel.js';
+import { testQueue } from '../support/test-queue.js';
 
 interface Ending {
   id: string;
@@ -14,28 +14,16 @@ interface Ending {
   afterwards: number;
 }
 
-const model = new CountingModel();
-let service: TestService;
-
-beforeAll(async () => {
-  await model.start();
-  service = await startTestService({
-    limits: '1000/s',
-    models: model.models('test/raced', { concurrency: 16 }),
-  });
-});
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
+const { service, calls, model } = testQueue({
+  models: { 'test/raced': { concurrency: 16 } },
+  limits: '1000/s',
 });
 
-const submit = async (): Promise<string> => {
-  const response = await service.submit('test/raced', {});
-  return ((await response.json()) as { request_id: string }).request_id;
-};
+const submitMany = (count: number): Promise<string[]> =>
+  inParallel(50, Array.from({ length: count }), () => calls.submit('test/raced'));
 
 const cancel = async (id: string): Promise<[number, string]> => {
-  const response = await service.put(`/v1/queue/requests/${id}/cancel`);
+  const response = await calls.cancel(id);
   const { status, cancel_status: word = status } = (await response.json()) as Record<string, string>;
   return [response.status, word!];
 };
@@ -58,7 +46,7 @@ const endings = (ids: string[]): Promise<Ending[]> =>
 
 test('of 500 requests cancelled while the scheduler claims them, each runs or is cancelled, never both, never neither', async () => {
   model.hold();
-  const ids = await inParallel(50, Array.from({ length: 500 }), submit);
+  const ids = await submitMany(500);
   await until(() => model.running === 16);
   model.release();
   const shuffled = ids.toSorted(() => Math.random() - 0.5);
@@ -73,21 +61,21 @@ test('of 500 requests cancelled while the scheduler claims them, each runs or is
   for (const { id, outcome, attempts, entries, completions, afterwards } of ended) {
     const [status, word] = answers.get(id)!;
     seen.add(word);
-    const calls = model.times(id);
-    const story = { id, word, status, outcome, attempts, calls, entries, completions, afterwards };
+    const runs = model.times(id);
+    const story = { id, word, status, outcome, attempts, runs, entries, completions, afterwards };
     expect(story).toMatchObject({ entries: 0, completions: 1, afterwards: 0 });
     switch (word) {
       case 'CANCELLED': // it waited, and never starts
-        expect(story).toMatchObject({ status: 200, outcome: 'cancelled', attempts: [], calls: 0 });
+        expect(story).toMatchObject({ status: 200, outcome: 'cancelled', attempts: [], runs: 0 });
         break;
       case 'CANCELLATION_REQUESTED': // it ran once, and what the run did decided
         expect(story).toMatchObject({ status: 202, attempts: [outcome] });
         expect(['succeeded', 'cancelled']).toContain(outcome);
-        expect(calls).toBeLessThanOrEqual(1);
-        if (outcome === 'succeeded') expect(calls).toBe(1);
+        expect(runs).toBeLessThanOrEqual(1);
+        if (outcome === 'succeeded') expect(runs).toBe(1);
         break;
       default:
-        expect(story).toMatchObject({ status: 400, outcome: 'succeeded', attempts: ['succeeded'], calls: 1 });
+        expect(story).toMatchObject({ status: 400, outcome: 'succeeded', attempts: ['succeeded'], runs: 1 });
         expect(word).toBe('ALREADY_COMPLETED');
     }
   }
@@ -98,11 +86,11 @@ test('of 500 requests cancelled while the scheduler claims them, each runs or is
 
 test('many cancels of one request at once end it once and agree', async () => {
   model.hold();
-  const first = await inParallel(16, Array.from({ length: 16 }), submit);
+  const [running] = (await submitMany(16)) as [string];
   await until(() => model.running === 16);
-  const [waiting, running] = [await submit(), first[0]!];
+  const waiting = await calls.submit('test/raced');
   const ofWaiting = await Promise.all(Array.from({ length: 30 }, () => cancel(waiting)));
-  expect(ofWaiting).toEqual(Array.from({ length: 30 }, () => [200, 'CANCELLED']));
+  expect(ofWaiting).toEqual(Array(30).fill([200, 'CANCELLED']));
   const ofRunning = await Promise.all(Array.from({ length: 30 }, () => cancel(running)));
   for (const [status, word] of ofRunning) {
     expect([
@@ -126,9 +114,9 @@ test('many cancels of one request at once end it once and agree', async () => {
 
 test('a slot that a cancelled run gives back is used by the next request', async () => {
   model.hold();
-  const ids = await inParallel(16, Array.from({ length: 32 }), submit);
+  const ids = await submitMany(32);
   await until(() => model.running === 16);
-  const running = model.arrivals.slice(-16).map(({ id }) => id);
+  const running = model.calls.slice(-16).map(({ id }) => id);
   await Promise.all(running.map(cancel));
   const waiting = ids.filter((id) => !running.includes(id));
   await until(() => waiting.every((id) => model.times(id) === 1));

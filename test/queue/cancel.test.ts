@@ -1,33 +1,24 @@
-import pg from 'pg';
 import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
-import { keyHeader, problemOf, QueueCalls, unknownId, verdict } from '../support/queue-calls.js';
-import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
-import { startTestService, type TestService, until } from '../support/index.js';
+import { until } from '../support/index.js';
+import { keyHeader, problemOf, unknownId, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
 
-let service: TestService;
-let calls: QueueCalls;
-let model: ScriptedModel;
+const { service, calls, model } = testQueue({
+  models: {
+    'test/model': { attempts: 5 },
+    'test/narrow': { concurrency: 1 },
+    'test/stubborn': { runner: { kind: 'demo', demo: 'echo' } },
+  },
+  limits: '1000/s',
+});
 /** Ends the runs of test/stubborn, which do not listen when they are asked to stop. */
 let end: () => void = () => undefined;
 
-beforeAll(async () => {
-  model = await new ScriptedModel().start();
-  const models = modelsFile(
-    model.entry('test/model', { attempts: 5 }),
-    model.entry('test/narrow', { concurrency: 1 }),
-    '  - { id: test/stubborn, runner: { kind: demo, demo: echo } }',
-  );
-  service = await startTestService({ limits: '1000/s', models });
-  calls = new QueueCalls(service);
+beforeAll(() =>
   service.app.get(RunnerRegistry).register('demo', {
     run: ({ input }) => new Promise((resolve) => (end = () => resolve(input))),
-  });
-});
-
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
-});
+  }),
+);
 
 async function expectCancel(id: string, status: number, word: string): Promise<void> {
   const response = await calls.cancel(id);
@@ -128,59 +119,5 @@ describe('cancelling', () => {
     expect(await verdict(calls.cancel(id, { headers }))).toEqual([404, 'unknown_request']);
     await model.answer(id);
     expect((await calls.reached(id, 'COMPLETED')).success).toBe(true);
-  });
-
-  test('waits for a log line that is being written, so that no stream skips the line', async () => {
-    const id = await calls.submit('test/stubborn');
-    await calls.reached(id, 'IN_PROGRESS');
-    const writer = new pg.Client({ connectionString: service.databaseUrl });
-    await writer.connect();
-    const kinds = async (): Promise<unknown[]> =>
-      (
-        await service.query<{ kind: string }>(
-          `SELECT kind FROM request_event WHERE request_id = $1 ORDER BY id`,
-          [id],
-        )
-      ).map(({ kind }) => kind);
-    try {
-      await writer.query('BEGIN');
-      await writer.query(`SELECT FROM lease WHERE request_id = $1 FOR NO KEY UPDATE`, [id]);
-      await writer.query(
-        `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
-         VALUES ($1, 'log', 1, 'INFO', 'runner', 'slow')`,
-        [id],
-      );
-      let answered = false;
-      const cancelling = calls.cancel(id).finally(() => (answered = true));
-      await until(
-        async () =>
-          answered ||
-          (await service.query(`SELECT FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'`))
-            .length > 0,
-        { message: 'the cancel waits for the writer' },
-      );
-      expect(await kinds()).toEqual(['started']);
-      await writer.query('COMMIT');
-      expect((await cancelling).status).toBe(202);
-      expect(await kinds()).toEqual(['started', 'log', 'cancel_requested']);
-    } finally {
-      await writer.end();
-    }
-    end();
-    await calls.reached(id, 'COMPLETED');
-  });
-
-  test('many times at once is one cancellation', async () => {
-    const running = await calls.submit('test/narrow', { hold: true });
-    await model.arrived(running);
-    const id = await calls.submit('test/narrow');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => calls.cancel(id)));
-    for (const answer of answers) {
-      expect([answer.status, await answer.json()]).toEqual([200, { status: 'CANCELLED' }]);
-    }
-    const events = await service.query(`SELECT kind FROM request_event WHERE request_id = $1`, [id]);
-    expect(events).toEqual([{ kind: 'completed' }]);
-    await model.answer(running);
-    await calls.reached(running, 'COMPLETED');
   });
 });

@@ -4,11 +4,19 @@ import { registerCompletionHook } from '../../src/queue/completion.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
 import type { Claimed } from '../../src/queue/queries/claim.js';
 import { expire } from '../../src/queue/queries/expire.js';
-import { finish, type Finish } from '../../src/queue/queries/finish.js';
+import { finish } from '../../src/queue/queries/finish.js';
 import { requeue } from '../../src/queue/queries/requeue.js';
-import { rescue } from '../../src/queue/queries/rescue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
-import { claimSome, keyId, QueueTables, submitSome } from '../support/queue-tables.js';
+import {
+  claimSome,
+  ending,
+  keyId,
+  QueueTables,
+  rescueSome,
+  returning,
+  runOne,
+  submitSome,
+} from '../support/queue-tables.js';
 
 const hook = {
   name: 'noted',
@@ -22,81 +30,46 @@ let tables: QueueTables;
 let database: Database;
 let node: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   tables = await QueueTables.create();
-  database = await tables.session();
-  node = await tables.node(database);
+  database = tables.session();
   await tables.rows(
     `CREATE TABLE noted (request_id uuid, model_id text, api_key_id uuid, attempt integer, outcome text,
                          completed_at timestamptz)`,
   );
 });
-afterEach(() => tables.drop());
+beforeEach(async () => {
+  await tables.rows('TRUNCATE noted');
+  await tables.clear();
+  node = await tables.node(database);
+});
+afterAll(() => tables.drop());
 
-async function runOne(): Promise<Claimed> {
-  await submitSome(database, 1);
-  const [run] = await claimSome(database, node, 1);
-  return run!;
+const run = (): Promise<Claimed> => runOne(database, node);
+
+async function cancelWaiting(): Promise<void> {
+  const [id] = await submitSome(database, 1);
+  await cancel(database, id!, requestErrors.cancelled(0));
 }
 
-function ending({ id, token }: Claimed, attemptOutcome: Finish['attemptOutcome']): Finish {
-  const succeeded = attemptOutcome === 'succeeded';
-  const error = succeeded ? null : requestErrors.cancelled(0);
-  return { requestId: id, token, attemptOutcome, output: succeeded ? '1' : null, error, message: null };
+async function expireWaiting(): Promise<void> {
+  await submitSome(database, 1);
+  await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+  await expire(database, 'test/model', requestErrors.expired(0));
 }
 
 async function rescueLost(lostLimit: number): Promise<void> {
-  const rescuer = await tables.node(database);
-  const nodeLost = requestErrors.nodeLost(0);
-  const cancelled = requestErrors.cancelled(0);
-  await rescue(database, { nodeId: rescuer, lostAfterMs: -1, lostLimit, nodeLost, cancelled });
+  await rescueSome(database, await tables.node(database), lostLimit);
 }
 
-const completions: [verb: string, outcome: string, attempt: number, complete: () => Promise<void>][] = [
-  [
-    'a finish of successes alone',
-    'succeeded',
-    1,
-    async () => void (await finish(database, [ending(await runOne(), 'succeeded')])),
-  ],
-  [
-    'a finish of a failure',
-    'failed',
-    1,
-    async () => void (await finish(database, [ending(await runOne(), 'failed')])),
-  ],
-  [
-    'a cancel of what waits',
-    'cancelled',
-    0,
-    async () => {
-      const [id] = await submitSome(database, 1);
-      await cancel(database, id!, requestErrors.cancelled(0));
-    },
-  ],
-  [
-    'an expiry',
-    'expired',
-    0,
-    async () => {
-      await submitSome(database, 1);
-      await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
-      await expire(database, 'test/model', requestErrors.expired(0));
-    },
-  ],
-  [
-    'a rescue that gives up',
-    'failed',
-    1,
-    async () => {
-      await runOne();
-      await rescueLost(1);
-    },
-  ],
-];
-
 describe('what follows from a completion is written', () => {
-  test.each(completions)('by %s, in the same commit', async (_verb, outcome, attempt, complete) => {
+  test.each<[verb: string, outcome: string, attempt: number, complete: () => Promise<unknown>]>([
+    ['a finish of successes alone', 'succeeded', 1, async () => finish(database, [ending(await run())])],
+    ['a finish of a failure', 'failed', 1, async () => finish(database, [ending(await run(), 'failed')])],
+    ['a cancel of what waits', 'cancelled', 0, cancelWaiting],
+    ['an expiry', 'expired', 0, expireWaiting],
+    ['a rescue that gives up', 'failed', 1, async () => run().then(() => rescueLost(1))],
+  ])('by %s, in the same commit', async (_verb, outcome, attempt, complete) => {
     await complete();
     const [noted, ...others] = await tables.rows(
       `SELECT noted.outcome, noted.attempt, noted.model_id, noted.api_key_id,
@@ -105,24 +78,19 @@ describe('what follows from a completion is written', () => {
        FROM noted JOIN request ON request.id = noted.request_id`,
     );
     expect(others).toEqual([]);
-    expect(noted).toEqual({
-      outcome,
-      attempt,
-      model_id: 'test/model',
-      api_key_id: keyId,
-      same_commit: true,
-      same_end: true,
-    });
+    const request = { model_id: 'test/model', api_key_id: keyId };
+    expect(noted).toEqual({ outcome, attempt, ...request, same_commit: true, same_end: true });
   });
 
   test('for those of a batch that held their lease, and for no other', async () => {
-    const [kept, lost] = [await runOne(), await runOne()];
-    for (const how of ['succeeded', 'failed'] as const) {
+    const [lost, ...kept] = [await run(), await run(), await run()];
+    for (const [i, how] of (['succeeded', 'failed'] as const).entries()) {
       const stranger = { ...lost, token: randomUUID() };
-      const ended = await finish(database, [ending(kept, how), ending(stranger, how)]);
-      expect(ended).toEqual([how === 'succeeded', false]);
+      const batch = [ending(stranger, how), ending(kept[i]!, how)];
+      expect(await finish(database, batch)).toEqual([false, true]);
     }
-    expect(await tables.rows('SELECT request_id FROM noted')).toEqual([{ request_id: kept.id }]);
+    const noted = await tables.rows<{ request_id: string }>('SELECT request_id FROM noted');
+    expect(noted.map(({ request_id: id }) => id)).toEqual(kept.map(({ id }) => id));
   });
 });
 
@@ -130,27 +98,25 @@ describe('nothing follows', () => {
   afterEach(async () => expect(await tables.rows('SELECT FROM noted')).toEqual([]));
 
   test('from a run that goes back to the queue, whoever gives it back', async () => {
-    const { id, token } = await runOne();
-    const nothing = { errorCode: null, errorMessage: null, message: null };
-    await requeue(database, { requestId: id, token, attemptOutcome: 'returned', delayMs: 0, ...nothing });
+    await requeue(database, returning(await run()));
     await claimSome(database, node, 1);
     await rescueLost(9);
   });
 
   test('from a cancel that asks a run to stop', async () => {
-    await cancel(database, (await runOne()).id, requestErrors.cancelled(0));
+    await cancel(database, (await run()).id, requestErrors.cancelled(0));
   });
 
   test('from a finish that was rolled back', async () => {
-    const run = await runOne();
+    const ended = ending(await run());
     await database.execute('BEGIN');
-    expect(await finish(database, [ending(run, 'succeeded')])).toEqual([true]);
+    expect(await finish(database, [ended])).toEqual([true]);
     await database.execute('ROLLBACK');
   });
 });
 
 test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
-  await finish(database, [ending(await runOne(), 'succeeded')]);
+  await finish(database, [ending(await run())]);
   expect(() => registerCompletionHook(hook)).not.toThrow();
   expect(() => registerCompletionHook({ name: 'other', sql: hook.sql })).toThrow('too late');
 });

@@ -8,9 +8,8 @@ import { expire } from '../../src/queue/queries/expire.js';
 import { QueueStore } from '../../src/queue/queue-store.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
-import { QueueCalls } from '../support/queue-calls.js';
-import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
-import { startTestService, type TestService } from '../support/index.js';
+import { queueRequest } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
 
 type Value = string | number | null | Buffer | (string | number | null)[];
 
@@ -19,29 +18,20 @@ interface Used {
   values: Value[];
 }
 
-let service: TestService;
+const { service, calls } = testQueue({
+  models: { 'test/model': { attempts: 2, expires: '1h' } },
+  limits: '1000/s',
+  config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
+});
 let database: Database;
-let model: ScriptedModel;
 /** Every statement that a life of requests has used, with the values it had last. */
 const used = new Map<string, Used>();
 
 beforeAll(async () => {
-  model = await new ScriptedModel().start();
-  const settings = { attempts: 2, expires: '1h' };
-  service = await startTestService({
-    limits: '1000/s',
-    models: modelsFile(model.entry('test/model', settings)),
-    config: { rateLimitSubmit: [{ name: 'minute', limit: 100, windowMs: 60_000 }] },
-  });
   database = service.app.get(Database);
   const restore = [database, Pipeline.prototype].map((queries) => watch(queries));
-  await liveALife(new QueueCalls(service));
+  await liveALife();
   for (const end of restore) end();
-});
-
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
 });
 
 /** Notes what is asked of it, until what it returns is called. */
@@ -55,7 +45,7 @@ function watch(queries: Queries): () => void {
 }
 
 /** Takes requests through every statement of the hot path. */
-async function liveALife(calls: QueueCalls): Promise<void> {
+async function liveALife(): Promise<void> {
   const body = '{"type":"log","message":"x"}\n{"type":"output","output":1}';
   const busy = { status: 503, headers: { 'retry-after': '0' } };
   const id = await calls.submit('test/model', {
@@ -69,8 +59,7 @@ async function liveALife(calls: QueueCalls): Promise<void> {
   // Nobody runs them. At once within the process, so that they go together, and then one alone.
   const queue = service.app.get(QueueService);
   const submissions = service.app.get(Submissions);
-  const keyId = (await service.query<{ id: string }>(`SELECT id FROM api_key`))[0]!.id;
-  const request = { modelId: 'test/other', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: null };
+  const request = await queueRequest(service, 'test/other');
   const ids = await Promise.all(Array.from({ length: 10 }, () => submissions.submit(request)));
   ids.push(await submissions.submit(request));
   await Promise.all(ids.map((one) => queue.status(one)));

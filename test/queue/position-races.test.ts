@@ -1,43 +1,25 @@
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
-import { startTestService, type TestService, until } from '../support/index.js';
-import { CountingModel } from '../support/counting-model.js';
+import { startTestService, until } from '../support/index.js';
 import { inParallel } from '../support/in-parallel.js';
+import { queueRequest } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
 
 const submitters = 50;
 const readers = 5;
 const each = 4;
 
-const model = new CountingModel();
-let service: TestService;
-
-beforeAll(async () => {
-  await model.start();
-  service = await startTestService({
-    limits: '1000/s',
-    models: `models:\n${model.entry('test/a', { concurrency: 3 })}\n${model.entry('test/b', { concurrency: 1 })}\n`,
-  });
+const { service, calls, model } = testQueue({
+  models: { 'test/a': { concurrency: 3 }, 'test/b': { concurrency: 1, attempts: 3 } },
+  limits: 'off',
 });
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
-});
-
-async function submit(index: number): Promise<string> {
-  const response = await service.submit(index % 8 === 0 ? 'test/b' : 'test/a', { index });
-  expect(response.status).toBe(202);
-  return ((await response.json()) as { request_id: string }).request_id;
-}
 
 /** undefined once it has started. */
 async function position(id: string): Promise<number | undefined> {
-  const status = (await (await service.get(`/v1/queue/requests/${id}/status`)).json()) as {
-    status: string;
-    queue_position?: number;
-  };
-  expect(status.queue_position !== undefined).toBe(status.status === 'IN_QUEUE');
-  return status.queue_position;
+  const { status, queue_position: shown } = await calls.status(id);
+  expect(shown !== undefined).toBe(status === 'IN_QUEUE');
+  return shown;
 }
 
 /** What the database says, counted row by row. */
@@ -89,7 +71,7 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
       Array.from({ length: submitters }, async (_, submitter) => {
         for (let i = 0; i < rounds; i++) {
           begun.total++;
-          const id = await submit(submitter + i);
+          const id = await calls.submit((submitter + i) % 8 === 0 ? 'test/b' : 'test/a');
           await read(id); // at once: whoever is ahead of it must be known by now
           ids.push(id);
         }
@@ -110,7 +92,7 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
     inParallel(
       2,
       ids.filter((_, i) => i % 7 === 0),
-      (id) => service.put(`/v1/queue/requests/${id}/cancel`),
+      (id) => calls.cancel(id),
     ),
   ]);
   model.hold();
@@ -129,22 +111,11 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
 }, 60_000);
 
 test('once a submission is answered, none that overlapped it gets in front of it', async () => {
-  const api = await startTestService({
-    limits: '1000/s',
-    models: model.models('test/a'),
-    config: { role: 'api' },
-  });
+  const api = await startTestService({ models: model.file({ 'test/a': {} }), config: { role: 'api' } });
   try {
     const queue = api.app.get(QueueService);
     const submissions = api.app.get(Submissions);
-    const [key] = await api.query<{ id: string }>('SELECT id FROM api_key');
-    const request = {
-      modelId: 'test/a',
-      keyId: key!.id,
-      priority: 0,
-      input: Buffer.from('{}'),
-      expiresMs: null,
-    };
+    const request = await queueRequest(api, 'test/a');
     let answered = -1;
     let added = 0;
     const inFront: object[] = [];
@@ -168,24 +139,21 @@ test('once a submission is answered, none that overlapped it gets in front of it
 
 test('requests of one model start in the order of their positions', async () => {
   model.hold();
-  const blocker = await submit(0);
+  const blocker = await calls.submit('test/b');
   await until(() => model.times(blocker) === 1);
-  const ids = await inParallel(20, Array.from({ length: 60 }), () => submit(0));
+  const ids = await inParallel(20, Array.from({ length: 60 }), () => calls.submit('test/b'));
   const shown = await inParallel(20, ids, position);
   const expected = ids.toSorted((x, y) => shown[ids.indexOf(x)]! - shown[ids.indexOf(y)]!);
   model.release();
   await until(() => ids.every((id) => model.times(id) === 1));
-  expect(model.arrivals.slice(-60).map(({ id }) => id)).toEqual(expected);
+  expect(model.calls.slice(-60).map(({ id }) => id)).toEqual(expected);
 });
 
 test('a request between two attempts keeps its place, and those behind it count it', async () => {
-  model.refuse = ({ attempt }) => (attempt === 1 ? 503 : undefined);
-  const first = await submit(0);
+  const first = await calls.submit('test/b', { attempts: [{ status: 503 }, {}] });
   await until(async () => (await service.query('SELECT 1 FROM delayed_entry')).length === 1);
-  model.refuse = () => undefined;
   model.hold();
-  const ids = [first];
-  for (let i = 0; i < 5; i++) ids.push(await submit(0));
+  const ids = [first, ...(await calls.submitAll(5, 'test/b'))];
   await until(() => model.times(ids[1]!) === 1);
   // Its backoff may end while we look: then it is in the queue itself, at the very same position.
   expect(await inParallel(6, ids, position)).toEqual([0, undefined, 1, 2, 3, 4]);

@@ -5,35 +5,25 @@ import { Rescuer } from '../../src/queue/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import type { RequestEvents } from '../../src/queue/request-events.js';
 import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
-import { QueueCalls } from '../support/queue-calls.js';
-import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
-import { startTestService, type TestService, until } from '../support/index.js';
+import { until } from '../support/index.js';
+import { testQueue } from '../support/test-queue.js';
 
 type Published = { [Name in keyof RequestEvents]: [name: Name, event: RequestEvents[Name][number]] };
 
-let service: TestService;
-let calls: QueueCalls;
-let model: ScriptedModel;
+const { service, calls, model } = testQueue({
+  models: {
+    'test/model': { attempts: 2 },
+    'test/narrow': { concurrency: 1, expires: '1h' },
+    'test/broken': { runner: { kind: 'demo', demo: 'echo' } },
+  },
+  limits: 'off',
+});
 let published: Published[keyof RequestEvents][] = [];
 
-beforeAll(async () => {
-  model = await new ScriptedModel().start();
-  const models = modelsFile(
-    model.entry('test/model', { attempts: 2 }),
-    model.entry('test/narrow', { concurrency: 1, expires: '1h' }),
-    '  - { id: test/broken, runner: { kind: demo, demo: echo } }',
-  );
-  service = await startTestService({ models, limits: 'off' });
-  calls = new QueueCalls(service);
+beforeAll(() => {
   service.app.get(RunnerRegistry).register('demo', { run: () => Promise.reject(new TypeError('oops')) });
-  const names = [
-    'request.submitted',
-    'request.started',
-    'request.requeued',
-    'request.completed',
-    'node.lost',
-  ];
-  for (const name of names as (keyof RequestEvents)[]) {
+  const names = ['submitted', 'started', 'requeued', 'completed'].map((verb) => `request.${verb}`);
+  for (const name of [...names, 'node.lost'] as (keyof RequestEvents)[]) {
     service.app.get(EventEmitter2).on(name, (events: readonly object[]) => {
       for (const event of events) published.push([name, event] as (typeof published)[number]);
     });
@@ -41,11 +31,6 @@ beforeAll(async () => {
 });
 
 beforeEach(() => (published = []));
-
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
-});
 
 /** What was published of a request, in its order, once it has completed. */
 async function lifeOf(id: string): Promise<unknown[]> {

@@ -1,54 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { appendLog, type LogLine } from '../../src/queue/queries/append-log.js';
+import { appendLog } from '../../src/queue/queries/append-log.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
+import type { Claimed } from '../../src/queue/queries/claim.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish } from '../../src/queue/queries/finish.js';
-import { rescue } from '../../src/queue/queries/rescue.js';
 import { requeue } from '../../src/queue/queries/requeue.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
-import { claimSome, QueueTables, submitSome, submitStartedFor } from '../support/queue-tables.js';
+import {
+  claimSome,
+  ending,
+  logLine,
+  QueueTables,
+  rescueSome,
+  returning,
+  runOne,
+  submitSome,
+  submitStartedFor,
+} from '../support/queue-tables.js';
 
 let tables: QueueTables;
 let here: Database;
 let there: Database;
 let node: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   tables = await QueueTables.create();
-  [here, there] = [await tables.session(), await tables.session()];
+  [here, there] = [tables.session(), tables.session()];
+});
+beforeEach(async () => {
+  await tables.clear();
   node = await tables.node(here);
 });
-afterEach(() => tables.drop());
+afterAll(() => tables.drop());
 
 const cancelled = requestErrors.cancelled(0);
-const rescueAll = async (database: Database, nodeId: string) => {
-  const { requests } = await rescue(database, {
-    nodeId,
-    lostAfterMs: -1,
-    lostLimit: 9,
-    nodeLost: requestErrors.nodeLost(0),
-    cancelled,
-  });
-  return requests;
-};
-
-function line(run: { id: string; token: string }, number: number): LogLine {
-  const { id: requestId, token } = run;
-  return { requestId, token, number, level: 'INFO', source: 'runner', message: `line ${number}`, atMs: 0 };
-}
-
-function success(run: { id: string; token: string }, output: string): Parameters<typeof finish>[1][number] {
-  const { id: requestId, token } = run;
-  return {
-    requestId,
-    token,
-    attemptOutcome: 'succeeded',
-    output,
-    error: null,
-    message: null,
-  };
-}
 
 async function messages(): Promise<string[]> {
   const events = await tables.rows<{ message: string }>(
@@ -69,7 +55,7 @@ describe('a submission that may start at once', () => {
     expect(await tables.rows('SELECT kind, attempt FROM request_event')).toEqual([
       { kind: 'started', attempt: 1 },
     ]);
-    expect(await finish(there, [success({ id, token }, '1')])).toEqual([true]);
+    expect(await finish(there, [ending({ id, token })])).toEqual([true]);
   });
 
   test('does not overtake a request that waits', async () => {
@@ -79,9 +65,7 @@ describe('a submission that may start at once', () => {
 
   test('looks no further ahead than to the floor', async () => {
     await submitSome(here, 1);
-    const [{ seq }] = (await tables.rows<{ seq: number }>('SELECT seq FROM queue_entry')) as [
-      { seq: number },
-    ];
+    const seq = (await tables.rows<{ seq: number }>('SELECT seq FROM queue_entry'))[0]!.seq;
     expect(await submitStartedFor(there, node, { floor: { priority: 0, seq: seq + 1 } })).toBeDefined();
     expect(await submitStartedFor(there, node, { floor: { priority: 0, seq } })).toBeUndefined();
   });
@@ -117,36 +101,32 @@ describe('two claims at once', () => {
 });
 
 describe('a run whose lease was taken', () => {
-  test('cannot end what another run has ended since', async () => {
-    const [id] = (await submitSome(here, 1)) as [string];
-    const [frozen] = (await claimSome(here, node, 1)) as [Awaited<ReturnType<typeof claimSome>>[0]];
+  let frozen: Claimed;
+  let successor: Claimed;
+
+  beforeEach(async () => {
+    frozen = await runOne(here, node);
     const other = await tables.node(there);
-    expect(await rescueAll(there, other)).toMatchObject([{ id, outcome: null }]);
-    const [successor] = await claimSome(there, other, 1);
-    expect(await finish(there, [success(successor!, '"theirs"')])).toEqual([true]);
-    expect(await finish(here, [success(frozen, '"mine"')])).toEqual([false]);
+    expect(await rescueSome(there, other, 9)).toMatchObject([{ id: frozen.id, outcome: null }]);
+    [successor] = (await claimSome(there, other, 1)) as [Claimed];
+  });
+
+  test('cannot end what another run has ended since', async () => {
+    expect(await finish(there, [ending(successor, 'succeeded', '"theirs"')])).toEqual([true]);
+    expect(await finish(here, [ending(frozen, 'succeeded', '"mine"')])).toEqual([false]);
     expect(await tables.rows('SELECT outcome, output, attempt FROM request')).toEqual([
       { outcome: 'succeeded', output: 'theirs', attempt: 2 },
     ]);
   });
 
   test('cannot end, return or log what another run is doing', async () => {
-    await submitSome(here, 1);
-    const [frozen] = await claimSome(here, node, 1);
-    const other = await tables.node(there);
-    await rescueAll(there, other);
-    const [successor] = await claimSome(there, other, 1);
-    const run = { id: frozen!.id, token: frozen!.token };
-    expect(await finish(here, [success(run, '"mine"')])).toEqual([false]);
-    const back = { delayMs: 0, errorCode: null, errorMessage: null, message: null };
-    const returned = { requestId: run.id, token: run.token, attemptOutcome: 'returned', ...back } as const;
-    expect(await requeue(here, returned)).toBeUndefined();
-    await appendLog(here, [line(run, 1)]);
+    expect(await finish(here, [ending(frozen)])).toEqual([false]);
+    expect(await requeue(here, returning(frozen))).toBeUndefined();
+    await appendLog(here, [logLine(frozen, 1)]);
     expect(await messages()).toEqual([]);
-    expect(await tables.rows('SELECT token FROM lease')).toEqual([{ token: successor!.token }]);
-    expect(await tables.rows('SELECT state, attempt FROM request')).toEqual([
-      { state: 'IN_PROGRESS', attempt: 2 },
-    ]);
+    expect(await tables.rows('SELECT token FROM lease')).toEqual([{ token: successor.token }]);
+    const running = { state: 'IN_PROGRESS', attempt: 2 };
+    expect(await tables.rows('SELECT state, attempt FROM request')).toEqual([running]);
   });
 });
 
@@ -171,29 +151,27 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
     );
 
   beforeEach(async () => {
-    [id] = (await submitSome(here, 1)) as [string];
-    const [run] = await claimSome(here, node, 1);
-    await finish(here, [success(run!, '"first"')]);
+    const run = await runOne(here, node);
+    id = run.id;
+    await finish(here, [ending(run, 'succeeded', '"first"')]);
     before = await everything();
   });
   afterEach(async () => expect(await everything()).toEqual(before));
 
   test('a run does not end it again', async () => {
     await strayLease();
-    expect(await finish(there, [success({ id, token }, '"second"')])).toEqual([false]);
+    expect(await finish(there, [ending({ id, token }, 'succeeded', '"second"')])).toEqual([false]);
   });
 
   test('a run does not give it back', async () => {
     await strayLease();
-    const back = { delayMs: 0, errorCode: null, errorMessage: null, message: 'late' };
-    const item = { requestId: id, token, attemptOutcome: 'failed', ...back } as const;
-    expect(await requeue(there, item)).toBeUndefined();
+    const failed = returning({ id, token }, { attemptOutcome: 'failed', message: 'late' });
+    expect(await requeue(there, failed)).toBeUndefined();
   });
 
   test('the request is not taken up after its node was lost', async () => {
     await strayLease();
-    const other = await tables.node(there);
-    expect(await rescueAll(there, other)).toEqual([]);
+    expect(await rescueSome(there, await tables.node(there), 9)).toEqual([]);
   });
 
   test('the request is not started', async () => {
@@ -215,20 +193,18 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
 
 describe('the log', () => {
   test('has a line once, however often it is written', async () => {
-    await submitSome(here, 1);
-    const [run] = await claimSome(here, node, 1);
-    await appendLog(here, [line(run!, 1), line(run!, 2)]);
-    await appendLog(here, [line(run!, 1), line(run!, 2)]);
-    await appendLog(here, [line(run!, 2), line(run!, 3)]);
+    const run = await runOne(here, node);
+    await appendLog(here, [logLine(run, 1), logLine(run, 2)]);
+    await appendLog(here, [logLine(run, 1), logLine(run, 2)]);
+    await appendLog(here, [logLine(run, 2), logLine(run, 3)]);
     expect(await messages()).toEqual(['line 1', 'line 2', 'line 3']);
   });
 
   test('has a line once when it is written again while the first write is under way', async () => {
-    await submitSome(here, 1);
-    const [run] = await claimSome(here, node, 1);
+    const run = await runOne(here, node);
     await here.execute('BEGIN');
-    await appendLog(here, [line(run!, 1)]);
-    const again = appendLog(there, [line(run!, 1), line(run!, 2)]);
+    await appendLog(here, [logLine(run, 1)]);
+    const again = appendLog(there, [logLine(run, 1), logLine(run, 2)]);
     await tables.blocked(1);
     await here.execute('COMMIT');
     await again;
@@ -236,11 +212,10 @@ describe('the log', () => {
   });
 
   test('and a cancel follow each other, so that a stream which saw the one has seen what was before it', async () => {
-    const [id] = (await submitSome(here, 1)) as [string];
-    const [run] = await claimSome(here, node, 1);
+    const run = await runOne(here, node);
     await here.execute('BEGIN');
-    await appendLog(here, [line(run!, 1)]);
-    const cancelling = cancel(there, id, cancelled);
+    await appendLog(here, [logLine(run, 1)]);
+    const cancelling = cancel(there, run.id, cancelled);
     await tables.blocked(1);
     await here.execute('COMMIT');
     expect(await cancelling).toMatchObject({ result: 'requested' });
@@ -257,6 +232,6 @@ test('a claim that arrives too late takes nothing', async () => {
 
 test('a node that was given up claims nothing', async () => {
   await submitSome(here, 1);
-  await rescueAll(there, await tables.node(there));
+  await rescueSome(there, await tables.node(there), 9);
   expect(await claimSome(here, node, 1)).toEqual([]);
 });

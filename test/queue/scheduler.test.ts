@@ -5,7 +5,7 @@ import { NodeIdentity } from '../../src/queue/cluster/node-identity.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { RequestIds } from '../../src/queue/submit/request-id.js';
 import { Runs } from '../../src/queue/runs/runs.js';
-import { QueueCalls } from '../support/queue-calls.js';
+import { QueueCalls, queueRequest } from '../support/queue-calls.js';
 import { claimSome } from '../support/queue-tables.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 
@@ -27,11 +27,8 @@ afterEach(() => service.stop());
 
 /** As after a submission whose answer was lost: it is in the queue, and no node was notified. */
 async function submitUnpublished(): Promise<string> {
-  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   const id = service.app.get(RequestIds).next();
-  await submit(database, [
-    { id, modelId, keyId: key!.id, priority: 0, input: Buffer.from('{}'), expiresMs: null },
-  ]);
+  await submit(database, [{ id, ...(await queueRequest(service, modelId)) }]);
   return id;
 }
 
@@ -48,23 +45,30 @@ test('completions find a request that was not published, without a poll', async 
   );
 });
 
-test('a request that was claimed too late and cancelled meanwhile ends as cancelled', async () => {
-  await service.app.get(Scheduler).stop();
-  const id = await submitUnpublished();
-  const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
-  expect((await calls.cancel(id)).status).toBe(202);
-  await service.app.get(Runs).release(claimed!, service.app.get(ModelsService).get(modelId)!);
-  expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
-});
+describe('a request that was claimed too late', () => {
+  let id: string;
+  let release: () => Promise<void>;
 
-test('a request that was claimed too late goes back to its position', async () => {
-  await service.app.get(Scheduler).stop();
-  const id = await submitUnpublished();
-  const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
-  await service.app.get(Runs).release(claimed!, service.app.get(ModelsService).get(modelId)!);
-  expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
-  const [attempt] = await service.query('SELECT outcome, error_code FROM attempt WHERE request_id = $1', [
-    id,
-  ]);
-  expect(attempt).toEqual({ outcome: 'returned', error_code: null });
+  beforeEach(async () => {
+    await service.app.get(Scheduler).stop();
+    id = await submitUnpublished();
+    const [claimed] = await claimSome(database, service.app.get(NodeIdentity).id, 1, { modelId });
+    const model = service.app.get(ModelsService).get(modelId)!;
+    release = () => service.app.get(Runs).release(claimed!, model);
+  });
+
+  test('and cancelled meanwhile ends as cancelled', async () => {
+    expect((await calls.cancel(id)).status).toBe(202);
+    await release();
+    expect(await calls.status(id)).toMatchObject({ status: 'COMPLETED', error: { code: 'cancelled' } });
+  });
+
+  test('goes back to its position', async () => {
+    await release();
+    expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+    const attempts = await service.query('SELECT outcome, error_code FROM attempt WHERE request_id = $1', [
+      id,
+    ]);
+    expect(attempts).toEqual([{ outcome: 'returned', error_code: null }]);
+  });
 });

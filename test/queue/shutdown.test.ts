@@ -1,6 +1,4 @@
-import { EventStream } from '../support/event-stream.js';
-import { QueueCalls, type Status } from '../support/queue-calls.js';
-import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
+import pg from 'pg';
 import {
   createTestDatabase,
   startTestService,
@@ -8,12 +6,15 @@ import {
   type TestService,
   until,
 } from '../support/index.js';
+import { ModelServer } from '../support/model-server.js';
+import { keyHeader, QueueCalls } from '../support/queue-calls.js';
+import { readStream } from '../support/stream-reader.js';
 
-let model: ScriptedModel;
+const model = new ModelServer();
 let database: TestDatabase;
 let started: TestService[];
 
-beforeAll(async () => (model = await new ScriptedModel().start()));
+beforeAll(() => model.start());
 afterAll(() => model.stop());
 
 beforeEach(async () => {
@@ -29,7 +30,7 @@ afterEach(async () => {
 /** A node on the same database as the one before it, with the same key. */
 async function start(shutdownGraceMs: number): Promise<QueueCalls> {
   const service = await startTestService({
-    models: modelsFile(model.entry('test/narrow', { concurrency: 1 }), model.entry('test/model')),
+    models: model.file({ 'test/narrow': { concurrency: 1 }, 'test/model': {} }),
     config: { databaseUrl: database.url, bootstrapApiKey: 'test_shutdown_key_0123456789', shutdownGraceMs },
   });
   started.push(service);
@@ -38,14 +39,10 @@ async function start(shutdownGraceMs: number): Promise<QueueCalls> {
 
 /** What `look` sees while no service runs. */
 async function offline<T>(look: (query: TestService['query']) => Promise<T>): Promise<T> {
-  const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
   try {
-    return await look(
-      async <Row extends object>(sql: string, values?: unknown[]) =>
-        (await client.query<Row>(sql, values)).rows,
-    );
+    return await look(async (sql: string, values?: unknown[]) => (await client.query(sql, values)).rows);
   } finally {
     await client.end();
   }
@@ -80,12 +77,11 @@ describe('a service that stops', () => {
       );
       expect(rows.map(({ request_id: id }) => id)).toEqual([running, ...waiting]);
       expect(rows[0]).toMatchObject({ attempt: 1, state: 'IN_QUEUE', failed: 0 });
-      expect(await query(`SELECT outcome, error_code FROM attempt`)).toEqual([
-        { outcome: 'returned', error_code: null },
-      ]);
-      expect(await query(`SELECT FROM lease`)).toEqual([]);
-      expect(await query(`SELECT FROM node`)).toEqual([]);
-      expect(await query(`SELECT FROM slot_grant`)).toEqual([]);
+      const returned = { outcome: 'returned', error_code: null };
+      expect(await query(`SELECT outcome, error_code FROM attempt`)).toEqual([returned]);
+      for (const table of ['lease', 'node', 'slot_grant']) {
+        expect(await query(`SELECT FROM ${table}`)).toEqual([]);
+      }
     });
 
     const second = await start(0);
@@ -151,7 +147,7 @@ describe('a service that stops', () => {
 
     const second = await start(0);
     expect(await (await second.response(running)).text()).toBe('["in time"]');
-    expect(await (await second.response(waiting)).text()).toBe('{}');
+    expect(await (await second.response(waiting)).json()).toEqual({ done: waiting, attempt: 1 });
     expect(model.times(running)).toBe(1);
   });
 
@@ -170,12 +166,12 @@ describe('a service that stops', () => {
     const id = await first.submit('test/model', { attempts: [{ hold: true }, { body: '[2]' }] });
     await model.arrived(id);
     const url = (calls: QueueCalls): string => `${calls.service.url}${calls.path(id)}/status/stream`;
-    const stream = await EventStream.open<Status>(url(first));
+    const stream = await readStream(url(first));
     const { id: lastId } = await stream.event(({ status }) => status === 'IN_PROGRESS', 'the run is seen');
     await first.service.stop();
     await stream.ended;
     const second = await start(0);
-    const again = await EventStream.open<Status>(url(second), { 'last-event-id': lastId! });
+    const again = await readStream(url(second), { 'last-event-id': lastId });
     await again.ended;
     expect(again.data.at(-1)).toMatchObject({ status: 'COMPLETED', success: true });
   });
@@ -192,11 +188,11 @@ test('a restart keeps what was: status, log, response, key', async () => {
   const id = await first.run('test/model', { type: 'application/x-ndjson', body });
   const urls = /"(response|status|cancel)_url":"[^"]*",/g;
   const look = async ({ service, path }: QueueCalls): Promise<string[]> => {
-    const headers = { authorization: `Key ${service.key}` };
-    const answers = [`${path(id)}/status?logs=1`, path(id), `${path(id)}?logs=1`].map((url) =>
-      service.get(url, { headers }),
-    );
-    return Promise.all(answers.map(async (answer) => (await (await answer).text()).replaceAll(urls, '')));
+    const shown = [`${path(id)}/status?logs=1`, path(id), `${path(id)}?logs=1`].map(async (url) => {
+      const answer = await service.get(url, { headers: keyHeader(service.key) });
+      return (await answer.text()).replaceAll(urls, '');
+    });
+    return Promise.all(shown);
   };
   const before = await look(first);
   expect(before[1]).toBe('{"n":12345678901234567890}');

@@ -8,19 +8,25 @@ import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
 import { promote } from '../../src/queue/queries/promote.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
-import { rescue } from '../../src/queue/queries/rescue.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
-import { claimSome, keyId, QueueTables, submitStartedFor } from '../support/queue-tables.js';
+import {
+  claimSome,
+  ending,
+  keyId,
+  logLine,
+  QueueTables,
+  rescueSome,
+  returning,
+  submitStartedFor,
+} from '../support/queue-tables.js';
 import { attemptOf, lostLimit, type ModelRequest, QueueModel } from '../support/state-model.js';
 
 const modelId = 'test/model';
 const hourMs = 3_600_000;
 
-/** What a sequence of commands works on. */
+/** Two nodes that run requests; one that was lost is replaced. */
 interface World {
-  database: Database;
-  /** Two nodes that run requests; one that was lost is replaced. */
   nodes: string[];
 }
 
@@ -32,7 +38,7 @@ let commands = 0;
 
 beforeAll(async () => {
   tables = await QueueTables.create();
-  database = await tables.session();
+  database = tables.session();
 });
 afterAll(() => tables.drop());
 
@@ -46,6 +52,7 @@ const requestRows = {
               WHEN d.request_id IS NOT NULL THEN 'delay'
               ELSE 'end' END AS place,
          r.state, r.outcome, r.error->>'code' AS code, r.attempt, r.failed_attempts AS failed, r.lost_attempts AS lost,
+         num_nonnulls(l.request_id, q.request_id, d.request_id) AS places,
          l.token, l.node_id AS node, l.attempt AS "leaseAttempt", l.log_lines AS lines,
          l.cancel_requested_at IS NOT NULL AS "cancelRequested", r.output::text AS output
   FROM request r
@@ -81,15 +88,12 @@ function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
 
 function asRow(request: ModelRequest): object {
   const { id, priority, seq, place, outcome, code, lease, ended, events } = request;
+  const same = { id, priority, seq, place, outcome, code, ended, events };
   const states = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
   return {
-    id,
-    priority,
-    seq,
-    place,
+    ...same,
+    places: place === 'end' ? 0 : 1,
     state: states[place],
-    outcome,
-    code,
     attempt: attemptOf(request),
     failed: ended.filter((how) => how === 'failed' || how === 'timed_out').length,
     lost: ended.filter((how) => how === 'lost').length,
@@ -98,9 +102,7 @@ function asRow(request: ModelRequest): object {
     leaseAttempt: lease === null ? null : attemptOf(request),
     lines: lease?.lines ?? null,
     cancelRequested: lease?.cancelRequested ?? false,
-    output: outcome === 'succeeded' ? JSON.stringify(`attempt ${ended.length}`) : null,
-    ended,
-    events,
+    output: outcome === 'succeeded' ? outputOf(ended.length) : null,
   };
 }
 
@@ -122,8 +124,11 @@ function step(
 }
 
 const always = (): boolean => true;
+const anyRuns = (model: QueueModel): boolean => model.at('lease').length > 0;
+const held = ({ id, lease }: ModelRequest): { id: string; token: string } => ({ id, token: lease!.token });
+const outputOf = (attempt: number): string => JSON.stringify(`attempt ${attempt}`);
 const pickFrom = <T>(items: readonly T[], pick: number): T => items[pick % items.length]!;
-const ids = (requests: readonly ModelRequest[]): string[] => requests.map(({ id }) => id).sort();
+const ids = (requests: readonly { id: string }[]): string[] => requests.map(({ id }) => id).sort();
 
 const submitSome = (priorities: number[], overdue: boolean): Command =>
   step(`submit ${priorities.join()}${overdue ? ' overdue' : ''}`, always, async (model) => {
@@ -164,80 +169,35 @@ const claimFor = (node: number, limit: number): Command =>
   });
 
 const log = (pick: number, from: number, count: number): Command =>
-  step(
-    `log ${count} lines from ${from} of ${pick}`,
-    (model) => model.at('lease').length > 0,
-    async (model) => {
-      const request = pickFrom(model.at('lease'), pick);
-      // From one that may be written already: a write that is repeated.
-      const first = Math.max(1, request.lease!.lines + 1 - from);
-      const numbers = Array.from({ length: count }, (_, i) => first + i);
-      await appendLog(
-        database,
-        numbers.map((number) => line(request.id, request.lease!.token, number)),
-      );
-      model.log(request, numbers);
-    },
-  );
-
-function line(requestId: string, token: string, number: number): Parameters<typeof appendLog>[1][number] {
-  return { requestId, token, number, level: 'INFO', source: 'runner', message: `line ${number}`, atMs: 0 };
-}
-
-function ending(
-  requestId: string,
-  token: string,
-  attemptOutcome: Finish['attemptOutcome'],
-  attempt: number,
-): Finish {
-  const errors = {
-    succeeded: null,
-    failed: requestErrors.failed('model_error', 'no', 0, {}),
-    timed_out: requestErrors.timedOut(0, 1_000),
-    cancelled: requestErrors.cancelled(0),
-  };
-  const output = attemptOutcome === 'succeeded' ? JSON.stringify(`attempt ${attempt}`) : null;
-  return {
-    requestId,
-    token,
-    attemptOutcome,
-    output,
-    error: errors[attemptOutcome],
-    message: null,
-  };
-}
+  step(`log ${count} lines from ${from} of ${pick}`, anyRuns, async (model) => {
+    const request = pickFrom(model.at('lease'), pick);
+    // From one that may be written already: a write that is repeated.
+    const first = Math.max(1, request.lease!.lines + 1 - from);
+    const numbers = Array.from({ length: count }, (_, i) => first + i);
+    const lines = numbers.map((number) => logLine(held(request), number));
+    await appendLog(database, lines);
+    model.log(request, numbers);
+  });
 
 const finishSome = (picks: number[], how: Finish['attemptOutcome']): Command =>
-  step(
-    `finish ${picks.join()} as ${how}`,
-    (model) => model.at('lease').length > 0,
-    async (model) => {
-      const running = model.at('lease');
-      const chosen = [...new Set(picks.map((pick) => pickFrom(running, pick)))];
-      const items = chosen.map((one) => ending(one.id, one.lease!.token, how, attemptOf(one)));
-      expect(await finish(database, items)).toEqual(chosen.map(() => true));
-      for (const one of chosen) {
-        model.finish(one, how === 'timed_out' ? 'failed' : how, how, items[0]!.error?.code ?? null);
-      }
-    },
-  );
+  step(`finish ${picks.join()} as ${how}`, anyRuns, async (model) => {
+    const running = model.at('lease');
+    const chosen = [...new Set(picks.map((pick) => pickFrom(running, pick)))];
+    const items = chosen.map((one) => ending(held(one), how, outputOf(attemptOf(one))));
+    expect(await finish(database, items)).toEqual(chosen.map(() => true));
+    for (const one of chosen) {
+      model.finish(one, how === 'timed_out' ? 'failed' : how, how, items[0]!.error?.code ?? null);
+    }
+  });
 
 const giveBack = (pick: number, attemptOutcome: Requeue['attemptOutcome'], delayMs: number): Command =>
-  step(
-    `requeue ${pick}, ${attemptOutcome}, after ${delayMs} ms`,
-    (model) => model.at('lease').length > 0,
-    async (model) => {
-      const request = pickFrom(model.at('lease'), pick);
-      const item = { ...back(request.id, request.lease!.token), attemptOutcome, delayMs };
-      const returned = (await requeue(database, item)) !== undefined;
-      expect(returned).toBe(model.requeue(request, attemptOutcome, delayMs > 0));
-    },
-  );
-
-function back(requestId: string, token: string): Requeue {
-  const nothing = { errorCode: null, errorMessage: null, message: null };
-  return { requestId, token, attemptOutcome: 'returned', delayMs: 0, ...nothing };
-}
+  step(`requeue ${pick}, ${attemptOutcome}, after ${delayMs} ms`, anyRuns, async (model) => {
+    const request = pickFrom(model.at('lease'), pick);
+    const item = returning(held(request), { attemptOutcome, delayMs });
+    expect((await requeue(database, item)) !== undefined).toBe(
+      model.requeue(request, attemptOutcome, delayMs > 0),
+    );
+  });
 
 const promoteSome = (count: number): Command =>
   step(
@@ -249,9 +209,8 @@ const promoteSome = (count: number): Command =>
         `UPDATE delayed_entry SET ready_at = now() - interval '1 second' WHERE request_id = ANY ($1)`,
         [ids(ready)],
       );
-      expect(new Set((await promote(database)).map(({ seq }) => seq))).toEqual(
-        new Set(ready.map(({ seq }) => seq)),
-      );
+      const promoted = (await promote(database)).map(({ seq }) => seq);
+      expect(new Set(promoted)).toEqual(new Set(ready.map(({ seq }) => seq)));
       model.promote(ready);
     },
   );
@@ -271,28 +230,18 @@ const cancelOne = (pick: number): Command =>
 const expireAll = (): Command =>
   step('expire', always, async (model) => {
     const expired = await expire(database, modelId, requestErrors.expired(0));
-    expect(expired.map(({ id }) => id).sort()).toEqual(ids(model.expire()));
+    expect(ids(expired)).toEqual(ids(model.expire()));
   });
 
 const loseNode = (node: number): Command =>
   step(`lose node ${node}`, always, async (model, { nodes }) => {
     const [gone, other] = [nodes[node]!, nodes[1 - node]!];
     await tables.rows(`UPDATE node SET heartbeat_at = now() - interval '1 hour' WHERE id = $1`, [gone]);
-    const { requests: rescued } = await rescue(database, {
-      nodeId: other,
-      lostAfterMs: 60_000,
-      lostLimit,
-      nodeLost: requestErrors.nodeLost(0),
-      cancelled: requestErrors.cancelled(0),
-    });
+    const rescued = await rescueSome(database, other, lostLimit, 60_000);
     const lost = model.lose(gone);
-    expect(rescued.map(({ id }) => id).sort()).toEqual(ids(lost));
-    expect(
-      rescued
-        .filter((one) => one.outcome === null)
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(ids(lost.filter(({ place }) => place === 'queue')));
+    expect(ids(rescued)).toEqual(ids(lost));
+    const goOn = rescued.filter((one) => one.outcome === null);
+    expect(ids(goOn)).toEqual(ids(lost.filter(({ place }) => place === 'queue')));
     expect(await claimSome(database, gone, 9)).toEqual([]);
     nodes[node] = await tables.node(database);
   });
@@ -308,9 +257,10 @@ const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
         pick,
       );
       for (const token of [pickFrom(late.pastTokens, pick), randomUUID()]) {
-        expect(await finish(database, [ending(late.id, token, how, 0)])).toEqual([false]);
-        expect(await requeue(database, back(late.id, token))).toBeUndefined();
-        await appendLog(database, [line(late.id, token, 1_000)]);
+        const run = { id: late.id, token };
+        expect(await finish(database, [ending(run, how)])).toEqual([false]);
+        expect(await requeue(database, returning(run))).toBeUndefined();
+        await appendLog(database, [logLine(run, 1_000)]);
       }
     },
   );
@@ -318,21 +268,16 @@ const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
 const pick = fc.nat(60);
 const node = fc.constantFrom(0, 1);
 const how = fc.constantFrom<Finish['attemptOutcome']>('succeeded', 'failed', 'timed_out', 'cancelled');
+const priorities = fc.array(fc.constantFrom(-5, 0, 0, 0, 5), { minLength: 1, maxLength: 5 });
+const goingBack = fc.constantFrom<Requeue['attemptOutcome']>('failed', 'returned');
 const anyCommand = [
-  fc
-    .tuple(
-      fc.array(fc.constantFrom(-5, 0, 0, 0, 5), { minLength: 1, maxLength: 5 }),
-      fc.constantFrom(false, false, true),
-    )
-    .map(([priorities, overdue]) => submitSome(priorities, overdue)),
+  fc.tuple(priorities, fc.constantFrom(false, false, true)).map((args) => submitSome(...args)),
   node.map(submitStartedOn),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(pick, fc.nat(2), fc.integer({ min: 1, max: 3 })).map((args) => log(...args)),
   fc.tuple(fc.array(pick, { minLength: 1, maxLength: 3 }), how).map((args) => finishSome(...args)),
-  fc
-    .tuple(pick, fc.constantFrom<Requeue['attemptOutcome']>('failed', 'returned'), fc.constantFrom(0, hourMs))
-    .map((args) => giveBack(...args)),
+  fc.tuple(pick, goingBack, fc.constantFrom(0, hourMs)).map((args) => giveBack(...args)),
   fc.integer({ min: 1, max: 3 }).map(promoteSome),
   pick.map(cancelOne),
   fc.constant(null).map(expireAll),
@@ -342,12 +287,11 @@ const anyCommand = [
 
 /** As many sequences as fit into some seconds; a failure shows the seed and the path that repeat it. */
 test('whatever happens in whatever order, the tables follow the rules', async () => {
-  const everything = ['request', 'attempt', 'request_event', 'queue_entry', 'delayed_entry', 'lease', 'node'];
   await fc.assert(
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 80, size: 'max' }), async (sequence) => {
-      await tables.rows(everything.map((table) => `DELETE FROM ${table}`).join('; '));
+      await tables.clear();
       const nodes = [await tables.node(database), await tables.node(database)];
-      await fc.asyncModelRun(() => ({ model: new QueueModel(), real: { database, nodes } }), sequence);
+      await fc.asyncModelRun(() => ({ model: new QueueModel(), real: { nodes } }), sequence);
     }),
     { numRuns: 200, interruptAfterTimeLimit: 12_000 },
   );

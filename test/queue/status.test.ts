@@ -1,30 +1,20 @@
-import { problemOf, QueueCalls, type Status, unknownId, verdict } from '../support/queue-calls.js';
-import { modelsFile, ScriptedModel } from '../support/scripted-model.js';
-import { startTestService, type TestService, until } from '../support/index.js';
+import { until } from '../support/index.js';
+import { ndjson, type Script } from '../support/model-server.js';
+import { problemOf, type Status, unknownId, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
 
-let service: TestService;
-let calls: QueueCalls;
-let model: ScriptedModel;
-
-beforeAll(async () => {
-  model = await new ScriptedModel().start();
-  const models = modelsFile(
-    model.entry('test/model'),
-    model.entry('test/narrow', { concurrency: 1 }),
-    model.entry('test/patient', { attempts: 2 }),
-  );
-  service = await startTestService({ models });
-  calls = new QueueCalls(service);
+const { service, calls, model } = testQueue({
+  models: {
+    'test/model': {},
+    'test/narrow': { concurrency: 1 },
+    'test/patient': { attempts: 2 },
+  },
 });
 
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
-});
-
-const urls = (id: string): Pick<Status, 'response_url' | 'status_url' | 'cancel_url'> => {
+/** What every status has. */
+const common = (id: string): Partial<Status> => {
   const url = `${service.url}/v1/queue/requests/${id}`;
-  return { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+  return { request_id: id, response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
 };
 
 const seconds = (value: unknown): void => {
@@ -44,20 +34,11 @@ describe('a request that waits', () => {
     waiting = await calls.submitAll(4, 'test/narrow');
   });
 
-  test('is IN_QUEUE, with its position, its URLs and no metrics yet', async () => {
+  test('is IN_QUEUE, with its position, its URLs, no metrics yet and an empty log', async () => {
     const [id] = waiting as [string];
-    expect(await calls.status(id)).toEqual({
-      status: 'IN_QUEUE',
-      request_id: id,
-      queue_position: 0,
-      ...urls(id),
-      metrics: {},
-    });
-  });
-
-  test('has an empty log where logs are asked for', async () => {
-    const { logs } = await calls.status(waiting[1]!, '?logs=1');
-    expect(logs).toEqual([]);
+    const status = { ...common(id), status: 'IN_QUEUE', queue_position: 0, metrics: {} };
+    expect(await calls.status(id)).toEqual(status);
+    expect(await calls.status(id, '?logs=1')).toEqual({ ...status, logs: [] });
   });
 
   test('has its position in the queue, 0 at the front', async () => {
@@ -78,12 +59,8 @@ describe('a request that runs', () => {
   test('is IN_PROGRESS, with how long it waited, and no position', async () => {
     const id = await calls.submit('test/model', { hold: true });
     const status = await calls.reached(id, 'IN_PROGRESS');
-    expect(status).toEqual({
-      status: 'IN_PROGRESS',
-      request_id: id,
-      ...urls(id),
-      metrics: { queue_time: expect.any(Number) },
-    });
+    const metrics = { queue_time: expect.any(Number) };
+    expect(status).toEqual({ ...common(id), status: 'IN_PROGRESS', metrics });
     seconds(status.metrics.queue_time);
     await model.answer(id);
   });
@@ -95,14 +72,8 @@ describe('a request that runs', () => {
       const status = await calls.status(id, '?logs=true');
       return status.logs!.length > 0 && status.logs;
     });
-    expect(logs).toEqual([
-      {
-        message: 'half done',
-        level: 'INFO',
-        source: 'runner',
-        timestamp: expect.stringMatching(milliseconds),
-      },
-    ]);
+    const timestamp = expect.stringMatching(milliseconds);
+    expect(logs).toEqual([{ message: 'half done', level: 'INFO', source: 'runner', timestamp }]);
     await model.say(id, [{ type: 'output', output: {} }]);
   });
 });
@@ -112,9 +83,8 @@ describe('a request that is over', () => {
     const id = await calls.run('test/model');
     const status = await calls.status(id);
     expect(status).toEqual({
+      ...common(id),
       status: 'COMPLETED',
-      request_id: id,
-      ...urls(id),
       metrics: { queue_time: expect.any(Number), inference_time: expect.any(Number) },
       success: true,
       error: null,
@@ -170,11 +140,11 @@ describe('the query parameter logs', () => {
 });
 
 describe('a log', () => {
-  /** Runs with these lines as the model's answer and gives the log. */
+  const said = (lines: object[]): Script => ({ type: 'application/x-ndjson', body: ndjson(lines) });
+
+  /** The log of a run whose model says these lines. */
   async function logOf(lines: object[]): Promise<NonNullable<Status['logs']>> {
-    const all = [...lines, { type: 'output', output: 1 }];
-    const body = all.map((line) => JSON.stringify(line)).join('\n');
-    const id = await calls.run('test/model', { type: 'application/x-ndjson', body });
+    const id = await calls.run('test/model', said([...lines, { type: 'output', output: 1 }]));
     return (await calls.status(id, '?logs=1')).logs!;
   }
 
@@ -201,11 +171,8 @@ describe('a log', () => {
     const logs = await logOf(Array.from({ length: 1_500 }, (_, i) => line(`line ${i}`)));
     expect(logs).toHaveLength(1_000);
     expect(logs[998]!.message).toBe('line 998');
-    expect(logs[999]).toMatchObject({
-      level: 'WARN',
-      source: 'queue',
-      message: expect.stringMatching(/full/),
-    });
+    const full = { level: 'WARN', source: 'queue', message: expect.stringMatching(/full/) };
+    expect(logs[999]).toMatchObject(full);
   });
 
   test('keeps 64 KiB of text, and the last entry says that there was more', async () => {
@@ -218,20 +185,9 @@ describe('a log', () => {
 
   test('that was cut by one attempt is not gone on with by the next', async () => {
     const lines = Array.from({ length: 100 }, () => line('x'.repeat(1_000)));
-    const id = await calls.run('test/patient', {
-      attempts: [
-        {
-          type: 'application/x-ndjson',
-          body: [...lines, { type: 'error', message: 'again', retryable: true }]
-            .map((l) => JSON.stringify(l))
-            .join('\n'),
-        },
-        {
-          type: 'application/x-ndjson',
-          body: `${JSON.stringify(line('late'))}\n{"type":"output","output":1}`,
-        },
-      ],
-    });
+    const first = said([...lines, { type: 'error', message: 'again', retryable: true }]);
+    const second = said([line('late'), { type: 'output', output: 1 }]);
+    const id = await calls.run('test/patient', { attempts: [first, second] });
     expect(model.times(id)).toBe(2);
     const { logs, success } = await calls.status(id, '?logs=1');
     expect(success).toBe(true);
@@ -255,18 +211,12 @@ test.each([
   expect(await verdict(calls.cancel(id))).toEqual([404, 'unknown_request']);
 });
 
-test('an id in upper case is another, unknown one', async () => {
+test('an id in upper case is another, unknown one; a status is never cached', async () => {
   const id = await calls.run('test/model');
-  expect(await verdict(service.get(`${calls.path(id.toUpperCase())}/status`))).toEqual([
-    404,
-    'unknown_request',
-  ]);
-});
-
-test('a status is never cached', async () => {
-  const id = await calls.run('test/model');
-  const response = await service.get(`${calls.path(id)}/status`);
-  expect(response.headers.get('cache-control')).toBe('no-store');
+  const answer = service.get(`${calls.path(id.toUpperCase())}/status`);
+  expect(await verdict(answer)).toEqual([404, 'unknown_request']);
+  const { headers } = await service.get(`${calls.path(id)}/status`);
+  expect(headers.get('cache-control')).toBe('no-store');
 });
 
 test('the problem of an unknown request names the call it answers', async () => {

@@ -1,7 +1,8 @@
 import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { agent } from '../../src/runners/kept-connections.js';
-import { type Call, ModelServer, testRun } from '../support/model-server.js';
+import { type Call, ModelServer } from '../support/model-server.js';
+import { testRun } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000 }));
@@ -9,7 +10,7 @@ let server: ModelServer;
 
 beforeEach(async () => {
   server = await new ModelServer().start();
-  server.answer = answer();
+  server.respond = answer();
 });
 
 afterEach(() => server.stop());
@@ -22,11 +23,11 @@ function answer(status = 200, headers: Record<string, string> = {}) {
 
 /** Two runs, the second once the first's connection is back or gone; whether they shared it. */
 async function shareConnection(first = answer(), second = answer()): Promise<boolean> {
-  server.answer = first;
+  server.respond = first;
   await run().catch(() => undefined);
   // What the end of an answer has to do with its connection is done in the turns after it.
   await until(() => server.calls[0]!.response.closed);
-  server.answer = second;
+  server.respond = second;
   await run();
   return server.calls[0]!.socket === server.calls[1]!.socket;
 }
@@ -70,13 +71,13 @@ test('nor does one remain of an answer that was not read to its end', async () =
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     response.write('{"type":"output","output":1}\n{"type":"log"');
   };
-  server.answer = endless;
+  server.respond = endless;
   expect(await run()).toBe('1');
   await until(() => server.calls[0]!.closed, closed);
 });
 
 test('an idle one is closed by the runner, well before its server would', async () => {
-  server.answer = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
+  server.respond = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
   server.promise(3_600);
   await run();
   await until(() => server.calls[0]!.closed, closed);
@@ -84,10 +85,10 @@ test('an idle one is closed by the runner, well before its server would', async 
 
 test('a run on a kept one may take longer than it may idle, and closes it when it is stopped', async () => {
   server.promise(3_600);
-  server.answer = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
+  server.respond = answer(200, { connection: 'keep-alive', 'keep-alive': 'timeout=2' });
   await Promise.all([run(), run()]);
   await until(() => server.calls.every(({ response }) => response.closed));
-  server.answer = () => undefined;
+  server.respond = () => undefined;
   const stop = new AbortController();
   const running = run(stop.signal);
   await until(() => server.calls.length === 3);

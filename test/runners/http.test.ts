@@ -2,9 +2,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { Config } from '../../src/config/config.js';
-import { RunFailure } from '../../src/queue/runs/runner.js';
+import type { RunFailure } from '../../src/queue/runs/runner.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
-import { type Call, ModelServer, testRun, type TestRun } from '../support/model-server.js';
+import { type Call, ModelServer } from '../support/model-server.js';
+import { failureOf, testRun, type TestRun, trickle } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const maxOutputBytes = 100_000;
@@ -12,9 +13,7 @@ const config = Object.assign(new Config(), { maxOutputBytes });
 const runner = new HttpRunner(config);
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await new ModelServer().start();
-});
+beforeEach(async () => (server = await new ModelServer().start()));
 
 afterEach(async () => {
   await until(async () => (await server.connections()) === 0, {
@@ -27,16 +26,13 @@ function httpRun(input?: string, headers: Record<string, string> = {}, attempt?:
   return testRun({ kind: 'http', url: server.url, headers }, input, attempt);
 }
 
-async function failureOf(run: TestRun): Promise<RunFailure> {
-  const error: unknown = await runner.run(run).then(
-    (output) => new Error(`it succeeded with ${output}`),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof RunFailure)) throw error;
-  return error;
+/** What a run fails with whose call is answered so. */
+function failureAfter(respond: ModelServer['respond']): Promise<RunFailure> {
+  server.respond = respond;
+  return failureOf(runner, httpRun());
 }
 
-function json(body: string, status = 200, headers: Record<string, string> = {}) {
+function json(body: string | Buffer, status = 200, headers: Record<string, string> = {}) {
   return ({ response }: Call) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
   };
@@ -44,7 +40,7 @@ function json(body: string, status = 200, headers: Record<string, string> = {}) 
 
 describe('the call to a model', () => {
   it('is one POST of the input as it is, with the headers of the file, the request and the attempt', async () => {
-    server.answer = json('{}');
+    server.respond = json('{}');
     const input = '{ "big": 12345678901234567890, "text": "héé" }';
     await runner.run(httpRun(input, { authorization: 'Bearer secret' }, 3));
     expect(server.calls).toHaveLength(1);
@@ -63,7 +59,7 @@ describe('the call to a model', () => {
     const watch = (message: unknown): unknown =>
       requests.push((message as { request: ClientRequest }).request);
     const limits: (number | undefined)[] = [];
-    server.answer = (call) => {
+    server.respond = (call) => {
       limits.push(requests[0]!.socket!.timeout);
       begin(call, '{', () => {
         limits.push(requests[0]!.socket!.timeout);
@@ -83,64 +79,39 @@ describe('the call to a model', () => {
 describe('a JSON answer', () => {
   it('is the output, exactly as it was sent', async () => {
     const output = ' {"seed": 12345678901234567890, "a":1.0,\n "a":2, "text":"\\u0000 é"} ';
-    server.answer = json(output, 201, { 'content-type': 'Application/JSON; charset=utf-8' });
+    server.respond = json(output, 201, { 'content-type': 'Application/JSON; charset=utf-8' });
     expect(await runner.run(httpRun())).toBe(output);
   });
 
   it('may come in pieces that cut its characters', async () => {
     const output = JSON.stringify({ text: 'žluťoučký 🐈' });
-    server.answer = ({ response, socket }) => {
-      socket.setNoDelay(true);
-      response.writeHead(200, { 'content-type': 'application/json' });
-      trickle(response, Buffer.from(output), 1);
-    };
+    server.respond = trickle(output, 1);
     expect(await runner.run(httpRun())).toBe(output);
   });
 
   it.each([
     ['is cut short', '{"a":', {}, 'is called application/json, but cannot be read as JSON'],
     ['is HTML', '<html>', {}, 'is called application/json, but cannot be read as JSON'],
-    [
-      'is nested too deeply to be stored',
-      '['.repeat(5_000) + ']'.repeat(5_000),
-      {},
-      'cannot be read as JSON',
-    ],
+    ['is nested too deeply', '['.repeat(5_000) + ']'.repeat(5_000), {}, 'cannot be read as JSON'],
     ['is empty', '', {}, 'is empty'],
     ['is called something else', '{}', { 'content-type': 'text/html' }, 'got text/html'],
     ['is compressed', '{}', { 'content-encoding': 'gzip' }, 'is compressed'],
-    [
-      'is larger than allowed',
-      `"${'x'.repeat(maxOutputBytes)}"`,
-      {},
-      `is larger than ${maxOutputBytes} bytes`,
-    ],
+    ['is too large', `"${'x'.repeat(maxOutputBytes)}"`, {}, `is larger than ${maxOutputBytes} bytes`],
   ])('that %s is final', async (_, body, headers, message) => {
-    server.answer = json(body, 200, headers);
-    const failure = await failureOf(httpRun());
+    const failure = await failureAfter(json(body, 200, headers));
     expect(failure.options).toEqual({ code: 'model_error', retryable: false });
     expect(failure.message).toContain(message);
   });
 
   it('without a content type, or not in UTF-8, is final', async () => {
-    server.answer = ({ response }) => response.end('{}');
-    expect((await failureOf(httpRun())).message).toContain('got no content type');
-    server.answer = ({ response }) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.from('"\xe9"', 'latin1'));
-    };
-    expect((await failureOf(httpRun())).message).toContain('not UTF-8');
+    const untyped = await failureAfter(({ response }) => response.end('{}'));
+    expect(untyped.message).toContain('got no content type');
+    const latin1 = await failureAfter(json(Buffer.from('"\xe9"', 'latin1')));
+    expect(latin1.message).toContain('not UTF-8');
   });
 
   it('that never ends is dropped at the limit', async () => {
-    server.answer = ({ response }) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
-        while (!response.destroyed && response.write('x'.repeat(10_000)));
-      };
-      response.on('drain', more);
-      more();
-    };
-    expect((await failureOf(httpRun())).message).toContain('larger than');
+    expect((await failureAfter(talkForEver(200))).message).toContain('larger than');
     await until(() => server.calls[0]!.closed, { message: 'the connection is closed' });
   });
 });
@@ -155,61 +126,43 @@ describe('an answer without success', () => {
     [503, 'model_unavailable'],
     [504, 'model_unavailable'],
   ])('%i may be tried again', async (status, code) => {
-    server.answer = json('{"why":"busy"}', status);
-    const failure = await failureOf(httpRun());
-    expect(failure.message).toBe(`The model answered ${status}.`);
-    expect(failure.options).toEqual({
-      code,
-      retryable: true,
-      ...(status < 500 && { details: { why: 'busy' } }),
+    const { message, options } = await failureAfter(json('{"why":"busy"}', status));
+    expect(message).toBe(`The model answered ${status}.`);
+    const details = status < 500 && { details: { why: 'busy' } };
+    expect(options).toEqual({ code, retryable: true, ...details });
+  });
+
+  const finalStatuses = [400, 401, 403, 404, 405, 409, 410, 413, 415, 418, 422, 451];
+  it.each(finalStatuses)('%i is final, with what the model said', async (status) => {
+    const details = { detail: [{ loc: ['prompt'], n: 1 }] };
+    const { options } = await failureAfter(json(JSON.stringify(details), status, { 'retry-after': '5' }));
+    expect(options).toEqual({ code: 'model_error', retryable: false, status, details });
+  });
+
+  it.each([501, 505, 507, 599])('%i is final, and the model is to blame', async (status) => {
+    expect((await failureAfter(json('{"trace":"secret"}', status))).options).toEqual({
+      code: 'model_error',
+      retryable: false,
     });
   });
 
-  it.each([400, 401, 403, 404, 409, 418, 422, 451])(
-    '%i is final, with what the model said',
-    async (status) => {
-      server.answer = json('{"detail":[{"loc":["prompt"],"n":1}]}', status, { 'retry-after': '5' });
-      expect((await failureOf(httpRun())).options).toEqual({
-        code: 'model_error',
-        retryable: false,
-        status,
-        details: { detail: [{ loc: ['prompt'], n: 1 }] },
-      });
-    },
-  );
-
-  it.each([501, 505, 507, 599])('%i is final, and the model is to blame', async (status) => {
-    server.answer = json('{"trace":"secret"}', status);
-    expect((await failureOf(httpRun())).options).toEqual({ code: 'model_error', retryable: false });
-  });
-
   it.each([301, 302, 304, 307, 308])('%i is not followed', async (status) => {
-    server.answer = json('', status, { location: `${server.url}/elsewhere` });
-    const failure = await failureOf(httpRun());
+    const failure = await failureAfter(json('', status, { location: `${server.url}/elsewhere` }));
     expect(failure.options).toEqual({ code: 'model_error', retryable: false });
     expect(failure.message).toContain('redirects are not followed');
     expect(server.calls).toHaveLength(1);
   });
 
   it('gives its text as far as 8 KiB, and as text that can be stored', async () => {
-    server.answer = json(`bad\0 ${'x'.repeat(20_000)}`, 400, { 'content-type': 'text/plain' });
-    const details = (await failureOf(httpRun())).options.details as string;
+    const plain = json(`bad\0 ${'x'.repeat(20_000)}`, 400, { 'content-type': 'text/plain' });
+    const details = (await failureAfter(plain)).options.details as string;
     expect(details.slice(0, 6)).toBe('bad\ufffd x');
     expect(details).toHaveLength(8 * 1024 + 1);
   });
 
   it('gives no details where it said nothing, and stops listening to a model that talks for ever', async () => {
-    server.answer = json('', 404);
-    expect((await failureOf(httpRun())).options).not.toHaveProperty('details');
-    server.answer = ({ response }) => {
-      response.writeHead(400);
-      const more = (): void => {
-        while (!response.destroyed && response.write('x'.repeat(10_000)));
-      };
-      response.on('drain', more);
-      more();
-    };
-    expect((await failureOf(httpRun())).options).toMatchObject({ status: 400 });
+    expect((await failureAfter(json('', 404))).options).not.toHaveProperty('details');
+    expect((await failureAfter(talkForEver(400))).options).toMatchObject({ status: 400 });
     await until(() => server.calls[1]!.closed, { message: 'the connection is closed' });
   });
 
@@ -222,8 +175,8 @@ describe('an answer without success', () => {
     ['-1', undefined],
     ['soon', undefined],
   ])('with Retry-After: %s asks to wait %s ms', async (value, retryAfterMs) => {
-    server.answer = json('', 503, { 'retry-after': value });
-    expect((await failureOf(httpRun())).options.retryAfterMs).toBe(retryAfterMs);
+    const { options } = await failureAfter(json('', 503, { 'retry-after': value }));
+    expect(options.retryAfterMs).toBe(retryAfterMs);
   });
 });
 
@@ -232,10 +185,9 @@ describe('a broken connection', () => {
 
   it('that is refused may be tried again', async () => {
     const free = await new ModelServer().start();
-    const { url } = free;
+    const url = free.url.replace('http://', 'http://user:secret@');
     await free.stop();
-    const run = testRun({ kind: 'http', url: url.replace('http://', 'http://user:secret@'), headers: {} });
-    const failure = await failureOf(run);
+    const failure = await failureOf(runner, testRun({ kind: 'http', url, headers: {} }));
     expect(failure.options).toEqual(gone);
     expect(failure.message).toBe('The connection to the model could not be made, or broke (ECONNREFUSED).');
   });
@@ -246,22 +198,21 @@ describe('a broken connection', () => {
     ['after the headers', (call: Call) => begin(call, '', () => call.socket.destroy())],
     ['in the middle of the body', (call: Call) => begin(call, '{"a":', () => call.socket.resetAndDestroy())],
     [
-      'short of its own content-length',
+      'short of its length',
       (call: Call) => begin(call, '{}', () => call.socket.end(), { 'content-length': '50' }),
     ],
     ['by an answer that is not HTTP', ({ socket }: Call) => socket.end('SSH-2.0-OpenSSH\r\n')],
   ])('%s may be tried again', async (_, answer) => {
-    server.answer = answer;
-    expect((await failureOf(httpRun())).options).toEqual(gone);
+    expect((await failureAfter(answer)).options).toEqual(gone);
   });
 
   it('in the middle of NDJSON may be tried again', async () => {
-    server.answer = (call) =>
+    server.respond = (call) =>
       begin(call, '{"type":"log","message":"a"}\n{"type":"out', () => call.socket.destroy(), {
         'content-type': 'application/x-ndjson',
       });
     const run = httpRun();
-    expect((await failureOf(run)).options).toEqual(gone);
+    expect((await failureOf(runner, run)).options).toEqual(gone);
     expect(run.lines).toEqual([{ level: 'INFO', message: 'a' }]);
   });
 
@@ -271,39 +222,30 @@ describe('a broken connection', () => {
     const impatient = Object.assign(new HttpRunner(config), { connectTimeoutMs: 50 });
     // It takes the connection, and never begins with TLS.
     const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
-    const error: unknown = await impatient
-      .run(testRun({ kind: 'http', url, headers: {} }))
-      .catch((reason: unknown) => reason);
-    expect((error as RunFailure).options).toEqual(gone);
+    const failure = await failureOf(impatient, testRun({ kind: 'http', url, headers: {} }));
+    expect(failure.options).toEqual(gone);
     await new Promise((resolve) => silent.close(resolve));
   });
 });
 
 describe('a run that is stopped', () => {
-  it('has its connection closed before the answer', async () => {
-    server.answer = () => undefined;
+  it.each([
+    [undefined, 'the run was stopped: cancelled'],
+    ['application/json', undefined],
+    ['application/x-ndjson', undefined],
+    ['text/plain', undefined],
+  ])('has its connection closed, within a body of %s', async (contentType, message) => {
+    const status = contentType === 'text/plain' ? 400 : 200;
+    server.respond = ({ response }) => {
+      if (contentType !== undefined) response.writeHead(status, { 'content-type': contentType }).write('{');
+    };
     const run = httpRun();
-    const result = expect(runner.run(run)).rejects.toThrow('the run was stopped: cancelled');
+    const result = expect(runner.run(run)).rejects.toThrow(message);
     await until(() => server.calls.length === 1);
     run.abort('cancelled');
     await result;
     await until(() => server.calls[0]!.closed, { message: 'the model sees the connection closed' });
   });
-
-  it.each(['application/json', 'application/x-ndjson', 'text/plain'])(
-    'has its connection closed within a body of %s',
-    async (contentType) => {
-      const status = contentType === 'text/plain' ? 400 : 200;
-      server.answer = ({ response }) =>
-        void response.writeHead(status, { 'content-type': contentType }).write('{"type"');
-      const run = httpRun();
-      const result = expect(runner.run(run)).rejects.toThrow();
-      await until(() => server.calls.length === 1);
-      run.abort('timed_out');
-      await result;
-      await until(() => server.calls[0]!.closed, { message: 'the model sees the connection closed' });
-    },
-  );
 
   it('before it began calls nobody', async () => {
     const run = httpRun();
@@ -326,11 +268,13 @@ function begin(
   else response.write(body, () => setImmediate(then));
 }
 
-/** Sends a body `size` bytes at a time, each in a turn of its own. */
-function trickle(response: Call['response'], body: Buffer, size: number): void {
-  if (body.length === 0) response.end();
-  else
-    response.write(body.subarray(0, size), () =>
-      setImmediate(() => trickle(response, body.subarray(size), size)),
-    );
+function talkForEver(status: number) {
+  return ({ response }: Call): void => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.on('drain', more);
+    more();
+  };
 }

@@ -1,44 +1,25 @@
 import { Config } from '../../src/config/config.js';
-import { RunFailure } from '../../src/queue/runs/runner.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
-import { ModelServer, testRun, type TestRun } from '../support/model-server.js';
+import { ModelServer, ndjson } from '../support/model-server.js';
+import { failureOf, testRun, type TestRun, trickle } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const maxOutputBytes = 50_000;
 const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes }));
 let server: ModelServer;
 
-beforeEach(async () => {
-  server = await new ModelServer().start();
-});
-
+beforeEach(async () => (server = await new ModelServer().start()));
 afterEach(() => server.stop());
 
-function ndjsonRun(body: string | Buffer, chunkBytes = Infinity): TestRun {
-  server.answer = ({ response, socket }) => {
-    socket.setNoDelay(true);
-    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    const bytes = Buffer.from(body);
-    const next = (from: number): void => {
-      if (from >= bytes.length) response.end();
-      else
-        response.write(bytes.subarray(from, from + chunkBytes), () =>
-          setImmediate(() => next(from + chunkBytes)),
-        );
-    };
-    next(0);
-  };
+function ndjsonRun(body: string | Buffer, chunkBytes = 1_000_000): TestRun {
+  server.respond = trickle(body, chunkBytes, 'application/x-ndjson');
   return testRun({ kind: 'http', url: server.url, headers: {} });
 }
 
-async function failureOf(run: TestRun): Promise<RunFailure> {
-  const error: unknown = await runner.run(run).catch((reason: unknown) => reason);
-  if (!(error instanceof RunFailure)) throw new Error(`it did not fail: ${String(error)}`);
-  return error;
-}
+const output = '{"type":"output","output":1}';
 
 describe('an NDJSON answer', () => {
-  it.each([1, 2, 3, 7, 64, Infinity])('means the same in chunks of %i bytes', async (chunkBytes) => {
+  it.each([1, 2, 3, 7, 64, 1_000])('means the same in chunks of %i bytes', async (chunkBytes) => {
     const run = ndjsonRun(
       '{"type":"log","level":"INFO","message":"načítám 🐈"}\r\n\r\n' +
         '{"type":"log","level":"error","message":"b"}\n' +
@@ -53,7 +34,7 @@ describe('an NDJSON answer', () => {
   });
 
   it('has its log lines passed on while it goes on', async () => {
-    server.answer = ({ response }) => {
+    server.respond = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson' });
       response.write('{"type":"log","message":"halfway"}\n');
     };
@@ -75,16 +56,14 @@ describe('an NDJSON answer', () => {
   });
 
   it('is over with its output line, whatever follows', async () => {
-    const run = ndjsonRun(
-      '{"type":"output","output":1}\n{"type":"error","message":"late"}\n{"type":"output","output":2}',
-    );
-    expect(await runner.run(run)).toBe('1');
+    const late = '{"type":"error","message":"late"}\n{"type":"output","output":2}';
+    expect(await runner.run(ndjsonRun(`${output}\n${late}`))).toBe('1');
   });
 
   it('takes the usual names of levels, and INFO for others', async () => {
     const levels = ['debug', 'Warning', 'CRITICAL', 'constructor', undefined, 7];
-    const lines = levels.map((level) => JSON.stringify({ type: 'log', level, message: 'a' }));
-    const run = ndjsonRun([...lines, '{"type":"output","output":1}'].join('\n'));
+    const lines = levels.map((level) => ({ type: 'log', level, message: 'a' }));
+    const run = ndjsonRun(ndjson(lines) + output);
     await runner.run(run);
     expect(run.lines.map(({ level }) => level)).toEqual(['DEBUG', 'WARN', 'ERROR', 'INFO', 'INFO', 'INFO']);
   });
@@ -105,7 +84,7 @@ describe('an NDJSON answer', () => {
     ['{"type":"error","message":"out of memory","retryable":true}', 'out of memory', true],
     ['{"type":"error"}', 'The model failed.', false],
   ])('fails as %s says', async (line, message, retryable) => {
-    const failure = await failureOf(ndjsonRun(`{"type":"log","message":"a"}\n${line}\n`));
+    const failure = await failureOf(runner, ndjsonRun(`{"type":"log","message":"a"}\n${line}\n`));
     expect(failure.message).toBe(message);
     expect(failure.options).toEqual({ code: 'model_error', retryable });
   });
@@ -119,15 +98,14 @@ describe('an NDJSON answer', () => {
     ['{"type":"output"}\n', false, 'an output line without "output"'],
     ['{"type":"output","output":{"a":', false, 'a line that is not a JSON object'],
   ])('%j is a failure of the model', async (body, retryable, message) => {
-    const failure = await failureOf(ndjsonRun(body));
+    const failure = await failureOf(runner, ndjsonRun(body));
     expect(failure.options).toEqual({ code: 'model_error', retryable });
     expect(failure.message).toContain(message);
   });
 
   it('warns once of each unknown type, and of ten at most', async () => {
     const types = ['progress', 'progress', ...Array.from({ length: 30 }, (_, n) => `t${n}`)];
-    const lines = types.map((type) => JSON.stringify({ type }));
-    const run = ndjsonRun([...lines, '{"type":"output","output":1}'].join('\n'));
+    const run = ndjsonRun(ndjson(types.map((type) => ({ type }))) + output);
     expect(await runner.run(run)).toBe('1');
     expect(run.lines).toHaveLength(10);
     expect(run.lines[0]).toEqual({
@@ -137,18 +115,17 @@ describe('an NDJSON answer', () => {
   });
 
   it('may be longer than an output, but no line of it may', async () => {
-    const log = `${JSON.stringify({ type: 'log', message: 'x'.repeat(1_000) })}\n`;
-    expect(await runner.run(ndjsonRun(`${log.repeat(200)}{"type":"output","output":1}`))).toBe('1');
+    const log = ndjson([{ type: 'log', message: 'x'.repeat(1_000) }]);
+    expect(await runner.run(ndjsonRun(log.repeat(200) + output))).toBe('1');
     for (const ending of ['', '\n']) {
-      const failure = await failureOf(
-        ndjsonRun(`{"type":"output","output":"${'x'.repeat(maxOutputBytes)}"}${ending}`),
-      );
+      const long = `{"type":"output","output":"${'x'.repeat(maxOutputBytes)}"}${ending}`;
+      const failure = await failureOf(runner, ndjsonRun(long));
       expect(failure.message).toContain(`larger than ${maxOutputBytes} bytes`);
     }
   });
 
   it('that is not UTF-8 is final', async () => {
     const body = Buffer.from('{"type":"output","output":"\xe9"}\n', 'latin1');
-    expect((await failureOf(ndjsonRun(body))).message).toContain('not UTF-8');
+    expect((await failureOf(runner, ndjsonRun(body))).message).toContain('not UTF-8');
   });
 });

@@ -1,23 +1,14 @@
 import { EventSource } from 'eventsource';
-import { startTestService, type TestService, until } from '../support/index.js';
-import { CountingModel } from '../support/counting-model.js';
-import type { Status } from '../support/stream-reader.js';
+import { until } from '../support/index.js';
+import type { Status } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
 
-const model = new CountingModel();
-let service: TestService;
+const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } } });
 /** What each connection of an EventSource was answered with. */
 let answers: { status: number; lastEventId: string | undefined }[];
 
-beforeAll(async () => {
-  await model.hold().start();
-  service = await startTestService({ models: model.models('test/held', { concurrency: 1 }) });
-});
+beforeAll(() => void model.hold());
 beforeEach(() => (answers = []));
-afterAll(async () => {
-  model.release();
-  await service.stop();
-  await model.stop();
-});
 
 const submit = async (): Promise<{ request_id: string; status_url: string }> =>
   (await (await service.submit('test/held', {})).json()) as { request_id: string; status_url: string };
@@ -51,9 +42,9 @@ test('the eventsource package follows a request from its position to its end, an
   const followed = follow(`${url}/stream?logs=1`);
   await until(() => followed.seen.length > 0);
   expect(followed.seen[0]).toMatchObject({ status: 'IN_QUEUE', queue_position: 0, logs: [] });
-  model.releaseOne(blocker.request_id);
+  await model.answer(blocker.request_id);
   await until(() => model.times(id) === 1 && followed.seen.at(-1)!.status === 'IN_PROGRESS');
-  model.releaseOne(id);
+  await model.answer(id);
   await closed(followed);
   expect(followed.seen.at(-1)).toMatchObject({ status: 'COMPLETED', success: true });
   expect(answers.map(({ status }) => status)).toEqual([200, 204]);
@@ -67,7 +58,7 @@ test('the eventsource package goes on by itself after its connection broke, and 
   await until(() => followed.seen.length === 1);
   service.app.getHttpServer().closeAllConnections();
   await until(() => answers.length === 2, { timeoutMs: 20_000 });
-  model.releaseOne(id);
+  await model.answer(id);
   await closed(followed);
   expect(followed.seen.map(({ status }) => status).filter((status) => status === 'COMPLETED')).toHaveLength(
     1,

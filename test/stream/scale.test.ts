@@ -4,32 +4,22 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import { StatusSources } from '../../src/stream/status-sources.js';
-import { startTestService, type TestService, until } from '../support/index.js';
-import { CountingModel } from '../support/counting-model.js';
+import { until } from '../support/index.js';
 import { inParallel } from '../support/in-parallel.js';
 import { readStream } from '../support/stream-reader.js';
+import { testQueue } from '../support/test-queue.js';
 
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = vm.runInNewContext('gc') as () => void;
 
-const model = new CountingModel();
-let service: TestService;
+const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } }, limits: '1000/s' });
 let sources: StatusSources;
 let server: Server;
 
-beforeAll(async () => {
-  await model.hold().start();
-  service = await startTestService({
-    limits: '1000/s',
-    models: model.models('test/held', { concurrency: 1 }),
-  });
+beforeAll(() => {
+  model.hold();
   sources = service.app.get(StatusSources);
   server = service.app.getHttpServer();
-});
-afterAll(async () => {
-  model.release();
-  await service.stop();
-  await model.stop();
 });
 
 const submit = async (): Promise<string> => {

@@ -2,50 +2,26 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { StatusSources } from '../../src/stream/status-sources.js';
-import { startTestService, type TestService, until } from '../support/index.js';
-import { type Call, ModelServer } from '../support/model-server.js';
+import { until } from '../support/index.js';
+import { queueRequest } from '../support/queue-calls.js';
 import { readStream } from '../support/stream-reader.js';
+import { testQueue } from '../support/test-queue.js';
 
 /** Three URLs of this length make an event so large that the kernel's buffers are full after a few dozen. */
 const publicBaseUrl = `http://queue.example/${'x'.repeat(40_000)}`;
 /** What the service may hold for one client, with the event that is being written. */
 const maxHeldBytes = 256 * 1024 + 2 * 3 * publicBaseUrl.length + 64 * 1024;
 
-const model = new ModelServer();
-let service: TestService;
-let run: Call | undefined;
-
-beforeAll(async () => {
-  await model.start();
-  model.answer = (call) => {
-    call.response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    run = call;
-  };
-  service = await startTestService({
-    models: `models:\n  - { id: test/chatty, runner: { kind: http, url: '${model.url}' }, concurrency: 1, timeout: 60s }\n`,
-    config: { publicBaseUrl },
-  });
+const { service, model } = testQueue({
+  models: { 'test/chatty': { concurrency: 1 } },
+  config: { publicBaseUrl },
 });
-afterAll(async () => {
-  await service.stop();
-  await model.stop();
-});
-
-const say = (line: object): void => void run!.response.write(`${JSON.stringify(line)}\n`);
 
 test('a client that stops reading costs bounded memory and is dropped, while others get everything', async () => {
   // Not over HTTP, where the Location field would be as long.
-  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
-  const submissions = service.app.get(Submissions);
-  const id = await submissions.submit({
-    modelId: 'test/chatty',
-    keyId: key!.id,
-    priority: 0,
-    input: Buffer.from('{}'),
-    expiresMs: null,
-  });
+  const request = await queueRequest(service, 'test/chatty', { hold: true });
+  const id = await service.app.get(Submissions).submit(request);
   const url = `${service.url}/v1/queue/requests/${id}/status/stream?logs=1`;
-  await until(() => run);
 
   const answers: ServerResponse[] = [];
   const server: Server = service.app.getHttpServer();
@@ -62,7 +38,7 @@ test('a client that stops reading costs bounded memory and is dropped, while oth
   let maxHeld = 0;
   let lines = 0;
   while (!socket.destroyed && lines < 400) {
-    say({ type: 'log', level: 'INFO', message: `line ${++lines}` });
+    await model.say(id, [{ type: 'log', level: 'INFO', message: `line ${++lines}` }]);
     await until(() => quick.logs().length === lines);
     maxHeld = Math.max(maxHeld, socket.writableLength + toSlow.writableLength);
   }
@@ -70,9 +46,8 @@ test('a client that stops reading costs bounded memory and is dropped, while oth
   expect(maxHeld).toBeLessThan(maxHeldBytes);
   expect(toQuick.socket!.destroyed).toBe(false);
 
-  say({ type: 'log', level: 'INFO', message: 'after the drop' });
-  say({ type: 'output', output: { done: true } });
-  run!.response.end();
+  await model.say(id, [{ type: 'log', level: 'INFO', message: 'after the drop' }]);
+  await model.answer(id, '{"type":"output","output":{"done":true}}\n');
   await quick.ended;
   expect(quick.statuses().at(-1)).toBe('COMPLETED');
   expect(quick.logs()).toEqual([

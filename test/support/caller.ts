@@ -1,6 +1,6 @@
 import { KeysService } from '../../src/auth/keys.service.js';
 import type { TestService } from './index.js';
-import { keyHeader, unknownId } from './queue-calls.js';
+import { keyHeader, QueueCalls, unknownId } from './queue-calls.js';
 
 type NewKey = Partial<Parameters<KeysService['create']>[0]>;
 
@@ -18,45 +18,39 @@ export class Caller {
     return this.service.app.get(KeysService);
   }
 
-  async newKey(key: NewKey = {}): Promise<string> {
-    return (await this.keys.create({ name: 'test', ...key })).reveal();
+  newKey(key: NewKey = {}): Promise<string> {
+    return new QueueCalls(this.service).newKey(key);
   }
 
   /** 202, where the key may. */
-  submit(key?: string, { headers, model = 'demo/text/echo' }: Via = {}): Promise<Response> {
-    return this.call('POST', `/v1/queue/${model}`, key, headers, '{}');
+  submit(key?: string, { model = 'demo/text/echo', ...via }: Via = {}): Promise<Response> {
+    return this.call('POST', `/v1/queue/${model}`, key, via, '{}');
   }
 
   /** 404, where the key may. */
-  status(key?: string, { headers, query = '' }: Via = {}): Promise<Response> {
-    return this.call('GET', `/v1/queue/requests/${unknownId()}/status${query}`, key, headers);
+  status(key?: string, via: Via = {}): Promise<Response> {
+    return this.about('/status', key, via);
   }
 
   /** Past the fast path: 404, where the key may. */
-  response(key?: string, { headers }: Via = {}): Promise<Response> {
-    return this.call('GET', `/v1/queue/requests/${unknownId()}`, key, headers);
+  response(key?: string, via: Via = {}): Promise<Response> {
+    return this.about('', key, via);
   }
 
-  stream(key?: string, { headers }: Via = {}): Promise<Response> {
-    return this.call('GET', `/v1/queue/requests/${unknownId()}/status/stream`, key, headers);
+  stream(key?: string, via: Via = {}): Promise<Response> {
+    return this.about('/status/stream', key, via);
   }
 
-  cancel(key?: string, { headers }: Via = {}): Promise<Response> {
-    return this.call('PUT', `/v1/queue/requests/${unknownId()}/cancel`, key, headers);
+  cancel(key?: string, via: Via = {}): Promise<Response> {
+    return this.about('/cancel', key, via, 'PUT');
   }
 
-  call(
-    method: string,
-    path: string,
-    key?: string,
-    headers: Record<string, string> = {},
-    body?: string,
-  ): Promise<Response> {
+  private about(route: string, key: string | undefined, via: Via, method = 'GET'): Promise<Response> {
+    return this.call(method, `/v1/queue/requests/${unknownId()}${route}${via.query ?? ''}`, key, via);
+  }
+
+  private call(method: string, path: string, key?: string, { headers }: Via = {}, body?: string) {
     const authorization = key === undefined ? {} : keyHeader(key);
-    return fetch(this.service.url + path, {
-      method,
-      headers: { ...authorization, ...headers },
-      ...(body !== undefined && { body }),
-    });
+    return fetch(this.service.url + path, { method, headers: { ...authorization, ...headers }, body });
   }
 }

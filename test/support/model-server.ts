@@ -1,9 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Model } from '../../src/models/model.js';
-import type { LogLevel, Run } from '../../src/queue/runs/runner.js';
+import { until } from './until.js';
 
 export interface Call {
+  /** Of the request; with `attempt` the fields that the service sends. */
+  id: string;
+  attempt: number;
   method: string;
   url: string;
   headers: IncomingHttpHeaders;
@@ -14,30 +16,50 @@ export interface Call {
   closed: boolean;
 }
 
-/** A model server on 127.0.0.1 that does what each test says. */
+/** What the model does with a request; it is the input that the request was submitted with. */
+export interface Script {
+  /** No answer before `answer` gives one. */
+  hold?: boolean;
+  /** 200 if left out. */
+  status?: number;
+  /** `application/json` if left out. */
+  type?: string;
+  headers?: Record<string, string>;
+  /** Which attempt of which request it was, if left out. */
+  body?: string;
+  /** The connection is broken before the answer. */
+  drop?: boolean;
+  /** One script for each attempt; the last one also for all that follow. */
+  attempts?: Script[];
+}
+
+/** A model on 127.0.0.1: it does what the input of each request says, or what the test says, and counts. */
 export class ModelServer {
   readonly calls: Call[] = [];
-  answer: (call: Call) => void = ({ response }) => response.end();
+  maxAtOnce = 0;
+  /** How long a call takes while calls are not held. */
+  takesMs = 0;
+  private readonly open = new Set<Call>();
+  private isHolding = false;
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers, socket } = request;
-      const call = {
-        method,
-        url,
-        headers,
-        body: Buffer.concat(chunks).toString(),
-        response,
-        socket,
-        closed: false,
-      };
+      const body = Buffer.concat(chunks).toString();
+      const [id, attempt] = [String(headers['x-request-id']), Number(headers['x-attempt'])];
+      const call = { id, attempt, method, url, headers, body, response, socket, closed: false };
       response.on('error', () => undefined);
+      response.on('close', () => this.open.delete(call));
       socket.on('close', () => (call.closed = true));
       this.calls.push(call);
-      this.answer(call);
+      this.open.add(call);
+      this.maxAtOnce = Math.max(this.maxAtOnce, this.running);
+      this.respond(call);
     });
   });
+
+  respond: (call: Call) => void = (call) => this.play(call);
 
   async start(): Promise<this> {
     this.promise(0);
@@ -45,8 +67,20 @@ export class ModelServer {
     return this;
   }
 
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/predict`;
+  }
+
+  /** The text of a models.yaml with these models and their settings, all run here. */
+  file(models: Record<string, object>): string {
+    const defaults = { runner: { kind: 'http', url: this.url }, concurrency: 4, timeout: '60s', attempts: 1 };
+    const entries = Object.entries(models).map(([id, settings]) => ({ id, ...defaults, ...settings }));
+    return JSON.stringify({ models: entries });
   }
 
   /** For so many seconds it says that it keeps idle connections; 0: it says nothing. */
@@ -61,44 +95,64 @@ export class ModelServer {
     );
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  /** Calls that are being worked on now. */
+  get running(): number {
+    return this.open.size;
+  }
+
+  /** How often a request came. */
+  times(id: string): number {
+    return this.calls.filter((call) => call.id === id).length;
+  }
+
+  /** The call for an attempt of a request, once it has come. */
+  arrived(id: string, attempt = 1): Promise<Call> {
+    return until(() => this.calls.find((call) => call.id === id && call.attempt === attempt), {
+      message: `attempt ${attempt} of ${id} reaches the model`,
+    });
+  }
+
+  /** From now on calls get no answer until `release`. */
+  hold(): this {
+    this.isHolding = true;
+    return this;
+  }
+
+  release(): void {
+    this.isHolding = false;
+    for (const call of this.open) this.end(call);
+  }
+
+  /** Ends a call that is held. */
+  async answer(id: string, body?: string, attempt?: number): Promise<void> {
+    this.end(await this.arrived(id, attempt), { body });
+  }
+
+  /** Writes lines of an NDJSON answer that goes on. */
+  async say(id: string, lines: object[], attempt?: number): Promise<void> {
+    const { response } = await this.arrived(id, attempt);
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write(ndjson(lines));
+  }
+
+  private play(call: Call): void {
+    const whole = JSON.parse(call.body) as Script;
+    const attempts = whole.attempts ?? [whole];
+    const script = attempts[Math.min(call.attempt, attempts.length) - 1]!;
+    if (script.drop === true) call.socket.destroy();
+    else if (script.hold === true || this.isHolding) return;
+    else if (this.takesMs > 0) setTimeout(() => this.end(call, script), this.takesMs);
+    else this.end(call, script);
+  }
+
+  private end({ id, attempt, response }: Call, { status = 200, type, headers, body }: Script = {}): void {
+    const contentType = type ?? 'application/json';
+    if (!response.headersSent) response.writeHead(status, { 'content-type': contentType, ...headers });
+    response.end(body ?? JSON.stringify({ done: id, attempt }));
   }
 }
 
-export interface TestRun extends Run {
-  lines: { level: LogLevel; message: string }[];
-  abort(reason: string): void;
-}
-
-function testModel(runner: object): Model {
-  return {
-    id: 'test/model',
-    description: '',
-    runner: runner as Model['runner'],
-    concurrency: 1,
-    timeoutMs: 60_000,
-    expiresMs: null,
-    attempts: 3,
-    retentionMs: null,
-    retentionPayloadMs: null,
-    inputSchema: null,
-    validate: () => [],
-  };
-}
-
-export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 1): TestRun {
-  const controller = new AbortController();
-  const lines: TestRun['lines'] = [];
-  return {
-    requestId: '01890000-0000-7000-8000-000000000001',
-    model: testModel(runner),
-    attempt,
-    input,
-    signal: controller.signal,
-    log: (level, message) => lines.push({ level, message }),
-    lines,
-    abort: (reason) => controller.abort(reason),
-  };
+/** Lines of NDJSON. */
+export function ndjson(lines: object[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }

@@ -1,5 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /** Speaks as much of PostgreSQL's protocol as a client needs to log in and to ask for the version. */
 export class OutdatedServer {
@@ -26,7 +25,7 @@ export class OutdatedServer {
     socket.on('error', () => undefined);
     socket.once('data', () => {
       const ready = message('Z', Buffer.from('I'));
-      socket.write(Buffer.concat([message('R', int32(0)), ready]));
+      socket.write(Buffer.concat([message('R', int(4, 0)), ready]));
       socket.on('data', (asked) => {
         if (asked.toString('latin1').startsWith('Q')) socket.write(Buffer.concat([this.answer(), ready]));
         else socket.end();
@@ -40,39 +39,31 @@ export class OutdatedServer {
       { name: 'version', type: 23, value: String(this.versionNumber) },
       { name: 'text', type: 25, value: this.version },
     ];
-    const description = columns.map(({ name, type }) =>
+    const fields = columns.map(({ name, type }) =>
       Buffer.concat([
         Buffer.from(`${name}\0`),
-        int32(0),
-        int16(0),
-        int32(type),
-        int16(-1),
-        int32(-1),
-        int16(0),
+        int(4, 0),
+        int(2, 0),
+        int(4, type),
+        int(2, -1),
+        int(4, -1),
+        int(2, 0),
       ]),
     );
-    const row = columns.map(({ value }) => Buffer.concat([int32(value.length), Buffer.from(value)]));
-    return Buffer.concat([
-      message('T', int16(columns.length), ...description),
-      message('D', int16(columns.length), ...row),
-      message('C', Buffer.from('SELECT 1\0')),
-    ]);
+    const row = columns.map(({ value }) => Buffer.concat([int(4, value.length), Buffer.from(value)]));
+    const count = int(2, columns.length);
+    const done = message('C', Buffer.from('SELECT 1\0'));
+    return Buffer.concat([message('T', count, ...fields), message('D', count, ...row), done]);
   }
 }
 
 function message(type: string, ...parts: Buffer[]): Buffer {
   const body = Buffer.concat(parts);
-  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body]);
+  return Buffer.concat([Buffer.from(type), int(4, body.length + 4), body]);
 }
 
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32BE(value);
-  return bytes;
-}
-
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2);
-  bytes.writeInt16BE(value);
-  return bytes;
+function int(bytes: number, value: number): Buffer {
+  const buffer = Buffer.alloc(bytes);
+  buffer.writeIntBE(value, 0, bytes);
+  return buffer;
 }

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnService, type SpawnedService, startTestService, type TestService, until } from './index.js';
-import { CountingModel } from './counting-model.js';
+import { ModelServer } from './model-server.js';
+import { QueueCalls } from './queue-calls.js';
 import { readStream, type StreamReader } from './stream-reader.js';
 
 /** Enough to give a node up, which takes 6 s of silence, on a busy machine. */
@@ -10,13 +11,13 @@ export const givenUp = { timeoutMs: 30_000 };
 
 /** One API node in this process, and schedulers as processes that can be killed. */
 export class ProcessCluster {
-  readonly model = new CountingModel();
+  readonly model = new ModelServer();
   api!: TestService;
   private directory = '';
 
   async start(concurrency: number): Promise<this> {
     await this.model.hold().start();
-    const models = this.model.models('test/counted', { concurrency });
+    const models = this.model.file({ 'test/counted': { concurrency } });
     this.directory = await mkdtemp(join(tmpdir(), 'nowserving-cluster-'));
     await writeFile(join(this.directory, 'models.yaml'), models);
     this.api = await startTestService({ models, config: { role: 'api' } });
@@ -32,9 +33,8 @@ export class ProcessCluster {
     });
   }
 
-  async submit(): Promise<string> {
-    const response = await this.api.submit('test/counted', {});
-    return ((await response.json()) as { request_id: string }).request_id;
+  submit(): Promise<string> {
+    return new QueueCalls(this.api).submit('test/counted');
   }
 
   stream(id: string): Promise<StreamReader> {
@@ -42,13 +42,8 @@ export class ProcessCluster {
   }
 
   async completed(...ids: string[]): Promise<void> {
-    await until(async () => {
-      const [left] = await this.api.query<{ n: number }>(
-        `SELECT count(*)::int AS n FROM request WHERE id = ANY ($1) AND state <> 'COMPLETED'`,
-        [ids],
-      );
-      return left!.n === 0;
-    }, givenUp);
+    const left = `SELECT FROM request WHERE id = ANY ($1) AND state <> 'COMPLETED'`;
+    await until(async () => (await this.api.query(left, [ids])).length === 0, givenUp);
   }
 
   /** How the request ended, what became of each attempt, and what its events were. */

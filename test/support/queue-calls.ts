@@ -128,3 +128,10 @@ export class QueueCalls {
 }
 
 export const keyHeader = (key: string): { authorization: string } => ({ authorization: `Key ${key}` });
+
+/** What a submission is written from, as the doors hand it to `Submissions`. */
+export async function queueRequest({ query }: TestService, modelId: string, input: object = {}) {
+  const [key] = await query<{ id: string }>('SELECT id FROM api_key');
+  const expiresMs = null;
+  return { modelId, keyId: key!.id, priority: 0, input: Buffer.from(JSON.stringify(input)), expiresMs };
+}

@@ -4,10 +4,15 @@ import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
+import type { LogLine } from '../../src/queue/queries/append-log.js';
 import { claim, type Claimed } from '../../src/queue/queries/claim.js';
+import type { Finish } from '../../src/queue/queries/finish.js';
 import { register } from '../../src/queue/queries/heartbeat.js';
+import type { Requeue } from '../../src/queue/queries/requeue.js';
+import { rescue } from '../../src/queue/queries/rescue.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { submitStarted } from '../../src/queue/queries/submit-started.js';
+import { requestErrors } from '../../src/queue/request-errors.js';
 import { createTestDatabase, type TestDatabase, until } from './index.js';
 
 export const keyId = randomUUID();
@@ -29,10 +34,10 @@ export class QueueTables {
   }
 
   /** One session, so that `execute('BEGIN')` begins a transaction for all that follows on it. */
-  session(): Promise<Database> {
+  session(): Database {
     const pool = createStatementPool({ url: this.testDatabase.url, size: 1 });
     this.opened.push(pool);
-    return Promise.resolve(new Database(pool, new Config()));
+    return new Database(pool, new Config());
   }
 
   async drop(): Promise<void> {
@@ -41,39 +46,38 @@ export class QueueTables {
     await this.testDatabase.drop();
   }
 
+  /** As if nothing had been submitted and no node had been there. */
+  async clear(): Promise<void> {
+    const all = ['request', 'attempt', 'request_event', 'queue_entry', 'delayed_entry', 'lease', 'node'];
+    await this.rows(all.map((table) => `DELETE FROM ${table}`).join('; '));
+  }
+
   async rows<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     return (await this.sql.query<Row>(text, values)).rows;
   }
 
   /** Waits until `count` sessions wait for a lock. */
   async blocked(count: number): Promise<void> {
-    await until(
-      async () => {
-        const waiting = await this.rows(
-          `SELECT pid FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        return waiting.length === count;
-      },
-      { message: `${count} sessions wait for a lock` },
-    );
+    const waiting = `SELECT pid FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const message = `${count} sessions wait for a lock`;
+    await until(async () => (await this.rows(waiting)).length === count, { message });
   }
 
-  async node(database: Database, id: string = randomUUID()): Promise<string> {
+  async node(database: Database): Promise<string> {
+    const id = randomUUID();
     await register(database, { id, name: `node ${id}`, role: 'all' });
     return id;
   }
 }
 
-export async function submitSome(
-  database: Database,
-  count: number,
-  modelId = 'test/model',
-): Promise<string[]> {
+const request = { modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}') };
+
+export async function submitSome(database: Database, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => v7());
   await submit(
     database,
-    ids.map((id) => ({ id, modelId, keyId, priority: 0, input: Buffer.from('{}'), expiresMs: null })),
+    ids.map((id) => ({ ...request, id, expiresMs: null })),
   );
   return ids;
 }
@@ -87,7 +91,7 @@ export async function submitStartedFor(
   const id = v7();
   const started = await submitStarted(
     database,
-    { id, modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}'), expiresMs: 3_600_000 },
+    { ...request, id, expiresMs: 3_600_000 },
     { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
   );
   return started && { id, ...started };
@@ -100,13 +104,55 @@ export function claimSome(
   more: Partial<Parameters<typeof claim>[1]> = {},
 ): Promise<Claimed[]> {
   const byMs = Date.now() + 60_000;
-  return claim(database, {
-    modelId: 'test/model',
-    nodeId,
-    limit,
-    timeoutMs: 60_000,
-    floor: null,
-    byMs,
-    ...more,
-  });
+  const terms = { modelId: 'test/model', nodeId, limit, timeoutMs: 60_000, floor: null, byMs, ...more };
+  return claim(database, terms);
+}
+
+/** Submits one request and claims it. */
+export async function runOne(database: Database, nodeId: string): Promise<Claimed> {
+  await submitSome(database, 1);
+  return (await claimSome(database, nodeId, 1))[0]!;
+}
+
+interface Held {
+  id: string;
+  token: string;
+}
+
+export function ending(
+  { id, token }: Held,
+  attemptOutcome: Finish['attemptOutcome'] = 'succeeded',
+  output = '1',
+): Finish {
+  const errors = {
+    succeeded: null,
+    failed: requestErrors.failed('model_error', 'no', 0, {}),
+    timed_out: requestErrors.timedOut(0, 1_000),
+    cancelled: requestErrors.cancelled(0),
+  };
+  const error = errors[attemptOutcome];
+  return {
+    requestId: id,
+    token,
+    attemptOutcome,
+    output: error === null ? output : null,
+    error,
+    message: null,
+  };
+}
+
+export function returning({ id, token }: Held, more: Partial<Requeue> = {}): Requeue {
+  const nothing = { errorCode: null, errorMessage: null, message: null };
+  return { requestId: id, token, attemptOutcome: 'returned', delayMs: 0, ...nothing, ...more };
+}
+
+export function logLine({ id, token }: Held, number: number): LogLine {
+  const message = `line ${number}`;
+  return { requestId: id, token, number, level: 'INFO', source: 'runner', message, atMs: 0 };
+}
+
+/** Takes the requests of all nodes whose heartbeat is that old. */
+export async function rescueSome(database: Database, nodeId: string, lostLimit: number, lostAfterMs = -1) {
+  const [nodeLost, cancelled] = [requestErrors.nodeLost(0), requestErrors.cancelled(0)];
+  return (await rescue(database, { nodeId, lostAfterMs, lostLimit, nodeLost, cancelled })).requests;
 }

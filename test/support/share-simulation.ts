@@ -21,7 +21,6 @@ const settled = Promise.resolve();
 
 interface Event {
   at: number;
-  order: number;
   work: () => void;
   turns: number;
 }
@@ -29,51 +28,30 @@ interface Event {
 /** Time that only passes from one event to the next. */
 class SimulatedTime {
   now = 0;
-  private readonly heap: Event[] = [];
-  private order = 0;
+  /** The next one at the end; what is added is mostly soon, so that few have to move. */
+  private readonly events: Event[] = [];
 
   /** `turns`: promises that wait for each other where it settles one, at the most. */
   at(at: number, work: () => void, turns = 8): void {
-    const heap = this.heap;
-    heap.push({ at: Math.max(at, this.now), order: this.order++, work, turns });
-    for (let child = heap.length - 1; child > 0;) {
-      const parent = (child - 1) >> 1;
-      if (!isBefore(heap[child]!, heap[parent]!)) break;
-      [heap[child], heap[parent]] = [heap[parent]!, heap[child]!];
-      child = parent;
+    const event = { at: Math.max(at, this.now), work, turns };
+    let first = 0;
+    for (let last = this.events.length; first < last;) {
+      const middle = (first + last) >> 1;
+      if (this.events[middle]!.at > event.at) first = middle + 1;
+      else last = middle;
     }
+    this.events.splice(first, 0, event);
   }
 
   async run(until: number): Promise<void> {
-    for (let next = this.take(until); next !== undefined; next = this.take(until)) {
+    while (this.events.length > 0 && this.events.at(-1)!.at <= until) {
+      const next = this.events.pop()!;
       this.now = next.at;
       next.work();
       for (let turn = 0; turn < next.turns; turn++) await settled;
     }
     this.now = until;
   }
-
-  private take(until: number): Event | undefined {
-    const { heap } = this;
-    const first = heap[0];
-    if (first === undefined || first.at > until) return undefined;
-    const last = heap.pop()!;
-    if (heap.length === 0) return first;
-    heap[0] = last;
-    for (let parent = 0; ;) {
-      let child = 2 * parent + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBefore(heap[child]!, heap[parent]!)) break;
-      [heap[child], heap[parent]] = [heap[parent]!, heap[child]!];
-      parent = child;
-    }
-    return first;
-  }
-}
-
-function isBefore(one: Event, other: Event): boolean {
-  return one.at === other.at ? one.order < other.order : one.at < other.at;
 }
 
 /** What PostgreSQL does with the shares, by the rules of src/limits/queries. */
@@ -209,7 +187,7 @@ export class SimulatedNode {
           return () => (isOff = true);
         },
       },
-      () => `${fleet.nodes.size}-${this.offset}-${++id}`,
+      () => `${fleet.nodes.length}-${this.offset}-${++id}`,
     );
   }
 
@@ -302,38 +280,26 @@ export interface Faults {
 export class SimulatedFleet {
   readonly time = new SimulatedTime();
   readonly database = new SimulatedDatabase();
-  readonly nodes = new Set<SimulatedNode>();
+  readonly nodes: SimulatedNode[] = [];
   /** For all nodes. */
   isDatabaseAway = false;
   joined = 0;
-  private listed: SimulatedNode[] | undefined;
 
   constructor(
     private readonly random: () => number,
     readonly faults: Faults,
   ) {}
 
-  /** The nodes, to be picked from. */
-  get list(): readonly SimulatedNode[] {
-    return (this.listed ??= [...this.nodes]);
-  }
-
-  private add(node: SimulatedNode): void {
-    this.nodes.add(node);
-    this.listed = undefined;
-  }
-
   /** Takes it from `nodes`. */
   leave(node: SimulatedNode): void {
-    this.nodes.delete(node);
-    this.listed = undefined;
+    if (this.nodes.includes(node)) this.nodes.splice(this.nodes.indexOf(node), 1);
   }
 
   join(): SimulatedNode {
     this.joined++;
     const node = new SimulatedNode(this, this.random);
     void node.keeper.start().then(
-      () => this.add(node),
+      () => this.nodes.push(node),
       () => undefined,
     );
     return node;

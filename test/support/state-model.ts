@@ -36,19 +36,8 @@ export class QueueModel {
   }
 
   submit(id: string, priority: number, seq: number, overdue: boolean): void {
-    this.requests.push({
-      id,
-      priority,
-      seq,
-      overdue,
-      place: 'queue',
-      outcome: null,
-      code: null,
-      lease: null,
-      ended: [],
-      events: [],
-      pastTokens: [],
-    });
+    const open = { place: 'queue', outcome: null, code: null, lease: null } as const;
+    this.requests.push({ id, priority, seq, overdue, ...open, ended: [], events: [], pastTokens: [] });
   }
 
   /** The requests that wait, as the queue has them. */

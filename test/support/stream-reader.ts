@@ -1,23 +1,15 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Status } from './queue-calls.js';
+import { until } from './until.js';
 
 export interface StreamEvent {
   id: string;
-  status: Status;
-}
-
-export interface Status {
-  status: string;
-  request_id: string;
-  queue_position?: number;
-  success?: boolean;
-  error?: { code: string } | null;
-  logs?: { message: string; level: string; source: string; timestamp: string }[];
+  data: Status;
 }
 
 /** A client of one status stream, on a connection of its own. */
 export class StreamReader {
   readonly events: StreamEvent[] = [];
-  comments = 0;
   /** When the server has closed the stream or `drop` was called. */
   readonly ended: Promise<void>;
   private text = '';
@@ -35,46 +27,52 @@ export class StreamReader {
     return this.events.at(-1)?.id ?? '';
   }
 
+  get data(): Status[] {
+    return this.events.map(({ data }) => data);
+  }
+
   statuses(): string[] {
-    return this.events.map(({ status }) => status.status);
+    return this.data.map(({ status }) => status);
   }
 
   logs(): string[] {
-    return this.events.flatMap(({ status }) => status.logs ?? []).map(({ message }) => message);
+    return messagesOf(this.events);
+  }
+
+  /** The first event whose data is like this, once it has come. */
+  event(matches: (data: Status) => boolean, message: string): Promise<StreamEvent> {
+    return until(() => this.events.find(({ data }) => matches(data)), {
+      message,
+      explain: () => this.events,
+    });
   }
 
   /** As a client that vanishes: with a reset, without a goodbye. */
-  drop(): void {
+  async drop(): Promise<void> {
     this.request.on('error', () => undefined);
     this.request.socket?.resetAndDestroy();
+    await this.ended;
   }
 
   private read(part: string): void {
-    this.text += part;
-    const blocks = this.text.split('\n\n');
+    const blocks = (this.text + part).split('\n\n');
     this.text = blocks.pop()!;
     for (const block of blocks) {
-      const field = (name: string): string[] =>
-        block
-          .split('\n')
-          .filter((line) => line.startsWith(`${name}: `))
-          .map((line) => line.slice(name.length + 2));
-      if (block.split('\n').some((line) => line.startsWith(':'))) this.comments++;
-      const data = field('data').join('\n');
-      if (data !== '') this.events.push({ id: field('id')[0] ?? '', status: JSON.parse(data) as Status });
+      const [, id, data] = /^id: (.*)\ndata: (.*)$/m.exec(block) ?? [];
+      if (data !== undefined) this.events.push({ id: id!, data: JSON.parse(data) as Status });
     }
   }
 }
 
-/** Resolves when the answer's head is there; throws if it is not a stream. */
+export function messagesOf(events: readonly StreamEvent[]): string[] {
+  return events.flatMap(({ data }) => data.logs ?? []).map(({ message }) => message);
+}
+
+/** Resolves when the answer's head is there. */
 export async function readStream(url: string, headers: Record<string, string> = {}): Promise<StreamReader> {
   const call = request(url, { agent: false, headers }).end();
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     call.once('response', resolve).once('error', reject);
   });
-  if (response.statusCode !== 200) {
-    call.destroy();
-    throw new Error(`no stream, but ${response.statusCode}`);
-  }
   return new StreamReader(call, response);
 }

@@ -6,9 +6,6 @@ export class LimitHolderEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'limit_holder_pkey' })
   id!: string;
 
-  @Column({ name: 'node_id', type: 'uuid' })
-  nodeId!: string;
-
   /** The number of the last statement it ran: grows while the holder lives, and stops older ones that run late. */
   @Column({ type: 'bigint', default: 0 })
   beat!: number;

@@ -1,7 +1,4 @@
-import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { BudgetKey } from '../budget.js';
-import type { GoneHolder, Grant, GrantRequest, GrantResult, PerWindow } from '../share-store.js';
 
 /*
  * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
@@ -13,7 +10,7 @@ import type { GoneHolder, Grant, GrantRequest, GrantResult, PerWindow } from '..
  *   A grant that its holder took for lost, and that runs late, never makes its row smaller.
  * Index: limit_share_pkey, by the budget; limit_holder_pkey.
  */
-const lockBudgets: Statement = {
+export const lockBudgets: Statement = {
   name: 'lock_budgets',
   text: `SELECT pg_advisory_xact_lock(number)
 FROM (
@@ -45,7 +42,7 @@ WHERE other.subject = asked.subject
   AND other.route_class = asked.route_class
   AND other.policy = asked.policy`;
 
-const grantStatement: Statement = {
+export const grantStatement: Statement = {
   name: 'grant_shares',
   text: `WITH asked AS MATERIALIZED (
   SELECT subject, route_class, policy, limits::integer[], windows_ms::integer[], held::integer[], used::integer[],
@@ -102,43 +99,3 @@ FROM granted
 WHERE EXISTS (SELECT FROM known)
 ORDER BY number`,
 };
-
-export async function grantShares(
-  database: Database,
-  holder: string,
-  requests: readonly GrantRequest[],
-  gone: readonly GoneHolder[],
-): Promise<GrantResult> {
-  const keys = columnsOf(requests.map(({ key }) => key));
-  const values = [
-    holder,
-    ...keys,
-    arraysOf(requests.map(({ limits }) => limits)),
-    arraysOf(requests.map(({ windowsMs }) => windowsMs)),
-    arraysOf(requests.map(({ held }) => held)),
-    arraysOf(requests.map(({ used }) => used)),
-    arraysOf(requests.map(({ needed }) => needed)),
-    gone.map((one) => one.id),
-    gone.map(({ forMs }) => forMs),
-    arraysOf(requests.map(({ wanted }) => wanted)),
-  ];
-  const grants = await database.atomically<Grant & { strays: string[] }>(
-    [lockBudgets, keys],
-    [grantStatement, values],
-  );
-  return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
-}
-
-/** The three columns of a budget's key, as parameters of a set. */
-export function columnsOf(keys: readonly BudgetKey[]): [string[], string[], string[]] {
-  return [
-    keys.map(({ subject }) => subject),
-    keys.map(({ routeClass }) => routeClass),
-    keys.map(({ policy }) => policy),
-  ];
-}
-
-/** Arrays of arrays may not be of different lengths in PostgreSQL: each goes as its text. */
-export function arraysOf(values: readonly PerWindow[]): string[] {
-  return values.map((numbers) => `{${numbers.join()}}`);
-}

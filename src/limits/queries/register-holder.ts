@@ -1,17 +1,15 @@
-import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { HolderBeat } from '../share-store.js';
 
 /*
  * Purpose: makes a node known as a holder of shares, and reads which holders there are and which are gone.
  * Race: none; its id is new.
  * Index: limit_holder_pkey; the holders that are gone are found by reading limit_share, once a start.
  */
-const registerStatement: Statement = {
+export const registerStatement: Statement = {
   name: 'register_holder',
   text: `WITH registered AS (
-  INSERT INTO limit_holder (id, node_id)
-  VALUES ($1::uuid, $2::uuid)
+  INSERT INTO limit_holder (id)
+  VALUES ($1::uuid)
 )
 SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat)) FROM limit_holder WHERE id <> $1::uuid), '[]')
          AS holders,
@@ -21,15 +19,3 @@ SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat)) FROM
          WHERE holder_id NOT IN (SELECT id FROM limit_holder)
        ) AS gone`,
 };
-
-export async function registerHolder(
-  database: Database,
-  holder: string,
-  nodeId: string,
-): Promise<{ holders: HolderBeat[]; gone: string[] }> {
-  const [result] = await database.query<{ holders: HolderBeat[]; gone: string[] }>(registerStatement, [
-    holder,
-    nodeId,
-  ]);
-  return result!;
-}

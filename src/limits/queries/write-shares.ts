@@ -1,8 +1,4 @@
-import type { Database } from '../../database/database.js';
 import type { Statement } from '../../database/statement.js';
-import type { BudgetKey } from '../budget.js';
-import type { HolderBeat, ShareRow, WriteRequest, WriteResult } from '../share-store.js';
-import { arraysOf, columnsOf } from './grant-shares.js';
 
 /** By their key, whatever a plan made while the table was empty would think of joining them. */
 const upsert = (
@@ -25,7 +21,7 @@ const upsert = (
  * Durability: waited for, once a second. A crash that forgot the last use or sign of life would let others admit too much.
  * Index: limit_share_pkey, limit_holder_pkey, limit_ask_pkey.
  */
-const writeStatement: Statement = {
+export const writeStatement: Statement = {
   name: 'write_shares',
   text: `WITH beaten AS (
   UPDATE limit_holder
@@ -75,28 +71,12 @@ SELECT EXISTS (SELECT FROM beaten) AS "isKnown",
                  FROM asked), '[]') AS asked`,
 };
 
-export async function writeShares(
-  database: Database,
-  { id, beat }: HolderBeat,
-  { rows, forgotten, silent }: WriteRequest,
-): Promise<WriteResult> {
-  const [result] = await database.query<WriteResult>(writeStatement, [
-    id,
-    beat,
-    ...rowColumns(rows),
-    ...columnsOf(forgotten),
-    silent.map((one) => one.id),
-    silent.map((one) => one.beat),
-  ]);
-  return result!;
-}
-
 /*
  * Purpose: a holder that stops leaves rows that say what it used, and nothing else.
  * Race: it has admitted its last call before; from here on its row is gone.
  * Index: limit_share_pkey for the rows that stay; the others are found by reading the table, once a stop.
  */
-const leaveStatement: Statement = {
+export const leaveStatement: Statement = {
   name: 'leave_shares',
   text: `WITH gone AS (
   DELETE FROM limit_holder
@@ -111,20 +91,3 @@ const leaveStatement: Statement = {
 )
 ${upsert(2)}`,
 };
-
-export async function leaveShares(
-  database: Database,
-  holder: string,
-  rows: readonly ShareRow[],
-): Promise<void> {
-  const used = rows.filter((row) => row.used.some((count) => count > 0));
-  await database.query(leaveStatement, [holder, ...rowColumns(used)]);
-}
-
-function rowColumns(rows: readonly ShareRow[]): string[][] {
-  return [
-    ...columnsOf(rows.map(({ key }: { key: BudgetKey }) => key)),
-    arraysOf(rows.map(({ shares }) => shares)),
-    arraysOf(rows.map(({ used }) => used)),
-  ];
-}

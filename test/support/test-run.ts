@@ -1,0 +1,46 @@
+import type { Model } from '../../src/models/model.js';
+import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
+import type { Call } from './model-server.js';
+
+export interface TestRun extends Run {
+  lines: { level: string; message: string }[];
+  abort(reason: string): void;
+}
+
+/** A run without a queue around it. */
+export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 1): TestRun {
+  const controller = new AbortController();
+  const lines: TestRun['lines'] = [];
+  return {
+    requestId: '01890000-0000-7000-8000-000000000001',
+    model: { id: 'test/model', runner } as Model,
+    attempt,
+    input,
+    signal: controller.signal,
+    log: (level, message) => lines.push({ level, message }),
+    lines,
+    abort: (reason) => controller.abort(reason),
+  };
+}
+
+/** What the run fails with. */
+export async function failureOf(runner: Runner, run: Run): Promise<RunFailure> {
+  const output = await runner.run(run).catch((error: unknown) => error);
+  if (output instanceof RunFailure) return output;
+  throw new Error('it ended in another way', { cause: output });
+}
+
+/** Answers a call with a body in chunks of so many bytes, each in a turn of its own. */
+export function trickle(body: string | Buffer, chunkBytes: number, contentType = 'application/json') {
+  const bytes = Buffer.from(body);
+  return ({ response, socket }: Call): void => {
+    socket.setNoDelay(true);
+    response.writeHead(200, { 'content-type': contentType });
+    const next = (from: number): void => {
+      if (from >= bytes.length) response.end();
+      else
+        response.write(bytes.subarray(from, from + chunkBytes), () => setImmediate(next, from + chunkBytes));
+    };
+    next(0);
+  };
+}
