@@ -63,7 +63,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/(queue|database|errors|config|tools)/' },
       to: {
-        path: 'node_modules/(@nestjs/(platform-|swagger|throttler|terminus)|express|helmet)|^(node:)?https?$',
+        path: 'node_modules/(@nestjs/(platform-|swagger|throttler)|express|helmet)|^(node:)?https?$',
       },
     },
     {

@@ -14,7 +14,6 @@ import { RequestsModule } from './requests/requests.module.js';
 import { RunnersModule } from './runners/runners.module.js';
 import { StreamModule } from './stream/stream.module.js';
 
-/** Wiring only. */
 @Module({})
 export class AppModule {
   /** `databaseUrl` reaches a database whose migrations are done. */

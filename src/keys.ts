@@ -1,26 +1,17 @@
 import 'reflect-metadata';
 import { CommanderError } from 'commander';
-import { keysProgram, type WithKeys } from './auth/cli/keys-program.js';
-import { openDatabase } from './auth/cli/open-database.js';
-import { KeyStore } from './auth/key-store.js';
-import { ApiKey } from './auth/api-key.entity.js';
+import { keysProgram } from './auth/cli/keys-program.js';
+import { withKeysOf } from './auth/cli/open-keys.js';
 import { loadConfig } from './config/config.js';
-
-/** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
-const withKeys: WithKeys = async (work) => {
-  const { dataSource, close } = await openDatabase(loadConfig());
-  try {
-    process.stdout.write(`${await work(new KeyStore(dataSource.getRepository(ApiKey)))}\n`);
-  } finally {
-    await close();
-  }
-};
 
 // An embedded server that was started for this command must be stopped by it, so an interrupt waits.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 
-const program = keysProgram(withKeys).exitOverride();
+/** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
+const program = keysProgram(async (work) => {
+  process.stdout.write(`${await withKeysOf(loadConfig(), work)}\n`);
+}).exitOverride();
 for (const command of program.commands) command.copyInheritedSettings(program);
 
 try {

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.js';
@@ -50,11 +51,8 @@ export async function startService(config: Config): Promise<RunningService> {
       abortOnError: false,
       forceCloseConnections: true,
     });
-    configureHttp(
-      app,
-      config,
-      models.map(({ id }) => id),
-    );
+    const modelIds = models.map(({ id }) => id);
+    configureHttp(app, config, modelIds);
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
     const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
@@ -84,10 +82,6 @@ async function closeApp(app: NestExpressApplication, config: Config): Promise<vo
 }
 
 function listeningUrl(app: NestExpressApplication): string {
-  const { address, port, family } = app.getHttpServer().address() as {
-    address: string;
-    port: number;
-    family: string;
-  };
+  const { address, port, family } = app.getHttpServer().address() as AddressInfo;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -4,11 +4,10 @@ import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import { CallerResolver } from './caller-resolver.js';
 import { KeysService } from './keys.service.js';
-import { LastUse } from './last-use.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey])],
-  providers: [KeysService, CallerFinder, CallerResolver, LastUse],
+  providers: [KeysService, CallerFinder, CallerResolver],
   exports: [KeysService, CallerResolver],
 })
 export class AuthModule {}

@@ -1,97 +1,67 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { parseRateLimits } from '../config/parsers.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Database } from '../database/database.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
+import { Batcher } from '../tools/batcher.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import type { Caller } from './caller.js';
 import { findKeys, type FoundKey } from './queries/find-keys.js';
+import { touchKeys } from './queries/touch-keys.js';
 
 /** Under the 5 s within which a revocation must reach every node, counted from before the look-up. */
 const knownMs = 4_500;
 const unknownMs = 1_000;
-const maxBatch = 500;
-
-interface Search {
-  hash: string;
-  resolve(caller: Caller | undefined): void;
-  reject(error: unknown): void;
-}
 
 /** Finds the caller behind a key's hash: from memory, or with one statement for all that are asked for at once. */
 @Injectable()
 export class CallerFinder {
+  private readonly logger = new Logger(CallerFinder.name);
   private readonly known = new BoundedCache<Caller>(20_000);
   /** Apart from the known, so that a flood of invented keys cannot push valid ones out. */
   private readonly unknown = new BoundedCache<true>(10_000);
   private readonly searches = new Map<string, Promise<Caller | undefined>>();
-  private waiting: Search[] = [];
-  private searching = false;
-  /** Rises with every change to the keys: what was read before it is not remembered after it. */
-  private generation = 0;
+  private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), { maxItems: 500 });
 
   constructor(private readonly database: Database) {}
 
-  /** At once from memory. */
+  /** Undefined if the key is unknown, revoked or expired. At once from memory. */
   find(hash: string): Caller | undefined | Promise<Caller | undefined> {
     const now = performance.now();
     const caller = this.known.get(hash, now);
     if (caller !== undefined) return caller;
     if (this.unknown.get(hash, now) === true) return undefined;
-    return this.searches.get(hash) ?? this.search(hash);
-  }
-
-  /** Called after a change to the keys: from here on every answer is read anew. */
-  forget(): void {
-    this.generation++;
-    this.known.clear();
-    this.unknown.clear();
-    this.searches.clear();
-  }
-
-  private search(hash: string): Promise<Caller | undefined> {
-    const search = new Promise<Caller | undefined>((resolve, reject) => {
-      this.waiting.push({ hash, resolve, reject });
-    });
-    this.searches.set(hash, search);
-    void this.run();
+    let search = this.searches.get(hash);
+    if (search === undefined) {
+      search = this.batches.add(hash).finally(() => this.searches.delete(hash));
+      this.searches.set(hash, search);
+    }
     return search;
   }
 
-  private async run(): Promise<void> {
-    if (this.searching) return;
-    this.searching = true;
-    while (this.waiting.length > 0) await this.runBatch(this.waiting.splice(0, maxBatch));
-    this.searching = false;
-  }
-
-  private async runBatch(batch: readonly Search[]): Promise<void> {
-    const { generation } = this;
+  private async search(hashes: string[]): Promise<(Caller | undefined)[]> {
     const startedAt = performance.now();
-    try {
-      const found = new Map(
-        (await findKeys(this.database, [...new Set(batch.map(({ hash }) => hash))])).map((key) => [
-          key.hash,
-          key,
-        ]),
-      );
-      for (const { hash, resolve } of batch) {
-        const key = found.get(hash);
-        const caller = key && toCaller(key);
-        if (generation === this.generation) this.remember(hash, caller, startedAt, key?.livesMs ?? Infinity);
-        resolve(caller);
-      }
-    } catch (error) {
-      // Those that wait behind a lost database would fare no better, only later.
-      const searches = [...batch, ...this.waiting.splice(0)];
-      if (generation === this.generation) for (const { hash } of searches) this.searches.delete(hash);
-      for (const { reject } of searches) reject(error);
-    }
+    const keys = new Map((await findKeys(this.database, hashes)).map((key) => [key.hash, key]));
+    void this.noteUse([...keys.values()]);
+    return hashes.map((hash) => {
+      const key = keys.get(hash);
+      const caller = key && toCaller(key);
+      if (caller === undefined) this.unknown.set(hash, true, startedAt + unknownMs);
+      else this.known.set(hash, caller, startedAt + Math.min(knownMs, key?.livesMs ?? Infinity));
+      return caller;
+    });
   }
 
-  private remember(hash: string, caller: Caller | undefined, startedAt: number, livesMs: number): void {
-    this.searches.delete(hash);
-    if (caller === undefined) this.unknown.set(hash, true, startedAt + unknownMs);
-    else this.known.set(hash, caller, startedAt + Math.min(knownMs, livesMs));
+  /** While a key is in use it is looked up again and again. A lost note costs a minute of accuracy. */
+  private async noteUse(keys: readonly FoundKey[]): Promise<void> {
+    const ids = keys.filter(({ wasUnused }) => wasUnused).map(({ id }) => id);
+    if (ids.length === 0) return;
+    try {
+      await touchKeys(this.database, ids);
+    } catch (error) {
+      if (!isDatabaseUnavailable(error))
+        this.logger.warn({ err: error }, 'the last use of keys was not written');
+    }
   }
 }
 
@@ -107,9 +77,8 @@ function toCaller(key: FoundKey): Caller {
 
 /** Limits that were written by hand and cannot be read are no reason to lift the service's own. */
 function readLimits(text: string | null): RateLimits | null {
-  if (text === null) return null;
   try {
-    return parseRateLimits(text);
+    return text === null ? null : parseRateLimits(text);
   } catch {
     return null;
   }

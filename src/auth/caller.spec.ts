@@ -13,9 +13,9 @@ test.each([
   [['acme/upscale'], 'acme/upscale'],
   [['other', 'acme/*'], 'acme/upscale'],
   [['acme/*'], 'acme/image/upscale'],
-])('a key for %j may use %s', (models, modelId) => {
-  expect(() => assertMayUse(callerFor(models), modelId)).not.toThrow();
-});
+])('a key for %j may use %s', (models, modelId) =>
+  expect(() => assertMayUse(callerFor(models), modelId)).not.toThrow(),
+);
 
 test.each([
   [[], 'acme/upscale'],
@@ -24,20 +24,16 @@ test.each([
   [['acme/*'], 'acme'],
   [['acme/*'], 'acmes/upscale'],
   [['acme/*'], 'ACME/upscale'],
-])('a key for %j may not use %s', (models, modelId) => {
-  expect(() => assertMayUse(callerFor(models), modelId)).toThrow(/may not use the model/);
-});
+])('a key for %j may not use %s', (models, modelId) =>
+  expect(() => assertMayUse(callerFor(models), modelId)).toThrow(/may not use the model/),
+);
 
 test.each(['acme', 'acme/image/upscale', 'acme/*', 'a.b-c_d/*', '1/2/3/4/5/6/7/8'])(
   '%s is a pattern',
-  (text) => {
-    expect(isModelPattern(text)).toBe(true);
-  },
+  (text) => expect(isModelPattern(text)).toBe(true),
 );
 
 test.each(['', '*', '/*', 'acme*', 'acme/*/x', 'acme/', '/acme', '-acme', 'a b', '1/2/3/4/5/6/7/8/9'])(
   '"%s" is no pattern',
-  (text) => {
-    expect(isModelPattern(text)).toBe(false);
-  },
+  (text) => expect(isModelPattern(text)).toBe(false),
 );

@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import type { Caller } from './caller.js';
+import type { Caller, Scope } from './caller.js';
 
 /** A call that passed the gate; no caller: it came without a key, where that is allowed. */
 export interface GuardedRequest extends Request {
@@ -12,3 +13,5 @@ export const CurrentCaller = createParamDecorator(
   (_: unknown, context: ExecutionContext): Caller | undefined =>
     context.switchToHttp().getRequest<GuardedRequest>().caller,
 );
+
+export const RequireScope = Reflector.createDecorator<Scope>();

@@ -32,10 +32,7 @@ export class KeySecret {
   }
 }
 
-/**
- * SHA-256 in hex. A fast hash is enough for 256 random bits, and looking a key up by it compares
- * nothing of the secret byte by byte.
- */
+/** SHA-256 in hex: fast, but enough for 256 random bits, and a look-up by it compares no secret byte by byte. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'hex');
 }

@@ -1,50 +1,48 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import { IsNull, type Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { ApiKey } from './api-key.entity.js';
-import { CallerFinder } from './caller-finder.js';
-import type { Caller } from './caller.js';
+import { type Scope, scopes } from './caller.js';
 import { KeySecret } from './key-secret.js';
-import { KeyStore, type NewKey } from './key-store.js';
-import { LastUse } from './last-use.js';
 
-/** The API keys of the service, and who calls with one of them. */
+export interface NewKey {
+  name: string;
+  /** All of them if left out. */
+  scopes?: readonly Scope[] | undefined;
+  /** All models if left out. */
+  models?: readonly string[] | undefined;
+  /** As in RATE_LIMIT_SUBMIT; the service's own limits if left out. */
+  rateLimitSubmit?: string;
+  rateLimitOther?: string;
+  expires?: { inMs: number } | { at: Date };
+}
+
+/** The API keys, for the service and for the command line. Times are the database's. */
 @Injectable()
 export class KeysService {
-  private readonly store: KeyStore;
-
   constructor(
-    @InjectRepository(ApiKey) rows: Repository<ApiKey>,
-    private readonly finder: CallerFinder,
-    private readonly lastUse: LastUse,
+    @InjectRepository(ApiKey) private readonly rows: Repository<ApiKey>,
     private readonly config: Config,
-  ) {
-    this.store = new KeyStore(rows);
-  }
+  ) {}
 
   /** Makes a key. Its secret is not kept: this is the only time it can be seen. */
   async create(key: NewKey): Promise<KeySecret> {
     const secret = KeySecret.generate();
-    await this.store.add(secret, key);
+    await this.add(secret, key);
     return secret;
   }
 
+  /** Oldest first, the revoked ones too. */
   list(): Promise<ApiKey[]> {
-    return this.store.list();
+    return this.rows.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
-  /** The key stops working here before this resolves, and within 5 s on other nodes. */
+  /** False if there is no such key or it was revoked before. Nodes refuse it within 5 s. */
   async revoke(id: string): Promise<boolean> {
-    const revoked = await this.store.revoke(id);
-    this.finder.forget();
-    return revoked;
-  }
-
-  /** Whose key this is, by its hash; undefined if it is unknown, revoked or expired. At once if it is known here. */
-  holder(hash: string): Caller | undefined | Promise<Caller | undefined> {
-    const found = this.finder.find(hash);
-    return found instanceof Promise ? found.then((caller) => this.noted(caller)) : this.noted(found);
+    const { affected } = await this.rows.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
+    return affected === 1;
   }
 
   /**
@@ -54,17 +52,33 @@ export class KeysService {
   async bootstrap(): Promise<{ printOnce?: string; isMissing?: true }> {
     const { bootstrapApiKey, databaseUrl } = this.config;
     if (bootstrapApiKey !== undefined) {
-      await this.store.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap' });
-      this.finder.forget();
+      await this.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap' });
       return {};
     }
-    if (!(await this.store.isEmpty())) return {};
+    if (await this.rows.exists()) return {};
     if (databaseUrl !== undefined) return { isMissing: true };
     return { printOnce: (await this.create({ name: 'bootstrap' })).reveal() };
   }
 
-  private noted(caller: Caller | undefined): Caller | undefined {
-    if (caller !== undefined) this.lastUse.note(caller.keyId);
-    return caller;
+  /** Changes nothing if the secret is known already, so a revoked key stays revoked. */
+  private async add(secret: KeySecret, key: NewKey): Promise<void> {
+    const row = {
+      id: uuidv7(),
+      name: key.name,
+      prefix: secret.prefix(),
+      hash: secret.hash(),
+      scopes: [...new Set(key.scopes ?? scopes)],
+      models: key.models === undefined ? null : [...new Set(key.models)],
+      rateLimitSubmit: key.rateLimitSubmit ?? null,
+      rateLimitOther: key.rateLimitOther ?? null,
+      expiresAt: expiry(key.expires),
+    };
+    await this.rows.createQueryBuilder().insert().values(row).orIgnore().execute();
   }
+}
+
+function expiry(expires: NewKey['expires']): Date | null | (() => string) {
+  if (expires === undefined) return null;
+  if ('at' in expires) return expires.at;
+  return () => `now() + interval '${Math.round(expires.inMs)} milliseconds'`;
 }

@@ -1,4 +1,5 @@
 import { Config, loadConfig } from './config.js';
+import { parseOrigins } from './parsers.js';
 
 it('has the defaults where nothing is set, and where it is blank', () => {
   const { environment, ...config } = loadConfig({ PORT: '  ', ROLE: undefined });
@@ -44,12 +45,39 @@ it.each([
   ['RATE_LIMIT_OTHER', '5/d', 'expected limits such as 10/s,100/m (per s, m or h), or off'],
   ['RATE_LIMIT_STATUS', '500', 'expected one of 403, 429'],
   ['RETENTION', 'long', 'expected a duration such as 250ms, 30s, 10m, 1h or 30d'],
-])('refuses %s=%s and says what it takes, never the value', (name, text, message) => {
-  expect(() => loadConfig({ [name]: text })).toThrow(`These settings are wrong:\n  ${name}: ${message}`);
-});
+])('refuses %s=%s and says what it takes, never the value', (name, text, message) =>
+  expect(() => loadConfig({ [name]: text })).toThrow(`These settings are wrong:\n  ${name}: ${message}`),
+);
 
 it('names all wrong variables at once', () => {
   expect(() => loadConfig({ ROLE: 'boss', PORT: 'x', RETENTION: 'y' })).toThrow(
     /PORT: .*\n.*ROLE: .*\n.*RETENTION: /,
   );
 });
+
+it.each([
+  ['https://app.example.org', ['https://app.example.org']],
+  ['http://localhost:5173, https://a.example', ['http://localhost:5173', 'https://a.example']],
+  ['http://127.0.0.1:8080', ['http://127.0.0.1:8080']],
+  ['http://[::1]:8080', ['http://[::1]:8080']],
+  ['*', ['*']],
+])('%s are origins', (value, origins) => expect(parseOrigins(value)).toEqual(origins));
+
+it.each([
+  'localhost:5202',
+  'app.example.org',
+  'http://localhost:5202/',
+  'https://app.example.org/path',
+  'https://app.example.org?a',
+  'http://*.example.org',
+  'https://*',
+  '*, https://app.example.org',
+  'https://APP.example.org',
+  'https://app.example.org:443',
+  'https://user@app.example.org',
+  'ftp://app.example.org',
+  'null',
+  'https://a.example https://b.example',
+])('%s never matches what a browser sends, and is refused with what to write', (value) =>
+  expect(() => parseOrigins(value)).toThrow(/such as https:\/\/app\.example\.org/),
+);

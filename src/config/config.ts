@@ -15,6 +15,8 @@ import type { RateLimits } from './rate-limits.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
 
+const keyMessage = 'expected 16 to 200 printable characters without spaces';
+
 /** By field, the variable that sets it. */
 const variables = new Map<string | symbol, string>();
 
@@ -44,12 +46,7 @@ export class Config {
   @Setting('DATA_DIR')
   dataDir = '.data';
 
-  @Setting(
-    'BOOTSTRAP_API_KEY',
-    Matches(/^[\x21-\x7e]{16,200}$/, {
-      message: 'expected 16 to 200 printable characters without spaces',
-    }),
-  )
+  @Setting('BOOTSTRAP_API_KEY', Matches(/^[\x21-\x7e]{16,200}$/, { message: keyMessage }))
   bootstrapApiKey: string | undefined;
 
   @Setting('MODELS_FILE')
@@ -58,10 +55,9 @@ export class Config {
   @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler'))
   role: Role = 'all';
 
-  @Setting('PUBLIC_BASE_URL', Parsed(baseUrl))
+  @Setting('PUBLIC_BASE_URL', Parsed((url: string) => parseUrl(url, 'http:', 'https:').replace(/\/+$/, '')))
   publicBaseUrl: string | undefined;
 
-  /** Express's `trust proxy`: false, a number of hops, or a list of addresses. */
   @Setting('TRUST_PROXY', Parsed(parseAddressList))
   trustProxy: boolean | number | string[] = false;
 
@@ -109,7 +105,6 @@ export class Config {
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 
-/** A field that a variable of the environment sets, if its text meets the rules. */
 function Setting(name: string, ...rules: PropertyDecorator[]): PropertyDecorator {
   return allOf(Expose({ name }), ...rules, (_, property) => variables.set(property, name));
 }
@@ -123,17 +118,11 @@ function Lowercase(): PropertyDecorator {
 }
 
 function databaseUrl(value: string): string {
-  return parseUrl(value, ['postgres:', 'postgresql:']);
-}
-
-function baseUrl(value: string): string {
-  return parseUrl(value, ['http:', 'https:']).replace(/\/+$/, '');
+  return parseUrl(value, 'postgres:', 'postgresql:');
 }
 
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-}
+export class ConfigError extends Error {}
 
 export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const texts = Object.entries(environment).map(([name, text]) => [name, text?.trim() || undefined]);

@@ -8,14 +8,7 @@ export function parseSwitch(value: string): boolean {
   return text === 'on';
 }
 
-function parseList(value: string): string[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-export function parseUrl(value: string, protocols: readonly string[]): string {
+export function parseUrl(value: string, ...protocols: readonly string[]): string {
   if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
     throw new Error(`expected a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
   }
@@ -43,22 +36,19 @@ export function parseDuration(value: string): number {
   return Math.round(Number(match[1]) * durationUnits[match[2] ?? 's']!);
 }
 
-const windowUnits: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+const windows = {
+  s: { name: 'second', windowMs: 1_000 },
+  m: { name: 'minute', windowMs: 60_000 },
+  h: { name: 'hour', windowMs: 3_600_000 },
+};
 
 /** `10/s,100/m`: every window holds at once. `off`: no limit. */
 export function parseRateLimits(value: string): RateLimits {
   if (value.trim().toLowerCase() === 'off') return [];
   return value.split(',').map((part) => {
-    const match = /^(\d{1,9})\/([smh])$/.exec(part.trim());
-    if (match === null || Number(match[1]) < 1) {
-      throw new Error('expected limits such as 10/s,100/m (per s, m or h), or off');
-    }
-    const unit = match[2]!;
-    return {
-      name: { s: 'second', m: 'minute', h: 'hour' }[unit]!,
-      limit: Number(match[1]),
-      windowMs: windowUnits[unit]!,
-    };
+    const [, limit = 0, unit = ''] = /^(\d{1,9})\/([smh])$/.exec(part.trim()) ?? [];
+    if (Number(limit) < 1) throw new Error('expected limits such as 10/s,100/m (per s, m or h), or off');
+    return { limit: Number(limit), ...windows[unit as keyof typeof windows] };
   });
 }
 
@@ -68,9 +58,8 @@ export function parseAddressList(value: string): boolean | number | string[] {
   if (/^(false|off)$/i.test(value)) return false;
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((part) => part.trim());
-  if (
-    !addresses.every((address) => /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i.test(address))
-  ) {
+  const address = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
+  if (!addresses.every((text) => address.test(text))) {
     throw new Error('expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8');
   }
   return addresses;
@@ -78,9 +67,9 @@ export function parseAddressList(value: string): boolean | number | string[] {
 
 /** Origins as browsers send them, with commas between, or `*`: whatever never matches one is a fault. */
 export function parseOrigins(value: string): string[] {
-  const origins = parseList(value);
-  const wrong = origins.some((origin) => (origin === '*' ? origins.length > 1 : !isOrigin(origin)));
-  if (wrong) {
+  const texts = value.split(',').map((part) => part.trim());
+  const origins = texts.filter((text) => text !== '');
+  if (origins.some((origin) => (origin === '*' ? origins.length > 1 : !isOrigin(origin)))) {
     throw new Error(
       'expected origins as browsers send them, such as https://app.example.org or http://localhost:5173: scheme, ' +
         'host and, if it is not the usual one, port; no slash at the end, no path, no wildcard within. Or * alone, for any',

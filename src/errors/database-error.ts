@@ -2,15 +2,7 @@ import { types } from 'node:util';
 import pg from 'pg';
 import { DomainError } from './domain-error.js';
 
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EHOSTUNREACH',
-  'ENOENT',
-]);
+const unreachable = /^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH|NOENT)$/;
 
 /**
  * SQLSTATE classes that say "not now" rather than "never": connection, resources (disk full among them),
@@ -31,7 +23,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (error instanceof DomainError) return error.code === 'unavailable';
   if (!types.isNativeError(error)) return false; // not instanceof: an error may come from another realm
   const code = (error as NodeJS.ErrnoException).code;
-  if (code !== undefined && (unreachable.has(code) || passing.test(code))) return true;
+  if (code !== undefined && (unreachable.test(code) || passing.test(code))) return true;
   return /connection terminated|timeout exceeded when trying to connect|Query read timeout|not queryable|pool after calling end/i.test(
     error.message,
   );
@@ -39,9 +31,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 
 /**
  * The server refused what a statement wanted to store (bad data, a constraint, no room), and the connection is as good
- * as before; the pool's own `query` would close it, so with a full disk every statement would cost a connection. After
- * any other error a new one may help: read-only after a failover, a plan or a prepared statement that is stale.
- * Source: PostgreSQL's appendix A.
+ * as before: with a full disk, not every statement costs one. After any other error a new one may help (read-only after
+ * a failover, a stale plan). Source: PostgreSQL's appendix A.
  */
 export function isRefusedRow(error: unknown): boolean {
   return (

@@ -16,7 +16,6 @@ export interface DomainErrorOptions {
   retryAfterSeconds?: number;
   /** When it went wrong, if that is not now: ISO 8601 UTC. */
   timestamp?: string;
-  /** Further members of the problem object. */
   extensions?: Record<string, unknown>;
   cause?: unknown;
 }

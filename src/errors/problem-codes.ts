@@ -1,178 +1,77 @@
 interface ProblemKind {
   status: number;
-  /** RFC 9457's. */
   title: string;
   /** Whether the same call may be sent again: `as a new request` means that this one has ended. */
   retry: 'no' | 'after a wait' | 'as a new request';
-  /** What a caller does next. */
-  advice: string;
 }
 
 /** Every stable error `code` the API can answer with. Its description, the error filter and /docs/errors read it. */
 export const problemCodes = {
-  bad_request: {
-    status: 400,
-    title: 'The request is malformed',
-    retry: 'no',
-    advice: 'Mend the call: the detail says what cannot be read.',
-  },
-  invalid_json: {
-    status: 400,
-    title: 'The body is not a JSON object',
-    retry: 'no',
-    advice: 'Send a JSON object as the body; the detail says where it breaks off.',
-  },
-  invalid_query: {
-    status: 400,
-    title: 'A query parameter has a value that is not accepted',
-    retry: 'no',
-    advice: 'Give the parameter a value that the detail names.',
-  },
-  not_completed: {
-    status: 400,
-    title: 'The request has not completed yet',
-    retry: 'after a wait',
-    advice: 'Wait for Retry-After, or follow the status until it is COMPLETED, then fetch the response.',
-  },
-  already_completed: {
-    status: 400,
-    title: 'The request has already completed',
-    retry: 'no',
-    advice: 'Nothing is left to cancel: fetch the response.',
-  },
-  missing_key: {
-    status: 401,
-    title: 'An API key is required',
-    retry: 'no',
-    advice: 'Send the header "Authorization: Key <API key>".',
-  },
-  invalid_key: {
-    status: 401,
-    title: 'The API key is not valid',
-    retry: 'no',
-    advice:
-      'Check the key, or ask the operator for another: it is unknown, revoked, expired or without its scheme.',
-  },
-  forbidden: {
-    status: 403,
-    title: 'The API key does not allow this',
-    retry: 'no',
-    advice: 'Ask the operator for a key that allows it.',
-  },
-  rate_limited: {
-    status: 403,
-    title: 'Rate limit exceeded',
-    retry: 'after a wait',
-    advice: 'Wait for Retry-After, then send it again; back off exponentially if it is refused once more.',
-  },
-  not_found: {
-    status: 404,
-    title: 'No such route',
-    retry: 'no',
-    advice: 'Check the path against the API description.',
-  },
-  unknown_model: {
-    status: 404,
-    title: 'No such model',
-    retry: 'no',
-    advice: 'Check the id of the model; the detail suggests the nearest one that the key may use.',
-  },
-  unknown_request: {
-    status: 404,
-    title: 'No such request',
-    retry: 'no',
-    advice: 'Check the id, and send the key that submitted the request or none.',
-  },
-  method_not_allowed: {
-    status: 405,
-    title: 'This route does not take that method',
-    retry: 'no',
-    advice: 'Use a method that the field Allow names.',
-  },
-  gone: {
-    status: 410,
-    title: 'The request was removed by retention',
-    retry: 'no',
-    advice: 'Submit it anew: what was kept of it has been removed.',
-  },
-  body_too_large: {
-    status: 413,
-    title: 'The body is too large',
-    retry: 'no',
-    advice: 'Send less, or a URL in place of the data.',
-  },
-  unsupported_encoding: {
-    status: 415,
-    title: 'The content encoding is not supported',
-    retry: 'no',
-    advice: 'Send the body plain, or in an encoding that the field Accept-Encoding names.',
-  },
-  invalid_input: {
-    status: 422,
-    title: "The input does not fit the model's schema",
-    retry: 'no',
-    advice: 'Mend the places that "errors" names.',
-  },
+  bad_request: { status: 400, title: 'The request is malformed', retry: 'no' },
+  invalid_json: { status: 400, title: 'The body is not a JSON object', retry: 'no' },
+  invalid_query: { status: 400, title: 'A query parameter has a value that is not accepted', retry: 'no' },
+  not_completed: { status: 400, title: 'The request has not completed yet', retry: 'after a wait' },
+  already_completed: { status: 400, title: 'The request has already completed', retry: 'no' },
+  missing_key: { status: 401, title: 'An API key is required', retry: 'no' },
+  invalid_key: { status: 401, title: 'The API key is not valid', retry: 'no' },
+  forbidden: { status: 403, title: 'The API key does not allow this', retry: 'no' },
+  rate_limited: { status: 403, title: 'Rate limit exceeded', retry: 'after a wait' },
+  not_found: { status: 404, title: 'No such route', retry: 'no' },
+  unknown_model: { status: 404, title: 'No such model', retry: 'no' },
+  unknown_request: { status: 404, title: 'No such request', retry: 'no' },
+  method_not_allowed: { status: 405, title: 'This route does not take that method', retry: 'no' },
+  gone: { status: 410, title: 'The request was removed by retention', retry: 'no' },
+  body_too_large: { status: 413, title: 'The body is too large', retry: 'no' },
+  unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'no' },
+  invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'no' },
   idempotency_key_reused: {
     status: 422,
     title: 'The idempotency key was used with another body',
     retry: 'no',
-    advice: 'Use a new Idempotency-Key for another body or model.',
   },
-  invalid_idempotency_key: {
-    status: 400,
-    title: 'The idempotency key is malformed',
-    retry: 'no',
-    advice: 'Send 1 to 255 printable ASCII characters, or no Idempotency-Key.',
-  },
-  cancelled: {
-    status: 499,
-    title: 'The request was cancelled',
-    retry: 'no',
-    advice: 'Submit it anew if it is wanted after all.',
-  },
-  internal_error: {
-    status: 500,
-    title: 'Something went wrong on our side',
-    retry: 'after a wait',
-    advice: 'Try again a few times; if it stays, give the operator the X-Request-Id of the answer.',
-  },
-  model_error: {
-    status: 502,
-    title: 'The model failed',
-    retry: 'no',
-    advice: 'Read the detail: the input may be what the model cannot take. Submit anew once that is mended.',
-  },
-  model_unavailable: {
-    status: 502,
-    title: 'The model could not be reached',
-    retry: 'as a new request',
-    advice: 'Its attempts are used up: submit it anew later, and tell the operator if it stays.',
-  },
-  node_lost: {
-    status: 502,
-    title: 'The nodes that ran the request were lost',
-    retry: 'no',
-    advice: 'Tell the operator: the request may be what takes nodes down. Submit it anew with care.',
-  },
-  unavailable: {
-    status: 503,
-    title: 'The service cannot take requests now',
-    retry: 'after a wait',
-    advice: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',
-  },
-  timed_out: {
-    status: 504,
-    title: 'The model ran too long',
-    retry: 'no',
-    advice: 'Submit it anew with less to do, or ask the operator for a longer timeout of the model.',
-  },
-  expired: {
-    status: 504,
-    title: 'The request waited too long',
-    retry: 'as a new request',
-    advice: 'Submit it anew when the queue is shorter.',
-  },
+  invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'no' },
+  cancelled: { status: 499, title: 'The request was cancelled', retry: 'no' },
+  internal_error: { status: 500, title: 'Something went wrong on our side', retry: 'after a wait' },
+  model_error: { status: 502, title: 'The model failed', retry: 'no' },
+  model_unavailable: { status: 502, title: 'The model could not be reached', retry: 'as a new request' },
+  node_lost: { status: 502, title: 'The nodes that ran the request were lost', retry: 'no' },
+  unavailable: { status: 503, title: 'The service cannot take requests now', retry: 'after a wait' },
+  timed_out: { status: 504, title: 'The model ran too long', retry: 'no' },
+  expired: { status: 504, title: 'The request waited too long', retry: 'as a new request' },
 } as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof problemCodes;
+
+/** What a caller does next. */
+export const advice: Readonly<Record<ProblemCode, string>> = {
+  bad_request: 'Mend the call: the detail says what cannot be read.',
+  invalid_json: 'Send a JSON object as the body; the detail says where it breaks off.',
+  invalid_query: 'Give the parameter a value that the detail names.',
+  not_completed: 'Wait for Retry-After, or follow the status until it is COMPLETED, then fetch the response.',
+  already_completed: 'Nothing is left to cancel: fetch the response.',
+  missing_key: 'Send the header "Authorization: Key <API key>".',
+  invalid_key:
+    'Check the key, or ask the operator for another: it is unknown, revoked, expired or without its scheme.',
+  forbidden: 'Ask the operator for a key that allows it.',
+  rate_limited:
+    'Wait for Retry-After, then send it again; back off exponentially if it is refused once more.',
+  not_found: 'Check the path against the API description.',
+  unknown_model: 'Check the id of the model; the detail suggests the nearest one that the key may use.',
+  unknown_request: 'Check the id, and send the key that submitted the request or none.',
+  method_not_allowed: 'Use a method that the field Allow names.',
+  gone: 'Submit it anew: what was kept of it has been removed.',
+  body_too_large: 'Send less, or a URL in place of the data.',
+  unsupported_encoding: 'Send the body plain, or in an encoding that the field Accept-Encoding names.',
+  invalid_input: 'Mend the places that "errors" names.',
+  idempotency_key_reused: 'Use a new Idempotency-Key for another body or model.',
+  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or no Idempotency-Key.',
+  cancelled: 'Submit it anew if it is wanted after all.',
+  internal_error: 'Try again a few times; if it stays, give the operator the X-Request-Id of the answer.',
+  model_error:
+    'Read the detail: the input may be what the model cannot take. Submit anew once that is mended.',
+  model_unavailable: 'Its attempts are used up: submit it anew later, and tell the operator if it stays.',
+  node_lost: 'Tell the operator: the request may be what takes nodes down. Submit it anew with care.',
+  unavailable: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',
+  timed_out: 'Submit it anew with less to do, or ask the operator for a longer timeout of the model.',
+  expired: 'Submit it anew when the queue is shorter.',
+};

@@ -1,13 +1,6 @@
 import { Module } from '@nestjs/common';
-import { TerminusModule } from '@nestjs/terminus';
-import { DatabaseProbe } from './database-probe.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
-@Module({
-  // Its own log would repeat the failure with every probe.
-  imports: [TerminusModule.forRoot({ logger: false })],
-  controllers: [HealthController],
-  providers: [Readiness, DatabaseProbe],
-})
+@Module({ controllers: [HealthController], providers: [Readiness] })
 export class HealthModule {}

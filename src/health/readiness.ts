@@ -1,40 +1,62 @@
-import { Injectable, ServiceUnavailableException } from '@nestjs/common';
-import { HealthCheckService, HealthIndicatorService, type HealthIndicatorResult } from '@nestjs/terminus';
+import { Injectable } from '@nestjs/common';
+import { migrations } from '../database/data-source.js';
+import { Database } from '../database/database.js';
+import type { Statement } from '../database/statement.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Draining } from '../http/draining.js';
-import { DatabaseProbe } from './database-probe.js';
-import type { ReadinessDto } from './health.dto.js';
+import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
 
-/** Whether requests can be sent here: the database is there, its schema is ours, and we are not leaving. */
+const readMigrations: Statement = { name: 'read_migrations', text: 'SELECT name FROM migrations' };
+
+/** A look at the database that takes longer counts as lost. */
+const patienceMs = 2_000;
+/** However often it is asked for, the database is looked at no more often than this. */
+const freshMs = 500;
+
+type DatabaseChecks = Omit<ReadinessChecksDto, 'accepting'>;
+
+const lost: DatabaseChecks = { database: { status: 'down' }, migrations: { status: 'down' } };
+
+/** Whether requests can be sent here: the database answers in time, its schema is ours, and we are not leaving. */
 @Injectable()
 export class Readiness {
+  /** Looks never pile up behind one that hangs. */
+  private looking: Promise<DatabaseChecks> | undefined;
+  private last: { checks: DatabaseChecks; at: number } | undefined;
+
   constructor(
-    private readonly health: HealthCheckService,
-    private readonly indicators: HealthIndicatorService,
-    private readonly database: DatabaseProbe,
+    private readonly database: Database,
     private readonly draining: Draining,
   ) {}
 
   async check(): Promise<ReadinessDto> {
-    const { reached, migrated } = await this.database.state();
-    const checks = {
-      ...this.indicate('database', reached),
-      ...this.indicate('migrations', migrated),
-      ...this.indicate('accepting', !this.draining.isStarted),
-    };
-    try {
-      await this.health.check([() => checks]);
-    } catch (error) {
-      if (!(error instanceof ServiceUnavailableException)) throw error;
-      const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
-      const names = down.map(([name]) => name).join(', ');
-      throw new DomainError('unavailable', `Not ready: ${names}.`, { extensions: { checks } });
-    }
-    return { status: 'ok', checks };
+    const accepting = { status: this.draining.isStarted ? 'down' : 'up' };
+    const checks = { ...(await this.databaseChecks()), accepting };
+    const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
+    if (down.length === 0) return { status: 'ok', checks };
+    const names = down.map(([name]) => name).join(', ');
+    throw new DomainError('unavailable', `Not ready: ${names}.`, { extensions: { checks } });
   }
 
-  private indicate<Name extends string>(name: Name, up: boolean): HealthIndicatorResult<Name> {
-    const indicator = this.indicators.check(name);
-    return up ? indicator.up() : indicator.down();
+  private async databaseChecks(): Promise<DatabaseChecks> {
+    if (this.last !== undefined && performance.now() - this.last.at < freshMs) return this.last.checks;
+    this.looking ??= this.look().finally(() => (this.looking = undefined));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<DatabaseChecks>((resolve) => (timer = setTimeout(resolve, patienceMs, lost)));
+    const checks = await Promise.race([this.looking, late]);
+    clearTimeout(timer);
+    this.last = { checks, at: performance.now() };
+    return checks;
+  }
+
+  private async look(): Promise<DatabaseChecks> {
+    try {
+      const rows = await this.database.query<{ name: string }>(readMigrations);
+      const done = new Set(rows.map(({ name }) => name));
+      const isMigrated = migrations.every((migration) => done.has(migration.name));
+      return { database: { status: 'up' }, migrations: { status: isMigrated ? 'up' : 'down' } };
+    } catch {
+      return lost;
+    }
   }
 }

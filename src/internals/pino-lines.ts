@@ -18,7 +18,6 @@ export function lineStart(logger: Logger, level: Level): string {
   return ofLevel + inside[symbols.timeSym]() + inside[symbols.chindingsSym];
 }
 
-/** Whole lines, to where pino writes its own. */
 export function writeLines(logger: Logger, text: string): void {
   (logger as unknown as Insides)[symbols.streamSym].write(text);
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
-import { admittedCaller } from '../auth/access.js';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
 import type { Caller, Scope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
@@ -67,8 +66,15 @@ export class Gate {
     if (!admission.admitted) throw this.refusal(admission);
   }
 
+  /** Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
   permit(resolution: Resolution, scope: Scope): Caller | undefined {
-    return admittedCaller(resolution, scope, this.config.requestAccess);
+    if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
+    if (resolution.kind === 'anonymous') {
+      if (scope !== 'submit' && this.config.requestAccess === 'capability') return undefined;
+      throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
+    }
+    if (resolution.caller.scopes.includes(scope)) return resolution.caller;
+    throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
   }
 
   private admitted(

@@ -1,6 +1,6 @@
 import { applyDecorators, UseGuards } from '@nestjs/common';
 import type { Scope } from '../auth/caller.js';
-import { RequireScope } from '../auth/require-scope.decorator.js';
+import { RequireScope } from '../auth/current-caller.decorator.js';
 import { LimitedGuard } from './limited.guard.js';
 
 /** What every queue route carries: it passes the gate. */

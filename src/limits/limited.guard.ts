@@ -8,8 +8,7 @@ import {
 } from '@nestjs/throttler';
 import type { Request, Response } from 'express';
 import { CallerResolver } from '../auth/caller-resolver.js';
-import type { GuardedRequest } from '../auth/current-caller.decorator.js';
-import { RequireScope } from '../auth/require-scope.decorator.js';
+import { type GuardedRequest, RequireScope } from '../auth/current-caller.decorator.js';
 import { setFields } from '../http/reply.js';
 import { Gate, routeClassOf } from './gate.js';
 import { ShareStorage, throttlerKey } from './share-storage.js';

@@ -1,20 +1,14 @@
-/** The known word that a wrong one was probably meant to be; undefined: none is near enough. */
-function closest(word: string, known: Iterable<string>): string | undefined {
-  let best: string | undefined;
+/** `, did you mean "timeout"?`, or nothing where no known word is near enough. */
+export function hint(word: string, known: Iterable<string>): string {
+  if (word.length > 64) return '';
+  let best = '';
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
-  if (word.length > 64) return undefined;
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance && distance < candidate.length) [best, bestDistance] = [candidate, distance];
   }
-  return best;
-}
-
-/** `, did you mean "timeout"?`, or nothing. */
-export function hint(word: string, known: Iterable<string>): string {
-  const meant = closest(word, known);
-  return meant === undefined ? '' : `, did you mean "${meant}"?`;
+  return best === '' ? '' : `, did you mean "${best}"?`;
 }
 
 /** Levenshtein's: insertions, deletions and substitutions. */

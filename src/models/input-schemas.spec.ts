@@ -28,9 +28,8 @@ const picture = {
 };
 
 describe('an input schema', () => {
-  it('has nothing to say about an input that fits', () => {
-    expect(check(picture, '{"prompt":"a","width":16,"style":"oil","a/b~c":null}')).toEqual([]);
-  });
+  it('has nothing to say about an input that fits', () =>
+    expect(check(picture, '{"prompt":"a","width":16,"style":"oil","a/b~c":null}')).toEqual([]));
 
   it.each([
     ['{}', '/prompt', '"prompt" is required'],
@@ -47,9 +46,9 @@ describe('an input schema', () => {
     ['{"prompt":"a","tags":["a",1]}', '/tags/1', 'must be a string'],
     ['{"prompt":"a","tags":["a","b"]}', '/tags', 'must have at most 1 element'],
     ['[]', '', 'must be an object'],
-  ])('reports %s at %s: %s', (json, path, message) => {
-    expect(check(picture, json)).toContainEqual({ path, message });
-  });
+  ])('reports %s at %s: %s', (json, path, message) =>
+    expect(check(picture, json)).toContainEqual({ path, message }),
+  );
 
   it('names all that is wrong with a small input at once', () => {
     const paths = check(picture, '{"width":1,"style":2}').map(({ path }) => path);
@@ -72,18 +71,15 @@ describe('an input schema', () => {
     expect(check(picture, '{"prompt":"a","__proto__":{"width":20}}')).toEqual([
       { path: '/__proto__', message: '"__proto__" is not a property of this input' },
     ]);
-    expect(check(picture, '{"__proto__":{"prompt":"a"}}')).toContainEqual({
-      path: '/prompt',
-      message: '"prompt" is required',
-    });
+    const missing = { path: '/prompt', message: '"prompt" is required' };
+    expect(check(picture, '{"__proto__":{"prompt":"a"}}')).toContainEqual(missing);
     expect(({} as { prompt?: unknown }).prompt).toBeUndefined();
   });
 
   it('leaves the input as it is', () => {
     const input = { prompt: 'a', width: 20 };
-    new InputSchemas().compile({ ...picture, properties: { ...picture.properties, steps: { default: 3 } } })(
-      input,
-    );
+    const properties = { ...picture.properties, steps: { default: 3 } };
+    new InputSchemas().compile({ ...picture, properties })(input);
     expect(input).toEqual({ prompt: 'a', width: 20 });
   });
 
@@ -99,9 +95,8 @@ describe('an input schema', () => {
     const shared = { $id: 'https://models.example/size', type: 'object' };
     schemas.compile({ ...shared, required: ['a'] });
     expect(schemas.compile({ ...shared, required: ['b'] })({})[0]?.path).toBe('/b');
-    expect(() => schemas.compile({ $ref: 'https://models.example/size' })).toThrow(
-      'is nowhere in the schema',
-    );
+    const other = { $ref: 'https://models.example/size' };
+    expect(() => schemas.compile(other)).toThrow('is nowhere in the schema');
   });
 
   it('is never fetched', () => {
@@ -117,9 +112,9 @@ describe('an input schema', () => {
     ['another draft', { $schema: 'http://json-schema.org/draft-07/schema#' }, '/$schema', undefined],
     ['an asynchronous schema', { $async: true }, '/$async', undefined],
     ['an unknown format', { properties: { a: { format: 'colour' } } }, '/properties/a', undefined],
-  ])('with %s is refused with its place', (_, schema, pointer, word) => {
-    expect(faultOf(schema)).toMatchObject({ pointer, word });
-  });
+  ])('with %s is refused with its place', (_, schema, pointer, word) =>
+    expect(faultOf(schema)).toMatchObject({ pointer, word }),
+  );
 });
 
 it.each([

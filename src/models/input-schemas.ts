@@ -1,7 +1,6 @@
 import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { FieldError } from '../errors/domain-error.js';
-import { isSmall } from './small-input.js';
 import { useQuickStringLengths } from './string-lengths.js';
 import { fieldErrors } from './validation-messages.js';
 
@@ -16,6 +15,7 @@ export class SchemaFault extends Error {
   }
 }
 
+const maxValues = 2_000;
 const draft = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Compiles the input schemas of one models file. Nothing is ever fetched: only references within a schema work. */
@@ -109,4 +109,18 @@ function validate(input: unknown, quick: ValidateFunction, thorough: ValidateFun
     // The functions keep their last errors, and with them the input.
     quick.errors = thorough.errors = null;
   }
+}
+
+/** Whether a JSON value has so few values within it that a complaint about each of them does no harm. */
+function isSmall(input: unknown): boolean {
+  const open: unknown[] = [input];
+  for (let seen = 0; open.length > 0; seen += 1) {
+    if (seen + open.length > maxValues) return false;
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const children: unknown[] = Array.isArray(value) ? value : Object.values(value);
+    if (children.length > maxValues) return false;
+    open.push(...children);
+  }
+  return true;
 }

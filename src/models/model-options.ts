@@ -1,9 +1,8 @@
-import { Allow } from 'class-validator';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { Duration, Required, Text } from './option-rules.js';
 import { isModelId } from './model-id.js';
 
-/** The options of one entry of the file. Durations in milliseconds. */
+/** The options of one entry of the file, but for those with readers of their own. Durations in milliseconds. */
 export class ModelOptions {
   @Required()
   @Parsed(modelId)
@@ -12,10 +11,6 @@ export class ModelOptions {
   @Text(2_000)
   description = '';
 
-  /** Has a reader of its own, as has `input_schema`. */
-  @Allow()
-  runner: unknown;
-
   @WholeNumber(1, 10_000)
   concurrency = 1;
 
@@ -23,19 +18,16 @@ export class ModelOptions {
   timeout = 600_000;
 
   @Duration('365d')
-  expires: number | undefined;
+  expires: number | null = null;
 
   @WholeNumber(1, 100)
   attempts = 3;
 
   @Duration('3650d')
-  retention: number | undefined;
+  retention: number | null = null;
 
   @Duration('3650d')
-  retention_payload: number | undefined;
-
-  @Allow()
-  input_schema: unknown;
+  retention_payload: number | null = null;
 }
 
 function modelId(value: unknown): string {

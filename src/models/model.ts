@@ -8,11 +8,9 @@ export interface Model {
   readonly runner: RunnerOptions;
   /** Runs at once, over all nodes. */
   readonly concurrency: number;
-  /** One run may take this long. */
   readonly timeoutMs: number;
   /** A request may wait this long from its submission on; null: for ever. */
   readonly expiresMs: number | null;
-  /** Runs that may fail before the request does. */
   readonly attempts: number;
   /** A completed request is kept this long; null: the service's default. */
   readonly retentionMs: number | null;

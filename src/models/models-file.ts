@@ -1,71 +1,132 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isMap, isSeq, type Node } from 'yaml';
-import { InputSchemas } from './input-schemas.js';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { type Config, ConfigError } from '../config/config.js';
+import { InputSchemas, SchemaFault } from './input-schemas.js';
+import { ModelOptions } from './model-options.js';
 import type { Model } from './model.js';
-import { readModel } from './model-reader.js';
-import { ModelsFileError } from './models-file-error.js';
 import { OptionMap } from './option-map.js';
-import type { RunnerKind } from './runner-kind.js';
-import type { Environment } from './substitute.js';
+import type { RunnerKind, RunnerOptions } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
 
 const maxFileBytes = 1024 ** 2;
 const maxModels = 1_000;
 
-/** Reads and checks the models file. Throws a `ModelsFileError` that names every fault. */
-export function loadModelsFile(
-  path: string,
-  environment: Environment,
-  kinds: readonly RunnerKind[],
-): Model[] {
-  return parseModels(readText(path), path, environment, kinds);
+/** What a file may refer to, and the kinds of runners that it may name. */
+type Context = [environment: Config['environment'], kinds: readonly RunnerKind[]];
+
+/** Reads and checks the models file. Throws a `ConfigError` that names every fault with its line. */
+export function loadModelsFile(path: string, ...context: Context): Model[] {
+  return parseModels(readText(path), path, ...context);
 }
 
 /** `file` is how messages call it. */
-export function parseModels(
-  text: string,
-  file: string,
-  environment: Environment,
-  kinds: readonly RunnerKind[],
-): Model[] {
+export function parseModels(text: string, file: string, ...context: Context): Model[] {
   const source = new YamlSource(text);
-  const context = { source, environment, schemas: new InputSchemas(), kinds };
-  const models: Model[] = [];
-  if (source.isReadable) {
-    const ids = new Set<string>();
-    for (const node of entries(source)) {
-      const model = readModel(node, context);
-      if (model === undefined) continue;
-      if (ids.has(model.id)) source.fault(node, `the id "${model.id}" is there twice`);
-      if (model.id !== '') ids.add(model.id);
-      models.push(model);
-    }
-  }
-  if (source.faults.length > 0) throw new ModelsFileError(file, source.faults);
-  return models;
-}
-
-function entries(source: YamlSource): Node[] {
-  const { root } = source;
-  if (!isMap(root)) {
-    source.fault(root, 'expected a map with "models"');
-    return [];
-  }
-  const list = new OptionMap(source, root).allowOnly(['models']).node('models');
-  if (!isSeq(list) || list.items.length < 1 || list.items.length > maxModels) {
-    source.fault(list ?? root, `models: expected a list of 1 to ${maxModels} models`);
-    return [];
-  }
-  return list.items.map((item) => source.resolve(item) ?? list);
+  const models = source.isReadable ? new ModelsReader(source, ...context).read() : [];
+  if (source.faults.length === 0) return models;
+  const lines = source.faults
+    .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+    .map(({ line, message }) => `${file}${line === undefined ? '' : ` line ${line}`}: ${message}`);
+  throw new ConfigError(lines.join('\n'));
 }
 
 function readText(path: string): string {
+  let fault = 'it is larger than 1 MiB';
   try {
     if (statSync(path).size <= maxFileBytes) return readFileSync(path, 'utf8');
   } catch (error) {
-    const reason =
-      (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : 'it cannot be read';
-    throw new ModelsFileError(path, [{ line: undefined, message: `${reason} (MODELS_FILE names it)` }]);
+    const { code } = error as NodeJS.ErrnoException;
+    fault = `${code === 'ENOENT' ? 'there is no such file' : 'it cannot be read'} (MODELS_FILE names it)`;
   }
-  throw new ModelsFileError(path, [{ line: undefined, message: 'it is larger than 1 MiB' }]);
+  throw new ConfigError(`${path}: ${fault}`);
+}
+
+/** What is wrong becomes a fault of the source, and reading goes on; the models then are of no use. */
+class ModelsReader {
+  private readonly schemas = new InputSchemas();
+
+  constructor(
+    private readonly source: YamlSource,
+    private readonly environment: Config['environment'],
+    private readonly kinds: readonly RunnerKind[],
+  ) {}
+
+  read(): Model[] {
+    const models = new Map<string, Model>();
+    for (const node of this.entries()) {
+      const model = this.readModel(node);
+      if (model === undefined) continue;
+      if (models.has(model.id)) this.source.fault(node, `the id "${model.id}" is there twice`);
+      if (model.id !== '') models.set(model.id, model);
+    }
+    return [...models.values()];
+  }
+
+  private entries(): Node[] {
+    const { root } = this.source;
+    const map = this.mapAt(root, 'expected a map with "models"')?.allowOnly(['models']);
+    if (map === undefined) return [];
+    const list = map.node('models');
+    if (isSeq(list) && list.items.length >= 1 && list.items.length <= maxModels) {
+      return list.items.map((item) => this.source.resolve(item) ?? list);
+    }
+    this.source.fault(list ?? root, `models: expected a list of 1 to ${maxModels} models`);
+    return [];
+  }
+
+  private readModel(node: Node): Model | undefined {
+    const map = this.mapAt(node, 'expected a model: a map with "id" and "runner"');
+    if (map === undefined) return undefined;
+    const options = map.read(ModelOptions, { besides: ['runner', 'input_schema'] });
+    const { id = '', timeout: timeoutMs, expires: expiresMs, ...rest } = options;
+    const { retention: retentionMs, retention_payload: retentionPayloadMs, ...others } = rest;
+    const runnerNode = map.node('runner');
+    if (runnerNode === null) this.source.fault(node, '"runner" is missing');
+    const runner = runnerNode === null ? undefined : this.readRunner(runnerNode);
+    if ((retentionPayloadMs ?? 0) > (retentionMs ?? Infinity)) {
+      map.fault('retention_payload', 'expected at most the duration of "retention"');
+    }
+    const schema = this.readInputSchema(map);
+    if (runner === undefined) return undefined;
+    return { id, ...others, runner, timeoutMs, expiresMs, retentionMs, retentionPayloadMs, ...schema };
+  }
+
+  /** By its kind, whose options may refer to the environment in each text. */
+  private readRunner(node: Node): RunnerOptions | undefined {
+    const map = this.mapAt(node, 'runner: expected a map such as { kind: http, url: … }');
+    if (map === undefined) return undefined;
+    const word = map.node('kind');
+    const kind = this.kinds.find((known) => isScalar(word) && word.value === known.kind);
+    const words = this.kinds.map((known) => known.kind).join(', ');
+    if (word === null) this.source.fault(node, '"kind" is missing');
+    else if (kind === undefined) map.fault('kind', `expected one of ${words}`);
+    return kind && map.read(kind.Options, { environment: this.environment });
+  }
+
+  private readInputSchema(map: OptionMap): Pick<Model, 'inputSchema' | 'validate'> {
+    const { source } = this;
+    const node = map.node('input_schema');
+    try {
+      if (node !== null) {
+        if (!isMap(node)) throw new Error('expected a JSON Schema: a map such as { type: object, … }');
+        const schema = source.value(node) as Record<string, unknown>;
+        return { inputSchema: schema, validate: this.schemas.compile(schema) };
+      }
+    } catch (error) {
+      const { message } = error as Error;
+      if (!(error instanceof SchemaFault)) map.fault('input_schema', message);
+      else {
+        const { word, pointer } = error;
+        const place = word === undefined ? source.locate(node!, pointer) : source.find(node!, word);
+        source.fault(place, `input_schema: ${message}`);
+      }
+    }
+    return { inputSchema: null, validate: () => [] };
+  }
+
+  private mapAt(node: Node | null, expected: string): OptionMap | undefined {
+    if (isMap(node)) return new OptionMap(this.source, node);
+    this.source.fault(node, expected);
+    return undefined;
+  }
 }

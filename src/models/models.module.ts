@@ -7,7 +7,6 @@ import { MODELS, ModelsService } from './models.service.js';
 @Global()
 @Module({})
 export class ModelsModule {
-  /** `models` are those of `MODELS_FILE`, read before anything else starts. */
   static register(models: Model[]): DynamicModule {
     return {
       module: ModelsModule,

@@ -7,7 +7,6 @@ import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
 
-/** The model endpoints of this service. */
 @Injectable()
 export class ModelsService implements OnModuleInit {
   private readonly log = new Logger(ModelsService.name);
@@ -35,15 +34,13 @@ export class ModelsService implements OnModuleInit {
     return this.models.get(id);
   }
 
-  /** In the order of the file. */
   all(): Model[] {
     return [...this.models.values()];
   }
 
   /**
-   * Copies the models file into the `model` table, where people's queries join it. Nodes that start together write in
-   * the order of the ids, so none waits for another in a circle; a row that is right already is not written. Models
-   * that left the file stay, as old requests name them.
+   * Where people's queries join it. In the order of the ids, nodes that start together do not deadlock; what is right
+   * already is not written. Models that left the file stay, as old requests name them.
    */
   private async save(rows: ModelRow[]): Promise<void> {
     rows.sort((one, other) => (one.id < other.id ? -1 : 1));

@@ -1,13 +1,14 @@
 import { isMap, isScalar, type Node, type YAMLMap } from 'yaml';
+import type { Config } from '../config/config.js';
 import { type Class, EntryFault, type Fault, ruledProperties, toInstance } from '../tools/validation.js';
 import { hint } from './closest.js';
 import type { YamlSource } from './yaml-source.js';
 
-export interface Reading {
+interface Reading {
   /** Options that have readers of their own. */
-  except?: readonly string[];
-  /** What becomes of each text, also of those within a map; throws what is wrong with it. */
-  eachText?: (text: string) => string;
+  besides?: readonly string[];
+  /** What each text may refer to with `${NAME}`, also those within a list or a map. */
+  environment?: Config['environment'];
 }
 
 /** A YAML map whose keys are options. What is wrong becomes a fault with its line; reading goes on. */
@@ -15,7 +16,7 @@ export class OptionMap {
   private readonly options = new Map<string, { key: Node; value: Node | null }>();
 
   constructor(
-    readonly source: YamlSource,
+    private readonly source: YamlSource,
     private readonly map: YAMLMap,
   ) {
     for (const { key, value } of map.items) {
@@ -40,9 +41,9 @@ export class OptionMap {
   }
 
   /** The options that the class has, by its rules; one that is wrong has its default. */
-  read<T extends object>(Options: Class<T>, { except = [], eachText }: Reading = {}): T {
-    const known = ruledProperties(Options);
-    const plain = this.allowOnly(known).values(eachText, except);
+  read<T extends object>(Options: Class<T>, { besides = [], environment }: Reading): T {
+    this.allowOnly([...ruledProperties(Options), ...besides]);
+    const plain = this.values(environment, besides);
     const { instance, faults } = toInstance(Options, plain);
     const defaults = new Options();
     for (const fault of faults) {
@@ -55,17 +56,17 @@ export class OptionMap {
   }
 
   /** As the rules are to see them. */
-  private values(eachText: Reading['eachText'], except: readonly string[] = []): Record<string, unknown> {
+  private values(environment: Reading['environment'], except: readonly string[]): Record<string, unknown> {
     const values = new Map<string, unknown>();
     for (const [name, { value }] of this.options) {
       if (except.includes(name)) continue;
       try {
-        if (eachText !== undefined && isMap(value)) {
-          values.set(name, new OptionMap(this.source, value).values(eachText));
-          continue;
+        if (environment !== undefined && isMap(value)) {
+          values.set(name, new OptionMap(this.source, value).values(environment, []));
+        } else {
+          const plain = value === null ? null : this.source.value(value);
+          values.set(name, environment === undefined ? plain : substituted(plain, environment));
         }
-        const plain = value === null ? null : this.source.value(value);
-        values.set(name, typeof plain === 'string' && eachText !== undefined ? eachText(plain) : plain);
       } catch (error) {
         this.fault(name, (error as Error).message);
       }
@@ -82,4 +83,21 @@ export class OptionMap {
       for (const { entry, message: wrong } of cause.errors as EntryFault[]) map.fault(entry, wrong);
     }
   }
+}
+
+/** A text, or the texts of a list. Throws with the names of variables that are not set, never with values. */
+function substituted(value: unknown, environment: Config['environment']): unknown {
+  if (Array.isArray(value)) return value.map((item) => substituted(item, environment));
+  if (typeof value !== 'string') return value;
+  const missing = new Set<string>();
+  const result = value.replaceAll(/\$\{([^}]*)(\}?)/g, (_, name: string, end: string) => {
+    if (end === '' || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+      throw new Error('expected a variable written as ${NAME}');
+    }
+    const text = Object.hasOwn(environment, name) ? environment[name] : undefined;
+    if (text === undefined || text === '') missing.add(name);
+    return text ?? '';
+  });
+  if (missing.size === 0) return result;
+  throw new Error(`the environment variable ${[...missing].join(', ')} is not set`);
 }

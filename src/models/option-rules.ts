@@ -2,7 +2,6 @@ import { MaxLength, ValidateBy } from 'class-validator';
 import { parseDuration } from '../config/parsers.js';
 import { Parsed } from '../tools/validation.js';
 
-/** The option must be there; what it may be is for other rules. */
 export function Required(): PropertyDecorator {
   const validate = (value: unknown): boolean => value !== undefined;
   return ValidateBy({ name: 'isDefined', validator: { validate } }, { message: 'is missing' });

@@ -12,7 +12,6 @@ export class RunnerOptions {
   }
 }
 
-/** A word that `kind` may have. */
 export interface RunnerKind {
   readonly kind: string;
   readonly Options: Class<RunnerOptions>;

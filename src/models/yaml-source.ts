@@ -1,16 +1,11 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isPair,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  visit,
-} from 'yaml';
-import type { Fault } from './models-file-error.js';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node } from 'yaml';
+
+interface Fault {
+  /** From 1; undefined: the file as a whole. */
+  line: number | undefined;
+  message: string;
+}
 
 /** A YAML text whose nodes still know their lines, and what was found wrong with it so far. */
 export class YamlSource {
@@ -71,10 +66,12 @@ export class YamlSource {
   /** The first key or value below a node that is exactly this word; else the node. */
   find(node: Node, word: string): Node {
     let found = node;
-    visit(node, (_, candidate) => {
-      if (isPair(candidate) || !isScalar(candidate) || candidate.value !== word) return undefined;
-      found = candidate;
-      return visit.BREAK;
+    visit(node, {
+      Scalar(_, scalar) {
+        if (scalar.value !== word) return undefined;
+        found = scalar;
+        return visit.BREAK;
+      },
     });
     return found;
   }

@@ -3,11 +3,10 @@ import { Required } from '../models/option-rules.js';
 import { RunnerOptions } from '../models/runner-kind.js';
 import type { Run, Runner } from '../queue/runs/runner.js';
 import { OneOf } from '../tools/validation.js';
-import { runEcho } from './demos/echo.js';
 import { runFlaky } from './demos/flaky.js';
 import { runFractal } from './demos/fractal.js';
 
-const demos = { echo: runEcho, fractal: runFractal, flaky: runFlaky };
+const demos = { echo: ({ input }: Run) => Promise.resolve(input), fractal: runFractal, flaky: runFlaky };
 
 class DemoRunnerOptions extends RunnerOptions {
   @Required()

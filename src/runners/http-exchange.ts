@@ -1,10 +1,5 @@
-import {
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  type RequestOptions,
-  request as httpRequest,
-} from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import http from 'node:http';
+import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { RunFailure } from '../queue/runs/runner.js';
 import { agent, mayCarry, noteAnswer, secureAgent } from './kept-connections.js';
@@ -15,49 +10,41 @@ const keepAliveProbeMs = 30_000;
 export interface HttpCall {
   url: string;
   body: string;
-  headers: OutgoingHttpHeaders;
+  headers: http.OutgoingHttpHeaders;
   connectTimeoutMs: number;
+  signal: AbortSignal;
 }
 
 export interface HttpAnswer {
   status: number;
-  headers: IncomingHttpHeaders;
+  headers: http.IncomingHttpHeaders;
   /** Ends when the answer is complete; throws a `RunFailure` when the connection breaks before. */
   chunks: AsyncIterable<Buffer>;
   /** Drops the connection, unless the answer was read to its end. */
   close(): void;
 }
 
-interface Target {
-  secure: boolean;
-  options: RequestOptions;
-}
-
 /** By URL; there are as many as models. */
-const targets = new Map<string, Target>();
+const targets = new Map<string, { secure: boolean; options: http.RequestOptions }>();
 
 /**
  * One POST. Only connecting is timed here; how long the model may think is the run's business, so there are no
  * time-outs for headers or body (`fetch` has them, at 300 s).
  */
-export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
+export function exchange(call: HttpCall): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
+    const { signal } = call;
     signal.throwIfAborted();
     const { secure, options } = targetOf(call.url);
     const body = Buffer.from(call.body);
     const headers = { ...call.headers, 'content-length': body.length };
-    const request = (secure ? httpsRequest : httpRequest)({ ...options, headers });
-    const abort = (): void => {
-      request.destroy();
-      reject(stopped(signal));
-    };
-    signal.addEventListener('abort', abort, { once: true });
+    const request = (secure ? https : http).request({ ...options, headers, signal });
     let connecting: NodeJS.Timeout | undefined;
     request.on('socket', (socket) => {
       if (request.reusedSocket) {
         if (mayCarry(socket)) return;
         // Nothing has been sent yet; each try leaves one connection less.
-        resolve(exchange(call, signal));
+        resolve(exchange(call));
         request.destroy();
         return;
       }
@@ -68,10 +55,7 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
     });
     request.on('error', (error) => reject(signal.aborted ? stopped(signal) : connectionFailure(error)));
-    request.on('close', () => {
-      clearTimeout(connecting);
-      signal.removeEventListener('abort', abort);
-    });
+    request.on('close', () => clearTimeout(connecting));
     request.on('response', (response) => {
       noteAnswer(response.socket, response);
       // The reader of the chunks gets the error; without a listener it would end the process.
@@ -87,16 +71,14 @@ export function exchange(call: HttpCall, signal: AbortSignal): Promise<HttpAnswe
   });
 }
 
-function targetOf(text: string): Target {
-  let target = targets.get(text);
-  if (target === undefined) {
-    const url = new URL(text);
-    const secure = url.protocol === 'https:';
-    const options = { ...urlToHttpOptions(url), method: 'POST', agent: secure ? secureAgent : agent };
-    target = { secure, options };
-    targets.set(text, target);
-  }
-  return target;
+function targetOf(text: string): { secure: boolean; options: http.RequestOptions } {
+  const known = targets.get(text);
+  if (known !== undefined) return known;
+  const url = new URL(text);
+  const secure = url.protocol === 'https:';
+  const options = { ...urlToHttpOptions(url), method: 'POST', agent: secure ? secureAgent : agent };
+  targets.set(text, { secure, options });
+  return { secure, options };
 }
 
 async function* readChunks(response: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {

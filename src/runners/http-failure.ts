@@ -1,49 +1,59 @@
-import { type RunFailureOptions, RunFailure } from '../queue/runs/runner.js';
-import { readBeginning } from './bounded-body.js';
+import { RunFailure } from '../queue/runs/runner.js';
+import { cleanText, parseJson, readBeginning } from './answer-body.js';
 import type { HttpAnswer } from './http-exchange.js';
-import { parseJson } from './json-text.js';
-import { parseRetryAfter } from './retry-after.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
 const notThere = new Set([502, 503, 504]);
 const maxJsonBytes = 64 * 1024;
 const maxTextLength = 8 * 1024;
+const maxRetryAfterMs = 3_600_000;
 
-/** What an answer without success means. */
-export async function failureOf(answer: HttpAnswer): Promise<RunFailure> {
-  const { status } = answer;
-  if (status >= 300 && status <= 399) {
-    return new RunFailure(`The model answered ${status}: redirects are not followed.`, {
-      code: 'model_error',
-      retryable: false,
-    });
-  }
-  const retryable = tryAgain.has(status);
-  const options: RunFailureOptions = {
-    code: notThere.has(status) ? 'model_unavailable' : 'model_error',
-    retryable,
-  };
-  const retryAfterMs = parseRetryAfter(answer.headers['retry-after']);
-  if (retryable && retryAfterMs !== undefined) options.retryAfterMs = retryAfterMs;
-  if (status >= 400 && status <= 499) {
-    // A refusal is meant for the caller; a 5xx may hold a stack, and "try again" is not the caller's to obey.
-    const details = await readDetails(answer);
-    if (details !== undefined) options.details = details;
-    if (!retryable) options.status = status;
-  }
-  return new RunFailure(`The model answered ${status}.`, options);
+interface Said {
+  message?: string | undefined;
+  details?: unknown;
+  retryAfterMs?: number | undefined;
 }
 
-/** What the model said: JSON, or else the beginning of its text. */
-async function readDetails({ chunks }: HttpAnswer): Promise<unknown> {
+/** What a status without success means. */
+export function statusFailure(
+  status: number,
+  { message = `The model answered ${status}.`, details, retryAfterMs }: Said,
+): RunFailure {
+  const retryable = tryAgain.has(status);
+  return new RunFailure(message, {
+    code: notThere.has(status) ? 'model_unavailable' : 'model_error',
+    retryable,
+    ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
+    // A refusal is meant for the caller; a 5xx may hold a stack, and "try again" is not the caller's to obey.
+    ...(isRefusal(status) && details !== undefined && { details }),
+    ...(isRefusal(status) && !retryable && { status }),
+  });
+}
+
+export async function failureOf({ status, headers, chunks }: HttpAnswer): Promise<RunFailure> {
+  if (status >= 300 && status <= 399) {
+    return new RunFailure(`The model answered ${status}: redirects are not followed.`);
+  }
+  const details = isRefusal(status) ? await readDetails(chunks) : undefined;
+  return statusFailure(status, { details, retryAfterMs: parseRetryAfter(headers['retry-after']) });
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && status <= 499;
+}
+
+async function readDetails(chunks: HttpAnswer['chunks']): Promise<unknown> {
   const text = (await readBeginning(chunks, maxJsonBytes)).toString('utf8');
   const json = parseJson(text);
   if (json !== undefined) return json.value;
   return text.trim() === '' ? undefined : cleanText(text, maxTextLength);
 }
 
-/** What a model said, as text that PostgreSQL can hold: no NUL, no lone surrogates, not longer than asked. */
-export function cleanText(text: string, maxLength: number): string {
-  const kept = text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
-  return kept.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
+/** `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110), at most an hour; undefined: not usable. */
+function parseRetryAfter(value = ''): number | undefined {
+  const text = value.trim();
+  let ms = NaN;
+  if (/^\d+$/.test(text)) ms = Number(text) * 1_000;
+  else if (/^[A-Z][a-z]{2},? /.test(text)) ms = Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), maxRetryAfterMs);
 }

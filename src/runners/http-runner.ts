@@ -8,15 +8,14 @@ import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
-import { readJsonOutput } from './json-output.js';
-import { readNdjsonOutput } from './ndjson-output.js';
+import { readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
 
 class HttpRunnerOptions extends RunnerOptions {
   @Required()
   @Text(maxTextLength)
-  @Parsed((url: unknown) => (typeof url === 'string' ? parseUrl(url, ['http:', 'https:']) : url))
+  @Parsed((url: unknown) => (typeof url === 'string' ? parseUrl(url, 'http:', 'https:') : url))
   url!: string;
 
   /** By their names in lower case. */
@@ -37,20 +36,15 @@ export class HttpRunner implements Runner {
 
   async run(run: Run): Promise<string> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
-    const answer = await exchange(
-      {
-        url,
-        body: run.input,
-        headers: {
-          accept: 'application/json, application/x-ndjson',
-          'user-agent': 'nowserving',
-          ...headers,
-          ...ownHeaders(run),
-        },
-        connectTimeoutMs: this.connectTimeoutMs,
-      },
-      run.signal,
-    );
+    const own = ownHeaders(run);
+    const accept = 'application/json, application/x-ndjson';
+    const answer = await exchange({
+      url,
+      body: run.input,
+      headers: { accept, 'user-agent': 'nowserving', ...headers, ...own },
+      connectTimeoutMs: this.connectTimeoutMs,
+      signal: run.signal,
+    });
     try {
       return await this.read(answer, run);
     } finally {
@@ -59,28 +53,22 @@ export class HttpRunner implements Runner {
   }
 
   private async read(answer: HttpAnswer, run: Run): Promise<string> {
-    if (answer.status < 200 || answer.status > 299) throw await failureOf(answer);
-    const encoding = answer.headers['content-encoding'] ?? 'identity';
+    const { status, headers, chunks } = answer;
+    const { maxOutputBytes } = this.config;
+    if (status < 200 || status > 299) throw await failureOf(answer);
+    const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
-    const [contentType = ''] = (answer.headers['content-type'] ?? '').toLowerCase().split(';');
-    switch (contentType.trim()) {
-      case 'application/json':
-        return readJsonOutput(answer, this.config.maxOutputBytes);
-      case 'application/x-ndjson':
-        return readNdjsonOutput(answer, this.config.maxOutputBytes, run);
-      default:
-        throw unreadable(
-          `expected application/json or application/x-ndjson, got ${contentType.trim().slice(0, 100) || 'no content type'}`,
-        );
-    }
+    const [contentType = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
+    const type = contentType.trim();
+    if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
+    if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
+    const got = type.slice(0, 100) || 'no content type';
+    throw unreadable(`expected application/json or application/x-ndjson, got ${got}`);
   }
 }
 
 function unreadable(reason: string): RunFailure {
-  return new RunFailure(`The model's answer cannot be read: ${reason}.`, {
-    code: 'model_error',
-    retryable: false,
-  });
+  return new RunFailure(`The model's answer cannot be read: ${reason}.`);
 }
 
 /** What is said here alone. */
@@ -97,14 +85,16 @@ function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>):
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
   // Of the body and the connection.
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
+  ...[
+    'connection',
+    'content-length',
+    'expect',
+    'keep-alive',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+  ],
 ]);
 
 function readHeaders(value: unknown): Record<string, string> {
@@ -125,20 +115,17 @@ function readHeaders(value: unknown): Record<string, string> {
 
 function headerFault(name: string, value: unknown): string | undefined {
   if (reservedHeaders.has(name)) return 'is set by the service itself';
-  if (!passes(() => validateHeaderName(name))) return 'is not the name of a header';
   if (typeof value !== 'number' && (typeof value !== 'string' || value.length > maxTextLength)) {
     return `expected a text of at most ${maxTextLength} characters`;
   }
-  // Node's own message would do, but this one is sure never to hold the value.
-  if (!passes(() => validateHeaderValue(name, String(value)))) return 'holds a character no header may hold';
-  return undefined;
-}
-
-function passes(check: () => void): boolean {
+  let fault = 'is not the name of a header';
   try {
-    check();
-    return true;
+    validateHeaderName(name);
+    fault = 'holds a character no header may hold';
+    validateHeaderValue(name, String(value));
+    return undefined;
   } catch {
-    return false;
+    // Node's own message would do, but this one is sure never to hold the value.
+    return fault;
   }
 }

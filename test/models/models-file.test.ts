@@ -1,5 +1,7 @@
+import { Allow } from 'class-validator';
 import { ConfigError } from '../../src/config/config.js';
 import { loadModelsFile, parseModels } from '../../src/models/models-file.js';
+import { RunnerOptions } from '../../src/models/runner-kind.js';
 import { runnerKinds } from '../../src/runners/runner-kinds.js';
 
 const environment = { TOKEN: 'hush-hush', EMPTY: '', BROKEN: 'hush\nhush', HOST: 'models.internal' };
@@ -101,6 +103,23 @@ describe('a models file', () => {
       url: 'http://models.internal/run',
       headers: { authorization: 'Bearer hush-hush', 'x-n': '7' },
     });
+  });
+
+  it('has it put into the texts of a list, too, for a kind that takes one', () => {
+    class Command extends RunnerOptions {
+      @Allow()
+      args: unknown;
+    }
+    const kinds = [{ kind: 'command', Options: Command }];
+    const parseArgs = (args: string): unknown =>
+      parseModels(withRunner(`{ kind: command, args: ${args} }`), 'models.yaml', environment, kinds)[0]!
+        .runner;
+    expect(parseArgs('["--token=${TOKEN}", 7, ["${HOST}"]]')).toMatchObject({
+      args: ['--token=hush-hush', 7, ['models.internal']],
+    });
+    expect(() => parseArgs('[a, "${MISSING}"]')).toThrow(
+      'models.yaml line 3: args: the environment variable MISSING is not set',
+    );
   });
 
   it.each([

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiKey } from '../../src/auth/api-key.entity.js';
-import { KeySecret } from '../../src/auth/key-secret.js';
-import { KeyStore } from '../../src/auth/key-store.js';
+import { KeysService } from '../../src/auth/keys.service.js';
+import { Config } from '../../src/config/config.js';
 import { createDataSource } from '../../src/database/data-source.js';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { Caller } from '../support/caller.js';
@@ -118,8 +118,8 @@ describe('the keys command', () => {
       poolSize: 1,
       entities: [ApiKey],
     }).initialize();
-    const store = new KeyStore(source.getRepository(ApiKey));
-    for (const name of ['a', 'b', 'c', 'twin', 'twin']) await store.add(KeySecret.generate(), { name });
+    const service = new KeysService(source.getRepository(ApiKey), new Config());
+    for (const name of ['a', 'b', 'c', 'twin', 'twin']) await service.create({ name });
     await source.destroy();
     const [a, b] = await list();
     expect((await run('revoke', a!.id)).code).toBe(0);

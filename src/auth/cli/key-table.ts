@@ -19,7 +19,6 @@ export function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
   };
 }
 
-/** For people: one line a key. */
 export function toTable(keys: readonly ApiKey[], now: Date): string {
   const rows = [
     ['PREFIX', 'NAME', 'STATE', 'SCOPES', 'MODELS', 'LIMITS', 'LAST USED', 'ID'],
@@ -37,14 +36,8 @@ export function toTable(keys: readonly ApiKey[], now: Date): string {
     ]),
   ];
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => [...row[column]!].length)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => pad(cell, widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const pad = (cell: string, column: number): string => cell + ' '.repeat(widths[column]! - [...cell].length);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }
 
 export function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
@@ -53,17 +46,14 @@ export function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired
 }
 
 function toLimits({ rateLimitSubmit, rateLimitOther }: ApiKey): string {
-  const own = [];
-  if (rateLimitSubmit !== null) own.push(`submit ${rateLimitSubmit}`);
-  if (rateLimitOther !== null) own.push(`other ${rateLimitOther}`);
-  return own.length === 0 ? 'default' : own.join(' ');
+  const own = [
+    ...(rateLimitSubmit === null ? [] : [`submit ${rateLimitSubmit}`]),
+    ...(rateLimitOther === null ? [] : [`other ${rateLimitOther}`]),
+  ];
+  return own.join(' ') || 'default';
 }
 
 /** `2026-01-31 09:05Z` */
 function toMinute(time: Date): string {
   return `${time.toISOString().slice(0, 16).replace('T', ' ')}Z`;
-}
-
-function pad(cell: string, width: number): string {
-  return cell + ' '.repeat(width - [...cell].length);
 }

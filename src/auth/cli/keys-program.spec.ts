@@ -1,33 +1,26 @@
-import { type Command, CommanderError } from 'commander';
-import type { KeyStore, NewKey } from '../key-store.js';
+import { CommanderError } from 'commander';
+import { KeySecret } from '../key-secret.js';
+import type { KeysService, NewKey } from '../keys.service.js';
 import { keysProgram } from './keys-program.js';
 
 interface Outcome {
-  /** What was asked of the store, if the command line was understood. */
+  /** What was asked of the keys, if the command line was understood. */
   added?: NewKey;
   error?: CommanderError;
 }
 
 async function run(...args: string[]): Promise<Outcome> {
   const outcome: Outcome = {};
-  const store = {
-    add: (_secret: unknown, key: NewKey) => {
-      outcome.added = key;
-      return Promise.resolve(true);
-    },
-  } as unknown as KeyStore;
-  const program = keysProgram(async (work) => void (await work(store)));
-  for (const command of [program, ...program.commands]) quiet(command);
-  try {
-    await program.parseAsync(args, { from: 'user' });
-  } catch (error) {
-    outcome.error = error as CommanderError;
+  const create = (added: NewKey): Promise<KeySecret> => {
+    outcome.added = added;
+    return Promise.resolve(KeySecret.generate());
+  };
+  const program = keysProgram(async (work) => void (await work({ create } as KeysService)));
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
   }
+  await program.parseAsync(args, { from: 'user' }).catch((error: CommanderError) => (outcome.error = error));
   return outcome;
-}
-
-function quiet(command: Command): void {
-  command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
 }
 
 test.each([
@@ -51,9 +44,8 @@ test.each([
   expect(added).toBeUndefined();
 });
 
-test('options that are left out leave the defaults to the store', async () => {
-  expect((await run('create', '--name', ' web shop ')).added).toEqual({ name: 'web shop' });
-});
+test('options that are left out leave the defaults to the store', async () =>
+  expect((await run('create', '--name', ' web shop ')).added).toEqual({ name: 'web shop' }));
 
 test('repeated options add up', async () => {
   const args = ['--scope', 'submit', '-s', 'read', '--model', 'acme/*', '-m', 'demo/text/echo'];

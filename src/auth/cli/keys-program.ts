@@ -1,11 +1,9 @@
 import { Command } from 'commander';
 import type { ApiKey } from '../api-key.entity.js';
 import type { Scope } from '../caller.js';
-import { KeySecret } from '../key-secret.js';
-import { KeyStore, type NewKey } from '../key-store.js';
-import { toKeyView, toTable } from './key-table.js';
+import type { KeysService, NewKey } from '../keys.service.js';
+import { keyState, toKeyView, toTable } from './key-table.js';
 import { expiryValue, modelValue, nameValue, rateLimitValue, scopeValue } from './option-values.js';
-import { CommandError, selectKey } from './select-key.js';
 
 interface CreateOptions {
   name?: string;
@@ -17,7 +15,7 @@ interface CreateOptions {
 }
 
 /** Opens the database, hands it over, and closes it whatever happens. */
-export type WithKeys = (work: (keys: KeyStore) => Promise<string>) => Promise<void>;
+export type WithKeys = (work: (keys: KeysService) => Promise<string>) => Promise<void>;
 
 /** The command line of `npm run keys`. Each command gives `withKeys` what to do and returns what to print. */
 export function keysProgram(withKeys: WithKeys): Command {
@@ -68,12 +66,8 @@ Examples:
     .action(({ json }: { json?: true }) =>
       withKeys(async (keys) => {
         const [list, now] = [await keys.list(), new Date()];
-        if (json === true)
-          return JSON.stringify(
-            list.map((key) => toKeyView(key, now)),
-            null,
-            2,
-          );
+        const views = list.map((key) => toKeyView(key, now));
+        if (json === true) return JSON.stringify(views, null, 2);
         return list.length === 0
           ? 'There are no keys yet. To make one: npm run keys -- create --name <name>'
           : toTable(list, now);
@@ -90,11 +84,10 @@ Examples:
 }
 
 async function create(
-  keys: KeyStore,
+  keys: KeysService,
   { scope, model, ...options }: CreateOptions & { name: string },
 ): Promise<string> {
-  const secret = KeySecret.generate();
-  await keys.add(secret, { ...options, scopes: scope, models: model });
+  const secret = await keys.create({ ...options, scopes: scope, models: model });
   return [
     secret.reveal(),
     '',
@@ -104,9 +97,26 @@ async function create(
   ].join('\n');
 }
 
-async function revoke(keys: KeyStore, text: string): Promise<string> {
-  const key: ApiKey = selectKey(await keys.list(), text, new Date());
+async function revoke(keys: KeysService, text: string): Promise<string> {
+  const key = selectKey(await keys.list(), text, new Date());
   const label = `${key.prefix}… "${key.name}"`;
-  if (!(await keys.revoke(key.id))) throw new CommandError(`The key ${label} was revoked before.`);
+  if (!(await keys.revoke(key.id))) throw new Error(`The key ${label} was revoked before.`);
   return `Revoked the key ${label}. Running services refuse it within 5 seconds.`;
+}
+
+/** The one key that is meant by an id, a prefix or a name. Revoked ones count only if nothing else fits. */
+function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
+  const byId = keys.find(({ id }) => id === text.toLowerCase());
+  if (byId !== undefined) return byId;
+  const fitting = keys.filter(({ prefix, name }) => prefix === text || name === text);
+  const valid = fitting.filter((key) => keyState(key, now) !== 'revoked');
+  const candidates = valid.length > 0 ? valid : fitting;
+  if (candidates.length === 1) return candidates[0]!;
+  if (candidates.length === 0) {
+    throw new Error(
+      `There is no key with the id, prefix or name "${text}". To see them all: npm run keys -- list`,
+    );
+  }
+  const lines = candidates.map((key) => `  ${key.id}  ${key.prefix}  ${key.name}  (${keyState(key, now)})`);
+  throw new Error(`"${text}" fits ${candidates.length} keys. Revoke one by its id:\n${lines.join('\n')}`);
 }

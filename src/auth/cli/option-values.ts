@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration, parseRateLimits } from '../../config/parsers.js';
 import { isModelPattern, type Scope, scopes } from '../caller.js';
-import type { NewKey } from '../key-store.js';
+import type { NewKey } from '../keys.service.js';
 
 /* What is wrong with an option's value is said by the parser that reads it. */
 

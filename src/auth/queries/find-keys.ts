@@ -11,6 +11,8 @@ export interface FoundKey {
   rateLimitOther: string | null;
   /** Until it expires; null: never. */
   livesMs: number | null;
+  /** For a minute, as far as that is written. */
+  wasUnused: boolean;
 }
 
 /**
@@ -27,7 +29,8 @@ const statement = {
   text: `
     SELECT encode(hash, 'hex') AS hash, id, scopes, models,
            rate_limit_submit AS "rateLimitSubmit", rate_limit_other AS "rateLimitOther",
-           (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS "livesMs"
+           (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
+           last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "wasUnused"
     FROM api_key
     WHERE hash = ANY ($1::bytea[])
       AND revoked_at IS NULL

@@ -1,11 +1,11 @@
-import { problemCodes } from '../../errors/problem-codes.js';
+import { advice, type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
 
 export const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
 
 /** The page that every problem's `type` points into: one anchor a code. */
 export function errorReference(): string {
-  const rows = Object.entries(problemCodes).map(([code, { status, title, retry, advice }]) => {
-    const cells = [`<code>${code}</code>`, status, escape(title), retry, escape(advice)];
+  const rows = Object.entries(problemCodes).map(([code, { status, title, retry }]) => {
+    const cells = [`<code>${code}</code>`, status, escape(title), retry, escape(advice[code as ProblemCode])];
     return `<tr id="${code}">${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
   return `<!doctype html>

@@ -10,19 +10,20 @@ export type ModelRow = Omit<ModelEntity, 'updatedAt'>;
  */
 const findDifferencesText = `
     WITH entry AS (
-      SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::int[])
-        AS entry (id, description, runner, concurrency, timeout_ms, expires_ms, attempts)
+      SELECT *
+      FROM jsonb_to_recordset($1::jsonb) AS entry (id text, description text, runner text, concurrency int,
+                                                   "timeoutMs" int, "expiresMs" bigint, attempts int)
     ), different AS (
       SELECT entry.id
       FROM entry
       LEFT JOIN model ON model.id = entry.id
       WHERE (model.description, model.runner, model.concurrency, model.timeout_ms, model.expires_ms, model.attempts)
-        IS DISTINCT FROM (entry.description, entry.runner, entry.concurrency, entry.timeout_ms, entry.expires_ms,
+        IS DISTINCT FROM (entry.description, entry.runner, entry.concurrency, entry."timeoutMs", entry."expiresMs",
                           entry.attempts)
       UNION
       SELECT model_id
       FROM slot_grant
-      WHERE model_id <> ALL ($1::text[])
+      WHERE model_id NOT IN (SELECT id FROM entry)
     )
     SELECT id
     FROM different
@@ -33,14 +34,6 @@ export async function findDifferences(
   table: Repository<ModelEntity>,
   models: readonly ModelRow[],
 ): Promise<string[]> {
-  const rows = await table.query<{ id: string }[]>(findDifferencesText, [
-    models.map(({ id }) => id),
-    models.map(({ description }) => description),
-    models.map(({ runner }) => runner),
-    models.map(({ concurrency }) => concurrency),
-    models.map(({ timeoutMs }) => timeoutMs),
-    models.map(({ expiresMs }) => expiresMs),
-    models.map(({ attempts }) => attempts),
-  ]);
+  const rows = await table.query<{ id: string }[]>(findDifferencesText, [JSON.stringify(models)]);
   return rows.map(({ id }) => id);
 }

@@ -40,11 +40,12 @@ export interface RunFailureOptions {
 
 /** How a run fails on purpose. `message` is shown to the caller: no secrets, no stack. */
 export class RunFailure extends Error {
-  constructor(
-    message: string,
-    readonly options: RunFailureOptions,
-  ) {
+  readonly options: RunFailureOptions;
+
+  /** By itself a `model_error` that another attempt would not mend. */
+  constructor(message: string, options: Partial<RunFailureOptions> = {}) {
     super(message, { cause: options.cause });
     this.name = 'RunFailure';
+    this.options = { code: 'model_error', retryable: false, ...options };
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Run, RunFailure } from '../../queue/runs/runner.js';
+import type { Run } from '../../queue/runs/runner.js';
+import { statusFailure } from '../http-failure.js';
 
 /** As the model's input schema has checked it. */
 interface FlakyInput {
@@ -11,33 +12,18 @@ interface FlakyInput {
   crash?: boolean;
 }
 
-const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
-
 /** Fails the first `fail_attempts` attempts as an http model would that answers `status`; then succeeds. */
 export async function runFlaky(run: Run): Promise<string> {
   const { attempt, signal } = run;
-  const {
-    fail_attempts = 1,
-    status = 503,
-    message,
-    delay_ms = 0,
-    retry_after,
-    crash = false,
-  } = parse(run.input);
+  const input = JSON.parse(run.input) as FlakyInput;
+  const { fail_attempts = 1, status = 503, message, delay_ms = 0, retry_after, crash } = input;
   run.log('INFO', `Attempt ${attempt}; the first ${fail_attempts} fail.`);
   await delay(delay_ms, undefined, { signal });
   if (attempt > fail_attempts) return JSON.stringify({ ok: true, attempts: attempt });
-  if (crash) throw new Error('the demo broke, as its input asked');
-  const retryable = tryAgain.has(status);
-  throw new RunFailure(message ?? `The model answered ${status}.`, {
-    code: status >= 502 && status <= 504 ? 'model_unavailable' : 'model_error',
-    retryable,
-    ...(status < 500 && !retryable && { status }),
-    ...(status < 500 && { details: { message: message ?? 'refused, as the input asked', attempt } }),
-    ...(retryable && retry_after !== undefined && { retryAfterMs: retry_after * 1_000 }),
+  if (crash === true) throw new Error('the demo broke, as its input asked');
+  throw statusFailure(status, {
+    message,
+    details: { message: message ?? 'refused, as the input asked', attempt },
+    retryAfterMs: retry_after === undefined ? undefined : retry_after * 1_000,
   });
-}
-
-function parse(input: string): FlakyInput {
-  return JSON.parse(input) as FlakyInput;
 }

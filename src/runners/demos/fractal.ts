@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Run } from '../../queue/runs/runner.js';
-import { drawingOf, type DrawingInput } from '../fractal/drawing.js';
+import type { Drawing } from '../fractal/fractal-image.js';
 import type { WorkerMessage } from '../fractal/fractal-worker.js';
+
+/** As the model's input schema has checked it. */
+type FractalInput = { prompt: string } & Partial<Omit<Drawing, 'seed'>>;
 
 /** Threads load compiled JavaScript only: under Jest, which compiles in memory, it is the built one. */
 const workerUrl = import.meta.url.endsWith('.ts')
@@ -12,10 +16,12 @@ const workerUrl = import.meta.url.endsWith('.ts')
 export async function runFractal(run: Run): Promise<string> {
   const { signal } = run;
   signal.throwIfAborted();
-  const drawing = drawingOf(JSON.parse(run.input) as DrawingInput);
-  const { width, height, steps, seed } = drawing;
+  const { prompt, width = 768, height = 768, steps = 200 } = JSON.parse(run.input) as FractalInput;
+  // The same prompt gives the same picture.
+  const seed = createHash('sha256').update(prompt).digest().readUInt32BE(0);
+  const workerData: Drawing = { width, height, steps, seed };
   run.log('INFO', `Drawing ${width}×${height} pixels in up to ${steps} steps, seed ${seed}.`);
-  const worker = new Worker(workerUrl, { workerData: drawing });
+  const worker = new Worker(workerUrl, { workerData });
   const stop = (): void => void worker.terminate();
   signal.addEventListener('abort', stop, { once: true });
   try {

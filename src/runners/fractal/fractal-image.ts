@@ -1,9 +1,15 @@
-import type { Drawing } from './drawing.js';
 import { Orbit } from './orbit.js';
 import { PaletteTable, srgbByte } from './palette.js';
 import { type Scene, sceneOf } from './scene.js';
 
-/** Samples along each side of a pixel. */
+export interface Drawing {
+  width: number;
+  height: number;
+  /** A point that has not escaped after so many iterations belongs to the set. */
+  steps: number;
+  seed: number;
+}
+
 const samplesPerSide = 3;
 const lightHeight = 1.4;
 

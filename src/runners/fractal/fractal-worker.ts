@@ -1,9 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Drawing } from './drawing.js';
-import { drawFractal } from './fractal-image.js';
+import { type Drawing, drawFractal } from './fractal-image.js';
 import { encodePng } from './png.js';
 
-/** What the thread sends: progress, and at last the picture. */
 export type WorkerMessage = { percent: number; png?: undefined } | { png: Uint8Array };
 
 const drawing = workerData as Drawing;

@@ -13,7 +13,6 @@ export class Orbit {
   /** The slope of the surface of counts, a unit vector. */
   slopeX = 0;
   slopeY = 0;
-  /** How near the orbit came to the origin. */
   nearest = 0;
 
   constructor(
@@ -42,34 +41,20 @@ export class Orbit {
       before = sum;
       if (r2 > 0) sum += 0.5 + (2 * x * y * (x * x - y * y)) / (r2 * r2);
       if (r2 < nearest) nearest = r2;
-      if (r2 > escapeSquared) {
-        this.escape(n, x, y, r2, dx, dy, sum, before);
-        return;
-      }
+      if (r2 <= escapeSquared) continue;
+      const fraction = 1 - Math.log2(Math.log(r2) / Math.log(escapeSquared));
+      this.escaped = true;
+      this.count = n + fraction;
+      this.stripe = (n > 0 ? before / n : 0) * (1 - fraction) + (sum / (n + 1)) * fraction;
+      // z / z' points up the slope.
+      const slopeX = x * dx + y * dy;
+      const slopeY = y * dx - x * dy;
+      const length = Math.hypot(slopeX, slopeY) || 1;
+      this.slopeX = slopeX / length;
+      this.slopeY = slopeY / length;
+      return;
     }
     this.escaped = false;
     this.nearest = Math.sqrt(nearest);
-  }
-
-  private escape(
-    n: number,
-    x: number,
-    y: number,
-    r2: number,
-    dx: number,
-    dy: number,
-    sum: number,
-    before: number,
-  ): void {
-    const fraction = 1 - Math.log2(Math.log(r2) / Math.log(escapeSquared));
-    this.escaped = true;
-    this.count = n + fraction;
-    this.stripe = (n > 0 ? before / n : 0) * (1 - fraction) + (sum / (n + 1)) * fraction;
-    // z / z' points up the slope.
-    const slopeX = x * dx + y * dy;
-    const slopeY = y * dx - x * dy;
-    const length = Math.hypot(slopeX, slopeY) || 1;
-    this.slopeX = slopeX / length;
-    this.slopeY = slopeY / length;
   }
 }

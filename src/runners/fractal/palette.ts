@@ -34,7 +34,6 @@ export class PaletteTable {
     }
   }
 
-  /** Adds the colour at `phase`, times `weight`, to three sums. */
   addTo(sums: Float64Array, phase: number, weight: number, highlight: number): void {
     const entry = Math.floor((phase - Math.floor(phase)) * size) * 3;
     for (let channel = 0; channel < 3; channel += 1) {

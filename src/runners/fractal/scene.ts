@@ -1,25 +1,7 @@
 import { palettes } from './palette.js';
-import { pick, seededRandom } from './random.js';
 
-/** Where to look and in which colours; everything follows from the seed. */
-export interface Scene {
-  /** A Julia set's constant; undefined: the Mandelbrot set itself. */
-  julia: readonly [re: number, im: number] | undefined;
-  center: readonly [re: number, im: number];
-  /** Half of the shorter side, in the complex plane. */
-  radius: number;
-  /** Radians. */
-  rotation: number;
-  palette: readonly string[];
-  /** Where in the palette the outermost ring begins, 0 to 1. */
-  paletteOffset: number;
-  /** Rounds through the palette for every doubling of the iterations. */
-  paletteRate: number;
-  /** How much the silky stripes count against the rings, 0 to 1. */
-  stripes: number;
-  /** Where the light comes from, radians. */
-  light: number;
-}
+/** Where to look and in which colours. */
+export type Scene = ReturnType<typeof sceneOf>;
 
 /** Constants whose Julia sets fill the frame: dendrites, spirals, dragons. */
 const juliaConstants = [
@@ -51,27 +33,44 @@ const mandelbrotPlaces = [
   [-0.5615, 0.6412, 0.012],
 ] as const;
 
-export function sceneOf(seed: number): Scene {
+/** Everything follows from the seed. Without a Julia set's constant it is the Mandelbrot set itself. Angles in radians. */
+export function sceneOf(seed: number) {
   const random = seededRandom(seed);
   const between = (low: number, high: number): number => low + (high - low) * random();
   const look = {
     rotation: between(0, 2 * Math.PI),
     palette: pick(palettes, random),
+    /** Where in the palette the outermost ring begins. */
     paletteOffset: random(),
+    /** Rounds through the palette for every doubling of the iterations. */
     paletteRate: between(0.3, 0.55),
+    /** How much the silky stripes count against the rings, 0 to 1. */
     stripes: between(0.25, 0.6),
     light: between(0, 2 * Math.PI),
   };
   if (random() < 0.7) {
     const [re, im] = pick(juliaConstants, random);
     const julia = [re + between(-0.002, 0.002), im + between(-0.002, 0.002)] as const;
-    return {
-      ...look,
-      julia,
-      center: [between(-0.15, 0.15), between(-0.15, 0.15)],
-      radius: between(0.55, 1.05),
-    };
+    const center = [between(-0.15, 0.15), between(-0.15, 0.15)] as const;
+    /** Half of the shorter side, in the complex plane. */
+    const radius = between(0.55, 1.05);
+    return { ...look, julia, center, radius };
   }
   const [re, im, radius] = pick(mandelbrotPlaces, random);
-  return { ...look, julia: undefined, center: [re, im], radius: radius * between(0.6, 1.3) };
+  return { ...look, julia: undefined, center: [re, im] as const, radius: radius * between(0.6, 1.3) };
+}
+
+/** Numbers in [0, 1) that follow from a seed (mulberry32). */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function pick<T>(choices: readonly T[], random: () => number): T {
+  return choices[Math.floor(random() * choices.length)]!;
 }

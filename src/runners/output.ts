@@ -1,10 +1,8 @@
 import { type LogLevel, type Run, RunFailure } from '../queue/runs/runner.js';
-import { decode } from './bounded-body.js';
-import type { HttpAnswer } from './http-exchange.js';
-import { parseJson } from './json-text.js';
 import { rawMember } from '../tools/json-scanner.js';
-import { cleanText } from './http-failure.js';
-import { readLines } from './read-lines.js';
+import { cleanText, parseJson, readBody, readLines } from './answer-body.js';
+
+type Chunks = AsyncIterable<Buffer>;
 
 const maxMessageLength = 8_192;
 const maxUnknownTypes = 10;
@@ -20,35 +18,38 @@ const levels: Record<string, LogLevel> = {
   FATAL: 'ERROR',
 };
 
+export async function readJsonOutput(chunks: Chunks, maxBytes: number): Promise<string> {
+  const text = await readBody(chunks, maxBytes);
+  if (parseJson(text) !== undefined) return text;
+  const reason = text.trim() === '' ? 'is empty' : 'is called application/json, but cannot be read as JSON';
+  throw new RunFailure(`The model's answer ${reason}.`);
+}
+
 /** Passes log lines on as they come; the first output or error line is the model's last word. */
-export async function readNdjsonOutput({ chunks }: HttpAnswer, maxBytes: number, run: Run): Promise<string> {
+export async function readNdjsonOutput(chunks: Chunks, maxBytes: number, run: Run): Promise<string> {
   const unknownTypes = new Set<string>();
-  for await (const bytes of readLines(chunks, maxBytes)) {
-    const text = decode(bytes).trim();
+  for await (const line of readLines(chunks, maxBytes)) {
+    const text = line.trim();
     if (text === '') continue;
-    const line = parseLine(text);
-    switch (line.type) {
+    const { type, level, message, retryable } = parseLine(text);
+    switch (type) {
       case 'log':
-        run.log(levelOf(line.level), messageOf(line.message));
+        run.log(levelOf(level), messageOf(message));
         break;
       case 'output': {
         const output = rawMember(text, 'output');
         if (output === undefined) throw malformed('an output line without "output"');
         return output;
       }
-      case 'error':
-        throw new RunFailure(line.message === undefined ? 'The model failed.' : messageOf(line.message), {
-          code: 'model_error',
-          retryable: line.retryable === true,
-        });
+      case 'error': {
+        const said = message === undefined ? 'The model failed.' : messageOf(message);
+        throw new RunFailure(said, { retryable: retryable === true });
+      }
       default:
-        warnOnce(line.type, unknownTypes, run);
+        warnOnce(type, unknownTypes, run);
     }
   }
-  throw new RunFailure("The model's answer ended without an output line.", {
-    code: 'model_error',
-    retryable: true,
-  });
+  throw new RunFailure("The model's answer ended without an output line.", { retryable: true });
 }
 
 function parseLine(text: string): Record<string, unknown> & { type: string } {
@@ -60,7 +61,7 @@ function parseLine(text: string): Record<string, unknown> & { type: string } {
 }
 
 function malformed(what: string): RunFailure {
-  return new RunFailure(`The model's answer holds ${what}.`, { code: 'model_error', retryable: false });
+  return new RunFailure(`The model's answer holds ${what}.`);
 }
 
 function levelOf(level: unknown): LogLevel {

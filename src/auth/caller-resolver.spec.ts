@@ -1,0 +1,17 @@
+import { parseAuthorization } from './caller-resolver.js';
+
+test.each(['Key abc', 'key abc', 'Bearer abc', 'BEARER   abc', '  Key abc  '])(
+  '"%s" presents a key',
+  (header) => expect(parseAuthorization(header)).toBe('abc'),
+);
+
+const malformed = ['', ' ', 'Key', 'Key ', 'Basic abc', 'Keyabc', 'Key a b', 'Key a\tb', 'Key ä'];
+
+test.each([...malformed, `Key ${'x'.repeat(513)}`])(
+  '"%s" is malformed, and the reason repeats nothing of the key',
+  (header) => {
+    const presented = parseAuthorization(header);
+    expect(presented).toMatchObject({ kind: 'invalid' });
+    expect(JSON.stringify(presented)).not.toMatch(/abc|a b|xxx|ä/);
+  },
+);

@@ -1,0 +1,81 @@
+import { RunFailure } from '../queue/runs/runner.js';
+import { isDeeperThan } from '../tools/json-scanner.js';
+
+const newline = 0x0a;
+/** PostgreSQL's JSON parser recurses and gives up at a few thousand levels; far above what a model means. */
+const maxDepth = 1_000;
+
+/** The whole body as text. Throws when it is longer than `maxBytes`, or not UTF-8. */
+export async function readBody(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const parts: Buffer[] = [];
+  if ((await collect(chunks, maxBytes, parts)) > maxBytes) throw tooLarge(maxBytes);
+  return decode(Buffer.concat(parts));
+}
+
+/** The first `maxBytes` of a body that need not be whole nor valid, for what a model says of its failure. */
+export async function readBeginning(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  // The status has said already that the run failed; the rest of the words is not worth another error.
+  await collect(chunks, maxBytes, parts).catch(() => undefined);
+  return Buffer.concat(parts).subarray(0, maxBytes);
+}
+
+/** Stops once there are more than `maxBytes`. Returns how many there are. */
+async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number, into: Buffer[]): Promise<number> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    into.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  return size;
+}
+
+/** The lines of a body, however its chunks cut them, the last with or without its line feed. */
+export async function* readLines(
+  chunks: AsyncIterable<Buffer>,
+  maxLineBytes: number,
+): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      if (size + end - start > maxLineBytes) throw tooLarge(maxLineBytes);
+      yield decode(Buffer.concat([...parts, chunk.subarray(start, end)]));
+      [parts, size, start] = [[], 0, end + 1];
+    }
+    parts.push(chunk.subarray(start));
+    size += chunk.length - start;
+    if (size > maxLineBytes) throw tooLarge(maxLineBytes);
+  }
+  yield decode(Buffer.concat(parts, size));
+}
+
+/** A text as a JSON value; undefined: it is not JSON, or nested too deeply to be stored. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isDeeperThan(text, maxDepth) ? undefined : { value };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a model said, as text that PostgreSQL can hold: no NUL, no lone surrogates, not longer than asked. */
+export function cleanText(text: string, maxLength: number): string {
+  const kept = text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
+  return kept.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new RunFailure("The model's answer is not UTF-8.");
+  }
+}
+
+function tooLarge(maxBytes: number): RunFailure {
+  return new RunFailure(`The model's answer is larger than ${maxBytes} bytes.`);
+}
