@@ -7,8 +7,16 @@ import { Draining } from '../http/draining.js';
 import { type Exchange, Exchanges } from '../http/exchange.js';
 import type { Reply } from '../http/reply.js';
 import { Gate } from '../limits/gate.js';
-import { toFastPathRequest, type FastPathRequest } from './fast-path-request.js';
+import { modelIdOfPath } from './model-path.js';
 import { RequestHandlers } from './request-handlers.js';
+
+/** A call that the fast path may serve. */
+type FastCall =
+  | { kind: 'submit'; modelId: string }
+  | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
+
+const submission = /^\/v1\/queue\/((?!requests(?:[/?]|$))[\w.~/%-]+?)\/?(?:\?|$)/;
+const status = /^\/v1\/queue\/requests\/([0-9a-f-]{36})\/status(?:\?logs=(\w+))?$/;
 
 /**
  * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in which
@@ -31,17 +39,13 @@ export class FastPath {
     const [next] = server.listeners('request') as RequestListener[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      const call = this.draining.isStarted ? undefined : toFastPathRequest(request);
+      const call = this.draining.isStarted ? undefined : fastCallOf(request);
       if (call === undefined) next!(request, response);
       else void this.serve(call, request, response);
     });
   }
 
-  private async serve(
-    call: FastPathRequest,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
+  private async serve(call: FastCall, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const exchange = this.exchanges.begin(request, response);
     try {
       exchange.answer(await this.reply(call, request, response, exchange));
@@ -51,7 +55,7 @@ export class FastPath {
   }
 
   private async reply(
-    call: FastPathRequest,
+    call: FastCall,
     request: IncomingMessage,
     response: ServerResponse,
     exchange: Exchange,
@@ -60,7 +64,7 @@ export class FastPath {
     // Most often all of this is known at once: to wait for it would be a tenth of a status.
     const caller = entering instanceof Promise ? await entering : entering;
     const base = this.bases.of(request);
-    if (call.kind === 'status') return this.handlers.status({ ...call, caller, base });
+    if (call.kind === 'status') return this.handlers.status(caller, call.requestId, call.query, base);
     return this.handlers.submit({
       ...call,
       // The gate lets nobody submit without a key.
@@ -70,4 +74,17 @@ export class FastPath {
       base,
     });
   }
+}
+
+/** undefined: it is neither, or has something about it that wants a closer look. */
+function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undefined {
+  if (headers.expect !== undefined) return undefined;
+  if (method === 'POST') {
+    const written = submission.exec(url!)?.[1];
+    const modelId = written?.includes('%') === true ? modelIdOfPath(url!) : written;
+    return modelId === undefined ? undefined : { kind: 'submit', modelId };
+  }
+  if (method !== 'GET') return undefined;
+  const [, requestId, logs] = status.exec(url!) ?? [];
+  return requestId === undefined ? undefined : { kind: 'status', requestId, query: { logs } };
 }

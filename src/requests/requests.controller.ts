@@ -1,4 +1,4 @@
-import { Controller, Get, Header, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
@@ -15,10 +15,7 @@ import { ApiStatus } from './openapi/api-status.js';
 import { ApiSubmit } from './openapi/api-submit.js';
 import { RequestHandlers } from './request-handlers.js';
 
-/**
- * The routes of requests. Submissions and statuses mostly come by `FastPath` instead, which runs the same gate and the
- * same handlers: a change belongs there, in `RequestHandlers`.
- */
+/** Submissions and statuses mostly come by `FastPath`, with the same gate: what they do belongs in `RequestHandlers`. */
 @Controller('v1/queue')
 export class RequestsController {
   constructor(
@@ -30,7 +27,6 @@ export class RequestsController {
   @Get('requests/:requestId/status')
   @ApiStatus()
   @Limited('read')
-  @Header('Cache-Control', 'no-store')
   async status(
     @Param('requestId') requestId: string,
     @Query() query: LogsQuery,
@@ -39,20 +35,19 @@ export class RequestsController {
     @Res() response: Response,
   ): Promise<void> {
     const base = this.bases.of(request);
-    sendReply(response, await this.handlers.status({ caller, requestId, query, base }));
+    sendReply(response, await this.handlers.status(caller, requestId, query, base));
   }
 
   @Get('requests/:requestId')
   @ApiFetchResponse()
   @Limited('read')
-  @Header('Cache-Control', 'no-store')
   async response(
     @Param('requestId') requestId: string,
     @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.response({ caller, requestId, query }));
+    sendReply(response, await this.handlers.response(caller, requestId, query));
   }
 
   @Put('requests/:requestId/cancel')
@@ -63,7 +58,7 @@ export class RequestsController {
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.cancel({ caller, requestId }));
+    sendReply(response, await this.handlers.cancel(caller, requestId));
   }
 
   @Post('*path')

@@ -2,7 +2,7 @@ import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
-import type { Snapshot } from './status-sources.js';
+import type { Snapshot } from '../requests/status-view.js';
 
 export interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;

@@ -4,14 +4,8 @@ import { Observable, Subject } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
 import { type QueueChanges, queueChanges } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
+import type { Snapshot } from '../requests/status-view.js';
 import { stepsBetween } from './steps-between.js';
-
-/** A request's row and its position, as of one moment. */
-export interface Snapshot {
-  row: StatusRow;
-  /** 0 unless it waits. */
-  position: number;
-}
 
 interface Source {
   readonly subject: Subject<Snapshot>;

@@ -9,8 +9,8 @@ import { Limited } from '../limits/limited.decorator.js';
 import { useCacheControl } from '../internals/cache-control.js';
 import { validated } from '../http/validated.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';
-import { RequestsService } from '../requests/requests.service.js';
-import { toStatusView } from '../requests/status-view.js';
+import { RequestHandlers } from '../requests/request-handlers.js';
+import { toStatus } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
@@ -23,7 +23,7 @@ const maxPendingDataLength = 256 * 1024;
 @Controller('v1/queue')
 export class StreamController {
   constructor(
-    private readonly requests: RequestsService,
+    private readonly requests: RequestHandlers,
     private readonly queue: QueueService,
     private readonly sources: StatusSources,
     private readonly bases: BaseUrl,
@@ -56,10 +56,7 @@ export class StreamController {
       snapshots: this.sources.watch(row),
       after: after ?? 0,
       readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
-      render: (snapshot, entries) =>
-        JSON.stringify(
-          toStatusView({ row: snapshot.row, base, position: () => snapshot.position, logs: entries }),
-        ),
+      render: (snapshot, entries) => JSON.stringify(toStatus(snapshot, base, entries)),
     }).pipe(keepAlive(response));
   }
 }

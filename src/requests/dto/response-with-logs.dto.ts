@@ -1,6 +1,5 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { LogEntryDto } from './log-entry.dto.js';
-import { FinalMetricsDto } from './status.dto.js';
+import { FinalMetricsDto, LogEntryDto } from './status.dto.js';
 
 @ApiSchema({
   name: 'ResponseWithLogs',

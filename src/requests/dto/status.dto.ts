@@ -1,7 +1,90 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { LogEntryDto } from './log-entry.dto.js';
-import { QueuedRequestDto } from './queued-request.dto.js';
-import { RequestErrorDto } from './request-error.dto.js';
+import { problemCodes } from '../../errors/problem-codes.js';
+
+@ApiSchema({ name: 'QueuedRequest', description: 'A request in the queue, and where to ask for it.' })
+export class QueuedRequestDto {
+  @ApiProperty({
+    description: 'Unique identifier of the queued request, a UUIDv7; used in all request-level paths.',
+    format: 'uuid',
+    example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
+  })
+  request_id!: string;
+
+  @ApiProperty({
+    description: 'Where the response is, once the request has completed.',
+    format: 'uri',
+    example: 'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
+  })
+  response_url!: string;
+
+  @ApiProperty({
+    description: 'Where the status is read; add /stream to follow it.',
+    format: 'uri',
+    example: 'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
+  })
+  status_url!: string;
+
+  @ApiProperty({
+    description: 'Where the request is cancelled, with PUT.',
+    format: 'uri',
+    example: 'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel',
+  })
+  cancel_url!: string;
+}
+
+@ApiSchema({ name: 'LogEntry', description: 'Something that was said while the request was processed.' })
+export class LogEntryDto {
+  @ApiProperty({ description: 'What was said.', example: 'Drawing line 120 of 512' })
+  message!: string;
+
+  @ApiProperty({
+    description: 'How severe it is.',
+    enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'],
+    example: 'INFO',
+  })
+  level!: string;
+
+  @ApiProperty({
+    description: 'Who said it: the queue, the runner, or the model on one of its outputs.',
+    enum: ['queue', 'runner', 'stdout', 'stderr'],
+    example: 'runner',
+  })
+  source!: string;
+
+  @ApiProperty({
+    description: 'When, in UTC with milliseconds.',
+    format: 'date-time',
+    example: '2026-03-01T12:00:01.250Z',
+  })
+  timestamp!: string;
+}
+
+@ApiSchema({ name: 'RequestError', description: 'Why a completed request has no response.' })
+export class RequestErrorDto {
+  @ApiProperty({
+    description: 'The stable name of the kind of failure.',
+    enum: Object.keys(problemCodes),
+    example: 'model_error',
+  })
+  code!: string;
+
+  @ApiProperty({ description: 'The failure in words.', example: 'The model refused the input.' })
+  message!: string;
+
+  @ApiProperty({
+    description: 'When it failed, in UTC.',
+    format: 'date-time',
+    example: '2026-03-01T12:00:02.500Z',
+  })
+  timestamp!: string;
+
+  @ApiPropertyOptional({
+    description: 'What the model itself said, as any JSON value.',
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    example: { reason: 'the prompt was refused' },
+  })
+  details?: unknown;
+}
 
 class Logs {
   @ApiPropertyOptional({

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiLimited, ApiProblems } from '../../http/openapi/decorators.js';
-import { QueuedRequestDto } from '../dto/queued-request.dto.js';
+import { QueuedRequestDto } from '../dto/status.dto.js';
 import { keyNeeded, type RouteDecorator } from './parameters.js';
 
 export const ApiSubmit = (): RouteDecorator =>
