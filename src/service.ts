@@ -52,7 +52,6 @@ export async function startService(config: Config): Promise<RunningService> {
     });
     configureHttp(
       app,
-      config,
       models.map(({ id }) => id),
     );
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());

@@ -3,24 +3,20 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Level, Logger } from 'pino';
 import { lineStart, writeLines } from '../internals/pino-lines.js';
+import { problemCodeOf } from './problem-answer.js';
 import { PINO } from './quiet-nest-logger.js';
 import { requestIdOf } from './request-id.js';
 
 /** Asked for all day by machines: not worth a line at info. */
 const chatter = /^\/(health|docs|openapi\.json)(\/|$)/;
 
-/** What a line says that only the end of the exchange knows. */
-export interface Ended {
-  requestId: string;
-  /** Of the problem that was answered. */
-  code: string | undefined;
-}
-
-interface Line extends Ended {
+interface Line {
   level: Level;
+  requestId: string;
   method: string;
   path: string;
   status: number;
+  code: string | undefined;
   durationMs: number;
   isWhole: boolean;
 }
@@ -38,26 +34,22 @@ export class AccessLog {
 
   /** For Express. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
-    this.follow(request, response, request.path, () => ({
-      requestId: requestIdOf(response),
-      code: response.locals['problemCode'] as string | undefined,
-    }));
+    this.follow(request, response, request.path, requestIdOf(response));
     next();
   };
 
-  follow({ method }: IncomingMessage, response: ServerResponse, path: string, ended: () => Ended): void {
+  follow({ method }: IncomingMessage, response: ServerResponse, path: string, requestId: string): void {
     const level = chatter.test(path) ? 'debug' : 'info';
     if (!this.logger.isLevelEnabled(level)) return;
     const start = performance.now();
     response.on('close', () => {
-      const { requestId, code } = ended();
       this.add({
         level,
         requestId,
         method: method!,
         path,
         status: response.statusCode,
-        code,
+        code: problemCodeOf(response),
         durationMs: Math.round((performance.now() - start) * 10) / 10,
         isWhole: response.writableFinished,
       });

@@ -1,9 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
-import { PINO } from './quiet-nest-logger.js';
-import { QuietNestLogger } from './quiet-nest-logger.js';
-import { serializeError } from './serialize-error.js';
+import { PINO, QuietNestLogger, serializeError } from './quiet-nest-logger.js';
 
 /** Lines are written together once there are so many bytes of them… */
 const writeBytes = 32 * 1024;

@@ -1,40 +1,16 @@
-import { DomainError, type FieldError } from '../errors/domain-error.js';
+import type { DomainError } from '../errors/domain-error.js';
 import { problemCodes } from '../errors/problem-codes.js';
+import type { ProblemDto } from './openapi/problem.dto.js';
 
 export const problemMediaType = 'application/problem+json';
 
-/** An RFC 9457 problem object as it goes over the wire. */
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  instance: string;
-  code: string;
-  timestamp: string;
-  errors?: FieldError[];
-  details?: unknown;
-}
-
-/** `type` is a relative reference that this service itself serves. */
-function problemType(code: string): string {
-  return `/docs/errors#${code}`;
-}
-
-export function toProblem(error: DomainError, instance: string): Problem {
-  const { errors, details, timestamp, extensions } = error.options;
-  const problem: Problem = {
-    type: problemType(error.code),
-    title: problemCodes[error.code].title,
-    status: error.status,
-    detail: error.message,
-    instance,
-    code: error.code,
-    timestamp: timestamp ?? new Date().toISOString(),
-    ...(errors === undefined ? {} : { errors }),
-    ...(details === undefined ? {} : { details }),
-  };
-  return { ...problem, ...extensions };
+/** An RFC 9457 problem object as it goes over the wire; `type` is a reference that this service itself serves. */
+export function toProblem(error: DomainError, instance: string): ProblemDto {
+  const { errors, details, timestamp = new Date().toISOString(), extensions } = error.options;
+  const { code, status, message: detail } = error;
+  const { title } = problemCodes[code];
+  const type = `/docs/errors#${code}`;
+  return { type, title, status, detail, instance, code, timestamp, errors, details, ...extensions };
 }
 
 /** The header fields that go with an error, whichever layer answers it. */

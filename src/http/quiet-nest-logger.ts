@@ -1,6 +1,5 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
-import type { Logger } from 'pino';
-import { serializeError } from './serialize-error.js';
+import type { Level, Logger } from 'pino';
 
 /** The process's pino logger; writes to stdout, many lines at once and a tenth of a second late at most. */
 export const PINO = Symbol('PINO');
@@ -13,44 +12,41 @@ const startUp = new Set([
   'RouterExplorer',
 ]);
 
+type Write = (message: unknown, ...rest: unknown[]) => void;
+
 /** Nest's logger on pino; its account of its own start is logged at debug only. */
 @Injectable()
 export class QuietNestLogger implements LoggerService {
+  readonly log = this.writer((context = '') => (startUp.has(context) ? 'debug' : 'info'));
+  readonly error = this.writer(() => 'error');
+  readonly warn = this.writer(() => 'warn');
+  readonly debug = this.writer(() => 'debug');
+  readonly verbose = this.writer(() => 'trace');
+
   constructor(@Inject(PINO) private readonly pino: Logger) {}
 
-  log(message: unknown, ...rest: unknown[]): void {
-    this.write(startUp.has(contextOf(rest) ?? '') ? 'debug' : 'info', message, rest);
-  }
-
-  error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
-  }
-
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.write('warn', message, rest);
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.write('trace', message, rest);
-  }
-
-  private write(
-    level: 'trace' | 'debug' | 'info' | 'warn' | 'error',
-    message: unknown,
-    rest: unknown[],
-  ): void {
-    const context = contextOf(rest);
-    if (typeof message === 'string') this.pino[level]({ context }, message);
-    else this.pino[level]({ context, err: serializeError(message) });
+  private writer(levelFor: (context?: string) => Level): Write {
+    return (message, ...rest) => {
+      // Nest passes the name of the class that logs last.
+      const last = rest.at(-1);
+      const context = typeof last === 'string' ? last : undefined;
+      const level = levelFor(context);
+      if (typeof message === 'string') this.pino[level]({ context }, message);
+      else this.pino[level]({ context, err: serializeError(message) });
+    };
   }
 }
 
-/** Nest passes the name of the class that logs last. */
-function contextOf(rest: unknown[]): string | undefined {
-  const last = rest.at(-1);
-  return typeof last === 'string' ? last : undefined;
+/** What a log line shows of an error. A driver's error also carries SQL values: those stay out. */
+export function serializeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { code } = error as NodeJS.ErrnoException;
+  const { message, stack, cause } = error;
+  return {
+    type: error.constructor.name,
+    message,
+    ...(code !== undefined && { code }),
+    stack,
+    ...(cause !== undefined && { cause: serializeError(cause) }),
+  };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
-import { BaseUrl } from '../http/base-url.js';
+import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
 import { type Exchange, Exchanges } from '../http/exchange.js';
@@ -30,7 +30,7 @@ export class FastPath {
     private readonly handlers: RequestHandlers,
     private readonly exchanges: Exchanges,
     private readonly bodies: BodyReader,
-    private readonly bases: BaseUrl,
+    private readonly addresses: ClientAddress,
     private readonly draining: Draining,
   ) {}
 
@@ -63,7 +63,7 @@ export class FastPath {
     const entering = this.gate.enter(request, call.kind === 'submit' ? 'submit' : 'read', exchange);
     // Most often all of this is known at once: to wait for it would be a tenth of a status.
     const caller = entering instanceof Promise ? await entering : entering;
-    const base = this.bases.of(request);
+    const base = this.addresses.baseUrl(request);
     if (call.kind === 'status') return this.handlers.status(caller, call.requestId, call.query, base);
     return this.handlers.submit({
       ...call,

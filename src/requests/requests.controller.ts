@@ -2,7 +2,7 @@ import { Controller, Get, Headers, Param, Post, Put, Query, Req, Res } from '@ne
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BaseUrl } from '../http/base-url.js';
+import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.decorator.js';
@@ -21,7 +21,7 @@ export class RequestsController {
   constructor(
     private readonly handlers: RequestHandlers,
     private readonly bodies: BodyReader,
-    private readonly bases: BaseUrl,
+    private readonly addresses: ClientAddress,
   ) {}
 
   @Get('requests/:requestId/status')
@@ -34,7 +34,7 @@ export class RequestsController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const base = this.bases.of(request);
+    const base = this.addresses.baseUrl(request);
     sendReply(response, await this.handlers.status(caller, requestId, query, base));
   }
 
@@ -72,7 +72,7 @@ export class RequestsController {
   ): Promise<void> {
     const body = await this.bodies.read(request, response);
     const modelId = modelIdOfPath(request.originalUrl);
-    const base = this.bases.of(request);
+    const base = this.addresses.baseUrl(request);
     sendReply(response, await this.handlers.submit({ caller, modelId, body, headers, base }));
   }
 }

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BaseUrl } from '../http/base-url.js';
+import { ClientAddress } from '../http/client-address.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Limited } from '../limits/limited.decorator.js';
 import { useCacheControl } from '../internals/cache-control.js';
@@ -26,7 +26,7 @@ export class StreamController {
     private readonly requests: RequestHandlers,
     private readonly queue: QueueService,
     private readonly sources: StatusSources,
-    private readonly bases: BaseUrl,
+    private readonly addresses: ClientAddress,
   ) {}
 
   @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
@@ -51,7 +51,7 @@ export class StreamController {
       return EMPTY;
     }
     useCacheControl(response, 'no-cache, no-transform');
-    const base = this.bases.of(request);
+    const base = this.addresses.baseUrl(request);
     return statusMessages({
       snapshots: this.sources.watch(row),
       after: after ?? 0,

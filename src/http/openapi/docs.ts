@@ -1,7 +1,7 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SwaggerModule } from '@nestjs/swagger';
 import type { Application, NextFunction, Request, Response } from 'express';
-import { BaseUrl } from '../base-url.js';
+import { ClientAddress } from '../client-address.js';
 import { buildOpenApi } from './build-openapi.js';
 import { errorReference, viewport } from './error-reference.js';
 import { servedDocument } from './served-document.js';
@@ -13,7 +13,7 @@ import { servedDocument } from './served-document.js';
 export function serveDocs(app: NestExpressApplication, models: readonly string[]): void {
   const page = errorReference();
   const express: Application = app.getHttpAdapter().getInstance();
-  const bases = app.get(BaseUrl);
+  const addresses = app.get(ClientAddress);
   express.get('/docs/errors', (_request, response) => {
     response.type('text/html').send(page);
   });
@@ -29,7 +29,7 @@ export function serveDocs(app: NestExpressApplication, models: readonly string[]
       requestInterceptor: completeKey,
     },
     patchDocumentOnRequest: (request, _response, document) =>
-      servedDocument(document, bases.of(request as Request), models),
+      servedDocument(document, addresses.baseUrl(request as Request), models),
   });
 }
 

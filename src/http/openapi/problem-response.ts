@@ -1,8 +1,9 @@
 import { DomainError, type DomainErrorOptions } from '../../errors/domain-error.js';
 import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
+import type { ProblemDto } from './problem.dto.js';
 import { headerReferences } from './headers.js';
 import type { ResponseEntry } from './document-types.js';
-import { type Problem, problemMediaType, toProblem } from '../problem.js';
+import { problemMediaType, toProblem } from '../problem.js';
 
 const timestamp = '2026-03-01T12:00:00.000Z';
 const requestId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
@@ -49,7 +50,7 @@ export function problemResponse(codes: readonly ProblemCode[], status?: number):
   };
 }
 
-function exampleProblem(code: ProblemCode, status?: number): Problem {
+function exampleProblem(code: ProblemCode, status?: number): ProblemDto {
   const [detail, options] = samples[code] ?? [`${problemCodes[code].title}.`];
   const error = new DomainError(code, detail, {
     timestamp,
