@@ -1,4 +1,5 @@
 import { Controller, Get, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
@@ -9,13 +10,11 @@ import { Limited } from '../limits/limited.decorator.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { modelIdOfPath } from './model-path.js';
-import { ApiCancel } from './openapi/api-cancel.js';
-import { ApiFetchResponse } from './openapi/api-fetch-response.js';
-import { ApiStatus } from './openapi/api-status.js';
-import { ApiSubmit } from './openapi/api-submit.js';
+import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
 
 /** Submissions and statuses mostly come by `FastPath`, with the same gate: what they do belongs in `RequestHandlers`. */
+@ApiTags('Requests')
 @Controller('v1/queue')
 export class RequestsController {
   constructor(
@@ -24,11 +23,11 @@ export class RequestsController {
     private readonly addresses: ClientAddress,
   ) {}
 
-  @Get('requests/:requestId/status')
+  @Get('requests/:request_id/status')
   @ApiStatus()
   @Limited('read')
   async status(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Req() request: Request,
@@ -38,11 +37,11 @@ export class RequestsController {
     sendReply(response, await this.handlers.status(caller, requestId, query, base));
   }
 
-  @Get('requests/:requestId')
+  @Get('requests/:request_id')
   @ApiFetchResponse()
   @Limited('read')
   async response(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
@@ -50,18 +49,18 @@ export class RequestsController {
     sendReply(response, await this.handlers.response(caller, requestId, query));
   }
 
-  @Put('requests/:requestId/cancel')
+  @Put('requests/:request_id/cancel')
   @ApiCancel()
   @Limited('cancel')
   async cancel(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
     sendReply(response, await this.handlers.cancel(caller, requestId));
   }
 
-  @Post('*path')
+  @Post('*model_id')
   @ApiSubmit()
   @Limited('submit')
   async submit(

@@ -25,7 +25,10 @@ export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEn
   return status;
 }
 
-export function toQueuedRequest(base: string, request_id: string): Record<keyof dto.QueuedRequestDto, string> {
+export function toQueuedRequest(
+  base: string,
+  request_id: string,
+): Record<keyof dto.QueuedRequestDto, string> {
   const response_url = `${base}/v1/queue/requests/${request_id}`;
   return {
     request_id,

@@ -1,4 +1,7 @@
 import { Controller, Headers, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
+import { ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt } from 'class-validator';
 import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
@@ -15,11 +18,23 @@ import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
 import { ApiStatusStream } from './api-status-stream.js';
-import { StreamHeaders } from './stream.headers.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;
 
+class StreamHeaders {
+  @ApiPropertyOptional({
+    name: 'Last-Event-ID',
+    type: String,
+    description: 'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
+  })
+  // What is no id of ours, the stream begins anew for, as for one of another request.
+  @Transform(({ value }: { value: string }) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))
+  @IsInt()
+  'last-event-id': number | undefined;
+}
+
+@ApiTags('Stream')
 @Controller('v1/queue')
 export class StreamController {
   constructor(
@@ -29,11 +44,11 @@ export class StreamController {
     private readonly addresses: ClientAddress,
   ) {}
 
-  @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
+  @Sse('requests/:request_id/status/stream', { maxPendingDataLength })
   @ApiStatusStream()
   @Limited('read')
   async stream(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: LogsQuery,
     @Headers() headers: StreamHeaders,
     @CurrentCaller() caller: Caller | undefined,

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { completeOperations, operationsOf } from './complete-operations.js';
-import type { PathItem } from './document-types.js';
 import { openApiDescription } from './description.js';
-import { headerComponents } from './headers.js';
+import { completeOperations } from './operations.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
+import { headerComponents } from './responses.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
 
@@ -55,36 +54,14 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     headers: headerComponents,
   };
   completeOperations(document);
-  renameParameters(document);
-  showFirst('submit', document);
+  showFirst('/v1/queue/{model_id}', document);
   return document;
 }
 
-/** What Express and Node spell in their own way, as the reader of the API knows it. */
-function renameParameters(document: OpenAPIObject): void {
-  const names: Record<string, string> = {
-    path: 'model_id',
-    requestId: 'request_id',
-    'last-event-id': 'Last-Event-ID',
-  };
-  document.paths = Object.fromEntries(
-    Object.entries(document.paths).map(([path, item]) => [
-      path.replace(/\{\*?(\w+)\}/g, (_match, name: string) => `{${names[name] ?? name}}`),
-      item,
-    ]),
-  );
-  for (const operation of Object.values(document.paths).flatMap(operationsOf)) {
-    for (const parameter of operation.parameters ?? []) {
-      if ('name' in parameter) parameter.name = names[parameter.name] ?? parameter.name;
-    }
-  }
-}
-
 /** Express has to try the wildcard last; a reader begins with it. */
-function showFirst(operationId: string, document: OpenAPIObject): void {
-  const rank = (item: PathItem): number => (operationsOf(item)[0]?.operationId === operationId ? 0 : 1);
-  const paths = Object.entries(document.paths).sort(([, a], [, b]) => rank(a) - rank(b));
-  document.paths = Object.fromEntries(paths);
+function showFirst(wild: string, document: OpenAPIObject): void {
+  const { [wild]: first, ...others } = document.paths;
+  document.paths = { [wild]: first!, ...others };
 }
 
 /** Beside src when run from the sources, beside dist when built. */

@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
-import { operationsOf } from './complete-operations.js';
-import type { Operation } from './document-types.js';
+import { operationsOf } from './operations.js';
+import type { Operation } from './responses.js';
 
 /** As the committed description has them, which is the same for every installation. */
 const exampleBase = 'http://127.0.0.1:3000';
@@ -18,7 +18,7 @@ export function servedDocument(
   if (first === undefined) return served;
   const shown = models.includes(exampleModel) ? exampleModel : first;
   served.info.description = served.info.description!.replaceAll(exampleModel, () => shown);
-  for (const operation of Object.values(served.paths).flatMap(operationsOf)) {
+  for (const operation of operationsOf(served)) {
     if (operation.operationId === 'submit') offerModels(operation, shown, models);
   }
   return served;

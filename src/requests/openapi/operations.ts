@@ -1,0 +1,220 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiExtension,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { ApiProblems } from '../../http/openapi/operations.js';
+import { CancelResponseDto } from '../dto/cancel-response.dto.js';
+import { ResponseWithLogsDto } from '../dto/response-with-logs.dto.js';
+import {
+  CompletedStatusDto,
+  InProgressStatusDto,
+  InQueueStatusDto,
+  QueuedRequestDto,
+  statusDtos,
+} from '../dto/status.dto.js';
+import {
+  completedExample,
+  failedExample,
+  inProgressExample,
+  inQueueExample,
+  outputExample,
+} from './examples.js';
+
+interface Call {
+  operationId: string;
+  summary: string;
+  description: string;
+}
+
+export const statusSchema = { $ref: '#/components/schemas/Status' };
+
+const status = {
+  description: 'The status of a request; `status` tells which of the three it is.',
+  oneOf: statusDtos.map((dto) => ({ $ref: getSchemaPath(dto) })),
+  discriminator: {
+    propertyName: 'status',
+    mapping: {
+      IN_QUEUE: getSchemaPath(InQueueStatusDto),
+      IN_PROGRESS: getSchemaPath(InProgressStatusDto),
+      COMPLETED: getSchemaPath(CompletedStatusDto),
+    },
+  },
+};
+
+/** A call about one request, with the errors that only this one can answer with. */
+export function ApiRequestCall(call: Call, ...problems: ProblemCode[]): MethodDecorator {
+  return applyDecorators(
+    ApiOperation(call),
+    ApiParam({
+      name: 'request_id',
+      description: 'The `request_id` that the submission was answered with.',
+      schema: { type: 'string', example: inQueueExample.request_id },
+    }),
+    ApiProblems('unknown_request', 'gone', ...problems),
+  );
+}
+
+export const ApiSubmit = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      operationId: 'submit',
+      summary: 'Add a request to the queue',
+      description:
+        'Answers as soon as the request is on disk. The body is read as JSON whatever its content type says; gzip, ' +
+        'deflate and br are decoded.\n\n' +
+        'The model id is part of the path, slashes and all: `POST /v1/queue/demo/image/fractal`. A client may ' +
+        'encode them as `%2F`, as generated ones do: it is the same model.',
+    }),
+    ApiParam({
+      name: 'model_id',
+      description:
+        '1 to 8 segments joined by `/` or `%2F`; each is a letter or digit, then up to 63 ' +
+        'letters, digits, dots, underscores or hyphens. The first is never `requests`.',
+      schema: {
+        type: 'string',
+        maxLength: 256,
+        pattern: '^(?!requests(/|$))[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
+        example: 'demo/image/fractal',
+      },
+    }),
+    ApiBody({
+      description: 'The input of the model: a JSON object that fits its schema.',
+      required: true,
+      schema: { type: 'object', additionalProperties: true },
+      examples: {
+        fractal: {
+          summary: 'A picture from demo/image/fractal',
+          value: { prompt: 'a spiral of light', width: 512, height: 512 },
+        },
+        echo: { summary: 'Anything to demo/text/echo', value: { prompt: 'hello' } },
+      },
+    }),
+    ApiAcceptedResponse({
+      description: 'The request is in the queue.',
+      type: QueuedRequestDto,
+      headers: {
+        Location: { $ref: '#/components/headers/Location' } as object,
+        'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } as object,
+      },
+    }),
+    ApiProblems(
+      'bad_request',
+      'invalid_json',
+      'unknown_model',
+      'body_too_large',
+      'unsupported_encoding',
+      'invalid_input',
+      'invalid_idempotency_key',
+      'idempotency_key_reused',
+    ),
+  );
+
+export const ApiStatus = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(...statusDtos),
+    ApiExtension('x-schemas', { Status: status }),
+    ApiRequestCall(
+      {
+        operationId: 'status',
+        summary: 'Read the status of a request',
+        description: 'Cheap enough to be polled several times a second; the stream tells sooner.',
+      },
+      'invalid_query',
+    ),
+    ApiOkResponse({
+      description: 'The status, in all three states.',
+      content: {
+        'application/json': {
+          schema: statusSchema,
+          examples: {
+            in_queue: { summary: 'Waiting', value: inQueueExample },
+            in_progress: { summary: 'Running, with logs=1', value: inProgressExample },
+            completed: { summary: 'Done', value: completedExample },
+            failed: { summary: 'Done, without success', value: failedExample },
+          },
+        },
+      },
+    }),
+  );
+
+export const ApiFetchResponse = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(ResponseWithLogsDto),
+    ApiExtension('x-model-answers', true),
+    ApiRequestCall(
+      {
+        operationId: 'response',
+        summary: 'Fetch the response of a completed request',
+        description:
+          'The model’s output as it is. A request that ended without success answers with the error it ended with: ' +
+          'the model’s own 4xx as `model_error`, or one of the codes below.',
+      },
+      'invalid_query',
+      'not_completed',
+      'cancelled',
+      'model_error',
+      'model_unavailable',
+      'node_lost',
+      'timed_out',
+      'expired',
+    ),
+    ApiOkResponse({
+      description: 'The output; with `logs=1` wrapped.',
+      content: {
+        'application/json': {
+          schema: {
+            anyOf: [{ $ref: getSchemaPath(ResponseWithLogsDto) }, { $ref: '#/components/schemas/JsonValue' }],
+          },
+          examples: {
+            output: { summary: 'The output of demo/image/fractal', value: outputExample },
+            with_logs: {
+              summary: 'With logs=1',
+              value: {
+                request_id: completedExample.request_id,
+                status: 'COMPLETED',
+                response: outputExample,
+                logs: inProgressExample.logs,
+                metrics: completedExample.metrics,
+              },
+            },
+          },
+        },
+      },
+    }),
+  );
+
+export const ApiCancel = (): MethodDecorator =>
+  applyDecorators(
+    ApiRequestCall(
+      {
+        operationId: 'cancel',
+        summary: 'Cancel a request',
+        description:
+          'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +
+          'completed otherwise answers 400 `already_completed`: there `status` is the HTTP status, as in every problem ' +
+          '(RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
+      },
+      'already_completed',
+    ),
+    ApiOkResponse({
+      description: 'The request is cancelled: it will never start, or was cancelled before.',
+      type: CancelResponseDto,
+    }),
+    ApiAcceptedResponse({
+      description: 'The request is running and was told to stop; what it does then decides the outcome.',
+      content: {
+        'application/json': {
+          schema: { $ref: getSchemaPath(CancelResponseDto) },
+          example: { status: 'CANCELLATION_REQUESTED' },
+        },
+      },
+    }),
+  );
