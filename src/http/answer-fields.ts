@@ -17,7 +17,18 @@ export class AnswerFields {
   private readonly byOrigin = new BoundedCache<readonly string[]>(maxOrigins);
 
   constructor({ corsOrigins }: Config) {
-    if (corsOrigins.length > 0) this.cors = cors(corsOptions(corsOrigins));
+    if (corsOrigins.length > 0) {
+      this.cors = cors({
+    origin: corsOrigins.includes('*') ? '*' : corsOrigins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
+    exposedHeaders:
+      'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
+      'Retry-After,Location,Idempotent-Replayed',
+    // Seconds that a browser may keep the answer to a preflight.
+    maxAge: 600,
+  });
+    }
     this.api = securityFields(
       { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
       { shared: this.cors !== undefined },
@@ -91,25 +102,4 @@ function fieldsOf(handler: RequestHandler, origin = ''): string[] {
     if (error instanceof Error) throw error;
   });
   return [...set].flat();
-}
-
-function corsOptions(origins: string[]): cors.CorsOptions {
-  return {
-    origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
-    exposedHeaders: [
-      'X-Request-Id',
-      'X-RateLimit-Limit',
-      'X-RateLimit-Remaining',
-      'X-RateLimit-Reset',
-      'RateLimit',
-      'RateLimit-Policy',
-      'Retry-After',
-      'Location',
-      'Idempotent-Replayed',
-    ],
-    // Seconds that a browser may keep the answer to a preflight.
-    maxAge: 600,
-  };
 }

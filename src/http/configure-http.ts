@@ -6,7 +6,7 @@ import { deferContinue } from './body-reader.js';
 import { answerConnectionErrors } from './connection-errors.js';
 import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
-import { QuietNestLogger } from './quiet-nest-logger.js';
+import { QuietNestLogger } from './logging.module.js';
 import { assignRequestId } from './request-id.js';
 import { refuseReservedSubmit } from './served-methods.js';
 

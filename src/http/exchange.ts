@@ -1,10 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { AccessLog } from './access-log.js';
-import { AnswerFields } from './answer-fields.js';
-import { answerProblem, toAnswer } from './problem-answer.js';
-import { PINO } from './quiet-nest-logger.js';
+import type { AccessLog } from './access-log.js';
+import { answerProblem, toAnswer } from './problem.js';
 import { sendReply, setFields, type Reply } from './reply.js';
 import { chooseRequestId, requestIdHeader } from './request-id.js';
 
@@ -40,24 +37,5 @@ export class Exchange {
     if (error === undefined) return;
     setFields(response, this.fields);
     answerProblem(error, request.url!, response);
-  }
-}
-
-@Injectable()
-export class Exchanges {
-  constructor(
-    @Inject(PINO) private readonly logger: Logger,
-    private readonly accessLog: AccessLog,
-    private readonly fields: AnswerFields,
-  ) {}
-
-  begin(request: IncomingMessage, response: ServerResponse): Exchange {
-    return new Exchange(
-      request,
-      response,
-      this.logger,
-      this.accessLog,
-      this.fields.of(request.headers.origin),
-    );
   }
 }

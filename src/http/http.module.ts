@@ -5,7 +5,6 @@ import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
 import { Draining } from './draining.js';
-import { Exchanges } from './exchange.js';
 import { ProblemFilter } from './problem.filter.js';
 
 /** Import it last: Nest notifies the last module first that the service stops. */
@@ -18,8 +17,7 @@ import { ProblemFilter } from './problem.filter.js';
     BodyReader,
     ClientAddress,
     Draining,
-    Exchanges,
   ],
-  exports: [AccessLog, AnswerFields, BodyReader, ClientAddress, Draining, Exchanges],
+  exports: [AccessLog, AnswerFields, BodyReader, ClientAddress, Draining],
 })
 export class HttpModule {}

@@ -2,8 +2,8 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { DomainError } from '../errors/domain-error.js';
-import { PINO } from './quiet-nest-logger.js';
-import { answerProblem, toAnswer } from './problem-answer.js';
+import { PINO } from './logging.module.js';
+import { answerProblem, toAnswer } from './problem.js';
 import { requestIdOf } from './request-id.js';
 import { servedMethods } from './served-methods.js';
 

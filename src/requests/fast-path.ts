@@ -1,10 +1,14 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import type { Caller } from '../auth/caller.js';
+import { AccessLog } from '../http/access-log.js';
+import { AnswerFields } from '../http/answer-fields.js';
 import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
-import { type Exchange, Exchanges } from '../http/exchange.js';
+import { Exchange } from '../http/exchange.js';
+import { PINO } from '../http/logging.module.js';
 import type { Reply } from '../http/reply.js';
 import { Gate } from '../limits/gate.js';
 import { modelIdOfPath } from './model-path.js';
@@ -28,10 +32,12 @@ export class FastPath {
   constructor(
     private readonly gate: Gate,
     private readonly handlers: RequestHandlers,
-    private readonly exchanges: Exchanges,
     private readonly bodies: BodyReader,
     private readonly addresses: ClientAddress,
     private readonly draining: Draining,
+    private readonly accessLog: AccessLog,
+    private readonly fields: AnswerFields,
+    @Inject(PINO) private readonly logger: Logger,
   ) {}
 
   /** Puts itself before the listener that the server has. */
@@ -46,7 +52,8 @@ export class FastPath {
   }
 
   private async serve(call: FastCall, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const exchange = this.exchanges.begin(request, response);
+    const fields = this.fields.of(request.headers.origin);
+    const exchange = new Exchange(request, response, this.logger, this.accessLog, fields);
     try {
       exchange.answer(await this.reply(call, request, response, exchange));
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
-import type * as dto from './dto/status.dto.js';
+import type * as dto from './dto/answers.dto.js';
 
 /** A request's row and its position, as of one moment. */
 export interface Snapshot {

@@ -11,7 +11,6 @@ export const ApiStatusStream = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       {
-        operationId: 'stream',
         summary: 'Follow the status of a request until it completes',
         description:
           'Server-sent events without a name, for `EventSource` and `curl -N`. The `data` of each is a status object: ' +

@@ -11,15 +11,15 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import { CancelResponseDto } from '../dto/cancel-response.dto.js';
-import { ResponseWithLogsDto } from '../dto/response-with-logs.dto.js';
 import {
+  CancelResponseDto,
   CompletedStatusDto,
   InProgressStatusDto,
   InQueueStatusDto,
   QueuedRequestDto,
+  ResponseWithLogsDto,
   statusDtos,
-} from '../dto/status.dto.js';
+} from '../dto/answers.dto.js';
 import {
   completedExample,
   failedExample,
@@ -27,12 +27,6 @@ import {
   inQueueExample,
   outputExample,
 } from './examples.js';
-
-interface Call {
-  operationId: string;
-  summary: string;
-  description: string;
-}
 
 export const statusSchema = { $ref: '#/components/schemas/Status' };
 
@@ -50,9 +44,12 @@ const status = {
 };
 
 /** A call about one request, with the errors that only this one can answer with. */
-export function ApiRequestCall(call: Call, ...problems: ProblemCode[]): MethodDecorator {
+export function ApiRequestCall(
+  operation: { summary: string; description: string },
+  ...problems: ProblemCode[]
+): MethodDecorator {
   return applyDecorators(
-    ApiOperation(call),
+    ApiOperation(operation),
     ApiParam({
       name: 'request_id',
       description: 'The `request_id` that the submission was answered with.',
@@ -65,7 +62,6 @@ export function ApiRequestCall(call: Call, ...problems: ProblemCode[]): MethodDe
 export const ApiSubmit = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
-      operationId: 'submit',
       summary: 'Add a request to the queue',
       description:
         'Answers as soon as the request is on disk. The body is read as JSON whatever its content type says; gzip, ' +
@@ -123,7 +119,6 @@ export const ApiStatus = (): MethodDecorator =>
     ApiExtension('x-schemas', { Status: status }),
     ApiRequestCall(
       {
-        operationId: 'status',
         summary: 'Read the status of a request',
         description: 'Cheap enough to be polled several times a second; the stream tells sooner.',
       },
@@ -151,7 +146,6 @@ export const ApiFetchResponse = (): MethodDecorator =>
     ApiExtension('x-model-answers', true),
     ApiRequestCall(
       {
-        operationId: 'response',
         summary: 'Fetch the response of a completed request',
         description:
           'The model’s output as it is. A request that ended without success answers with the error it ended with: ' +
@@ -195,7 +189,6 @@ export const ApiCancel = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       {
-        operationId: 'cancel',
         summary: 'Cancel a request',
         description:
           'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +

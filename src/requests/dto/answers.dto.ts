@@ -152,13 +152,50 @@ export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs)
   @ApiProperty({ description: 'Whether there is a response to fetch.', example: true })
   success!: boolean;
 
-  @ApiProperty({
-    description: 'Why not, if not.',
-    type: RequestErrorDto,
-    nullable: true,
-  })
+  @ApiProperty({ description: 'Why not, if not.', type: RequestErrorDto, nullable: true })
   error!: RequestErrorDto | null;
 }
 
 /** What a status object can be. */
 export const statusDtos = [InQueueStatusDto, InProgressStatusDto, CompletedStatusDto];
+
+@ApiSchema({ name: 'CancelResult', description: 'What became of a cancellation.' })
+export class CancelResponseDto {
+  @ApiProperty({
+    description:
+      'CANCELLED: the request will never start, or was cancelled before. ' +
+      'CANCELLATION_REQUESTED: it is running and was told to stop; what it does then decides the outcome.',
+    enum: ['CANCELLED', 'CANCELLATION_REQUESTED'],
+    example: 'CANCELLED',
+  })
+  status!: 'CANCELLED' | 'CANCELLATION_REQUESTED';
+}
+
+@ApiSchema({
+  name: 'ResponseWithLogs',
+  description: 'The response of a request with what there is to say about it.',
+})
+export class ResponseWithLogsDto {
+  @ApiProperty({
+    description: 'The request.',
+    format: 'uuid',
+    example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
+  })
+  request_id!: string;
+
+  @ApiProperty({ description: 'The state.', enum: ['COMPLETED'], example: 'COMPLETED' })
+  status!: string;
+
+  @ApiProperty({
+    description: 'The model’s output, as any JSON value.',
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    example: { image: { url: 'data:image/png;base64,…', width: 512, height: 512 }, seed: 7 },
+  })
+  response!: unknown;
+
+  @ApiProperty({ description: 'Oldest first.', type: [LogEntryDto] })
+  logs!: LogEntryDto[];
+
+  @ApiProperty({ description: 'What was measured.', type: FinalMetricsDto })
+  metrics!: FinalMetricsDto;
+}
