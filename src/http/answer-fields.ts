@@ -19,15 +19,15 @@ export class AnswerFields {
   constructor({ corsOrigins }: Config) {
     if (corsOrigins.length > 0) {
       this.cors = cors({
-    origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
-    exposedHeaders:
-      'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-      'Retry-After,Location,Idempotent-Replayed',
-    // Seconds that a browser may keep the answer to a preflight.
-    maxAge: 600,
-  });
+        origin: corsOrigins.includes('*') ? '*' : corsOrigins,
+        methods: ['GET', 'HEAD', 'POST', 'PUT'],
+        allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
+        exposedHeaders:
+          'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
+          'Retry-After,Location,Idempotent-Replayed',
+        // Seconds that a browser may keep the answer to a preflight.
+        maxAge: 600,
+      });
     }
     this.api = securityFields(
       { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },

@@ -48,20 +48,14 @@ function logLines(): DestinationStream & { flushSync(): void } {
 /** The process's pino logger; writes to stdout, many lines at once and a tenth of a second late at most. */
 export const PINO = Symbol('PINO');
 
-const startUp = new Set([
-  'NestFactory',
-  'NestApplication',
-  'InstanceLoader',
-  'RoutesResolver',
-  'RouterExplorer',
-]);
+const startUp = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
 
 type Write = (message: unknown, ...rest: unknown[]) => void;
 
 /** Nest's logger on pino; its account of its own start is logged at debug only. */
 @Injectable()
 export class QuietNestLogger implements LoggerService {
-  readonly log = this.writer((context = '') => (startUp.has(context) ? 'debug' : 'info'));
+  readonly log = this.writer((context = '') => (startUp.test(context) ? 'debug' : 'info'));
   readonly error = this.writer(() => 'error');
   readonly warn = this.writer(() => 'warn');
   readonly debug = this.writer(() => 'debug');
@@ -84,15 +78,9 @@ export class QuietNestLogger implements LoggerService {
 /** What a log line shows of an error. A driver's error also carries SQL values: those stay out. */
 export function serializeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
-  const { code } = error as NodeJS.ErrnoException;
-  const { message, stack, cause } = error;
-  return {
-    type: error.constructor.name,
-    message,
-    ...(code !== undefined && { code }),
-    stack,
-    ...(cause !== undefined && { cause: serializeError(cause) }),
-  };
+  const { message, code, stack, cause } = error as NodeJS.ErrnoException;
+  const inner = cause === undefined ? undefined : serializeError(cause);
+  return { type: error.constructor.name, message, code, stack, cause: inner };
 }
 
 @Global()

@@ -27,14 +27,11 @@ function answerUnrouted(cause: DomainError, { app, method, originalUrl }: Reques
   const path = originalUrl.split('?', 1)[0]!;
   const methods = servedMethods(app, path);
   if (methods.length === 0) {
-    answerProblem(new DomainError('not_found', `Nothing is served at ${path}.`, { cause }), path, response);
-    return;
+    const error = new DomainError('not_found', `Nothing is served at ${path}.`, { cause });
+    return answerProblem(error, path, response);
   }
   response.setHeader('Allow', methods.join(', '));
-  if (method === 'OPTIONS') {
-    response.status(204).end();
-    return;
-  }
+  if (method === 'OPTIONS') return void response.status(204).end();
   const detail = `${path} takes ${methods.join(', ')}, not ${method}.`;
   answerProblem(new DomainError('method_not_allowed', detail), path, response);
 }

@@ -34,16 +34,16 @@ export function validated<T extends object>(type: Class<T>, plain: object): Read
   }
   const cached = key.length > maxCachedLength ? undefined : instances.get(key, 0);
   if (cached !== undefined) return cached as T;
-  const instance = Object.freeze(validate(type, picked));
-  if (key.length <= maxCachedLength) instances.set(key, instance, Infinity);
-  return instance;
-}
-
-function validate<T extends object>(type: Class<T>, plain: object): T {
-  const { instance, faults } = toInstance(type, plain);
+  const { instance, faults } = toInstance(type, picked);
   const [fault] = faults;
-  if (fault === undefined) return instance;
-  throw new DomainError((fault.context?.['code'] as ProblemCode | undefined) ?? 'bad_request', fault.message);
+  if (fault !== undefined) {
+    throw new DomainError(
+      (fault.context?.['code'] as ProblemCode | undefined) ?? 'bad_request',
+      fault.message,
+    );
+  }
+  if (key.length <= maxCachedLength) instances.set(key, Object.freeze(instance), Infinity);
+  return instance;
 }
 
 function knownOf(type: Class<object>): Known {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
-import type { Caller } from '../auth/caller.js';
 import { AccessLog } from '../http/access-log.js';
 import { AnswerFields } from '../http/answer-fields.js';
 import { ClientAddress } from '../http/client-address.js';
@@ -9,7 +8,6 @@ import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
 import { Exchange } from '../http/exchange.js';
 import { PINO } from '../http/logging.module.js';
-import type { Reply } from '../http/reply.js';
 import { Gate } from '../limits/gate.js';
 import { modelIdOfPath } from './model-path.js';
 import { RequestHandlers } from './request-handlers.js';
@@ -55,31 +53,22 @@ export class FastPath {
     const fields = this.fields.of(request.headers.origin);
     const exchange = new Exchange(request, response, this.logger, this.accessLog, fields);
     try {
-      exchange.answer(await this.reply(call, request, response, exchange));
+      const entering = this.gate.enter(request, call.kind === 'submit' ? 'submit' : 'read', exchange);
+      // Most often all of this is known at once: to wait for it would be a tenth of a status.
+      const caller = entering instanceof Promise ? await entering : entering;
+      const base = this.addresses.baseUrl(request);
+      if (call.kind === 'status') {
+        exchange.answer(await this.handlers.status(caller, call.requestId, call.query, base));
+        return;
+      }
+      const body = await this.bodies.read(request, response);
+      const { modelId } = call;
+      const { headers } = request;
+      // The gate lets nobody submit without a key.
+      exchange.answer(await this.handlers.submit({ caller: caller!, modelId, body, headers, base }));
     } catch (error) {
       exchange.fail(error);
     }
-  }
-
-  private async reply(
-    call: FastCall,
-    request: IncomingMessage,
-    response: ServerResponse,
-    exchange: Exchange,
-  ): Promise<Reply> {
-    const entering = this.gate.enter(request, call.kind === 'submit' ? 'submit' : 'read', exchange);
-    // Most often all of this is known at once: to wait for it would be a tenth of a status.
-    const caller = entering instanceof Promise ? await entering : entering;
-    const base = this.addresses.baseUrl(request);
-    if (call.kind === 'status') return this.handlers.status(caller, call.requestId, call.query, base);
-    return this.handlers.submit({
-      ...call,
-      // The gate lets nobody submit without a key.
-      caller: caller as Caller,
-      body: await this.bodies.read(request, response),
-      headers: request.headers,
-      base,
-    });
   }
 }
 

@@ -44,11 +44,10 @@ export class StatusSources {
 
   @OnEvent(queueChanges)
   refreshChanged({ changed, missed }: QueueChanges): void {
-    for (const id of changed ?? []) {
+    for (const id of missed === true ? this.sources.keys() : (changed ?? [])) {
       const source = this.sources.get(id);
       if (source !== undefined) void this.refresh(id, source);
     }
-    if (missed === true) for (const [id, source] of this.sources) void this.refresh(id, source);
   }
 
   /** How many requests are watched now. */

@@ -31,12 +31,8 @@ export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
 /** What the gate brings to a route: the ways to send a key, the quota fields of every answer, its own problems. */
 export function ApiLimited({ needsKey }: { needsKey: boolean }): MethodDecorator {
   const keyless = needsKey ? [] : [ApiSecurity({})];
-  return applyDecorators(
-    ...keyless,
-    ApiSecurity('key'),
-    ApiSecurity('bearer'),
-    ApiExtension('x-limited', true),
-  );
+  const keys = ['key', 'bearer'].map((name) => ApiSecurity(name));
+  return applyDecorators(...keyless, ...keys, ApiExtension('x-limited', true));
 }
 
 const limitedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden', 'rate_limited'];
@@ -75,7 +71,7 @@ function completeOperation(operation: Operation & OperationNotes, { components =
   if (modelAnswers) for (const status of modelStatuses) add('model_error', status);
 
   const { responses } = operation;
-  for (const [status, codes] of groups) responses[status] = problemResponse(codes, status);
+  for (const [status, group] of groups) responses[status] = problemResponse(group, status);
   if (limited) {
     const description = 'In place of the 403 if `RATE_LIMIT_STATUS=429`.';
     responses['429'] = { ...problemResponse(['rate_limited'], 429), description };

@@ -12,17 +12,13 @@ export type Response = Resolved<Operation['responses'][string]>;
 type Headers = NonNullable<Response['headers']>;
 type Header = Resolved<Headers[string]>;
 
-const text = (description: string, example: string): Header => ({
-  description,
-  schema: { type: 'string' },
-  example,
-});
+function text(description: string, example: string): Header {
+  return { description, schema: { type: 'string' }, example };
+}
 
-const whole = (description: string, example: number): Header => ({
-  description,
-  schema: { type: 'integer', minimum: 0 },
-  example,
-});
+function whole(description: string, example: number): Header {
+  return { description, schema: { type: 'integer', minimum: 0 }, example };
+}
 
 /** Every response header that answers refer to. */
 export const headerComponents: Record<string, Header> = {
@@ -59,13 +55,7 @@ export const headerComponents: Record<string, Header> = {
 
 const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 
-export const rateLimitHeaders = [
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-];
+export const rateLimitHeaders = Object.keys(headerComponents).filter((name) => name.includes('RateLimit'));
 
 export function headerReferences(names: readonly string[]): Headers {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -156,9 +156,6 @@ export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs)
   error!: RequestErrorDto | null;
 }
 
-/** What a status object can be. */
-export const statusDtos = [InQueueStatusDto, InProgressStatusDto, CompletedStatusDto];
-
 @ApiSchema({ name: 'CancelResult', description: 'What became of a cancellation.' })
 export class CancelResponseDto {
   @ApiProperty({

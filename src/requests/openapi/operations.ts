@@ -11,49 +11,32 @@ import {
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
-import {
-  CancelResponseDto,
-  CompletedStatusDto,
-  InProgressStatusDto,
-  InQueueStatusDto,
-  QueuedRequestDto,
-  ResponseWithLogsDto,
-  statusDtos,
-} from '../dto/answers.dto.js';
-import {
-  completedExample,
-  failedExample,
-  inProgressExample,
-  inQueueExample,
-  outputExample,
-} from './examples.js';
+import { headerReferences } from '../../http/openapi/responses.js';
+import * as dto from '../dto/answers.dto.js';
+import * as examples from './examples.js';
 
 export const statusSchema = { $ref: '#/components/schemas/Status' };
 
+const statusDtos = [dto.InQueueStatusDto, dto.InProgressStatusDto, dto.CompletedStatusDto];
+const [IN_QUEUE, IN_PROGRESS, COMPLETED] = statusDtos.map((one) => getSchemaPath(one));
 const status = {
   description: 'The status of a request; `status` tells which of the three it is.',
-  oneOf: statusDtos.map((dto) => ({ $ref: getSchemaPath(dto) })),
-  discriminator: {
-    propertyName: 'status',
-    mapping: {
-      IN_QUEUE: getSchemaPath(InQueueStatusDto),
-      IN_PROGRESS: getSchemaPath(InProgressStatusDto),
-      COMPLETED: getSchemaPath(CompletedStatusDto),
-    },
-  },
+  oneOf: [IN_QUEUE, IN_PROGRESS, COMPLETED].map(($ref) => ({ $ref })),
+  discriminator: { propertyName: 'status', mapping: { IN_QUEUE, IN_PROGRESS, COMPLETED } },
 };
 
 /** A call about one request, with the errors that only this one can answer with. */
 export function ApiRequestCall(
-  operation: { summary: string; description: string },
+  summary: string,
+  description: string,
   ...problems: ProblemCode[]
 ): MethodDecorator {
   return applyDecorators(
-    ApiOperation(operation),
+    ApiOperation({ summary, description }),
     ApiParam({
       name: 'request_id',
       description: 'The `request_id` that the submission was answered with.',
-      schema: { type: 'string', example: inQueueExample.request_id },
+      schema: { type: 'string', example: examples.inQueue.request_id },
     }),
     ApiProblems('unknown_request', 'gone', ...problems),
   );
@@ -95,11 +78,8 @@ export const ApiSubmit = (): MethodDecorator =>
     }),
     ApiAcceptedResponse({
       description: 'The request is in the queue.',
-      type: QueuedRequestDto,
-      headers: {
-        Location: { $ref: '#/components/headers/Location' } as object,
-        'Idempotent-Replayed': { $ref: '#/components/headers/Idempotent-Replayed' } as object,
-      },
+      type: dto.QueuedRequestDto,
+      headers: headerReferences(['Location', 'Idempotent-Replayed']),
     }),
     ApiProblems(
       'bad_request',
@@ -118,10 +98,8 @@ export const ApiStatus = (): MethodDecorator =>
     ApiExtraModels(...statusDtos),
     ApiExtension('x-schemas', { Status: status }),
     ApiRequestCall(
-      {
-        summary: 'Read the status of a request',
-        description: 'Cheap enough to be polled several times a second; the stream tells sooner.',
-      },
+      'Read the status of a request',
+      'Cheap enough to be polled several times a second; the stream tells sooner.',
       'invalid_query',
     ),
     ApiOkResponse({
@@ -130,10 +108,10 @@ export const ApiStatus = (): MethodDecorator =>
         'application/json': {
           schema: statusSchema,
           examples: {
-            in_queue: { summary: 'Waiting', value: inQueueExample },
-            in_progress: { summary: 'Running, with logs=1', value: inProgressExample },
-            completed: { summary: 'Done', value: completedExample },
-            failed: { summary: 'Done, without success', value: failedExample },
+            in_queue: { summary: 'Waiting', value: examples.inQueue },
+            in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
+            completed: { summary: 'Done', value: examples.completed },
+            failed: { summary: 'Done, without success', value: examples.failed },
           },
         },
       },
@@ -142,15 +120,12 @@ export const ApiStatus = (): MethodDecorator =>
 
 export const ApiFetchResponse = (): MethodDecorator =>
   applyDecorators(
-    ApiExtraModels(ResponseWithLogsDto),
+    ApiExtraModels(dto.ResponseWithLogsDto),
     ApiExtension('x-model-answers', true),
     ApiRequestCall(
-      {
-        summary: 'Fetch the response of a completed request',
-        description:
-          'The model’s output as it is. A request that ended without success answers with the error it ended with: ' +
-          'the model’s own 4xx as `model_error`, or one of the codes below.',
-      },
+      'Fetch the response of a completed request',
+      'The model’s output as it is. A request that ended without success answers with the error it ended with: ' +
+        'the model’s own 4xx as `model_error`, or one of the codes below.',
       'invalid_query',
       'not_completed',
       'cancelled',
@@ -165,18 +140,21 @@ export const ApiFetchResponse = (): MethodDecorator =>
       content: {
         'application/json': {
           schema: {
-            anyOf: [{ $ref: getSchemaPath(ResponseWithLogsDto) }, { $ref: '#/components/schemas/JsonValue' }],
+            anyOf: [
+              { $ref: getSchemaPath(dto.ResponseWithLogsDto) },
+              { $ref: '#/components/schemas/JsonValue' },
+            ],
           },
           examples: {
-            output: { summary: 'The output of demo/image/fractal', value: outputExample },
+            output: { summary: 'The output of demo/image/fractal', value: examples.output },
             with_logs: {
               summary: 'With logs=1',
               value: {
-                request_id: completedExample.request_id,
+                request_id: examples.completed.request_id,
                 status: 'COMPLETED',
-                response: outputExample,
-                logs: inProgressExample.logs,
-                metrics: completedExample.metrics,
+                response: examples.output,
+                logs: examples.inProgress.logs,
+                metrics: examples.completed.metrics,
               },
             },
           },
@@ -188,24 +166,21 @@ export const ApiFetchResponse = (): MethodDecorator =>
 export const ApiCancel = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
-      {
-        summary: 'Cancel a request',
-        description:
-          'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +
-          'completed otherwise answers 400 `already_completed`: there `status` is the HTTP status, as in every problem ' +
-          '(RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
-      },
+      'Cancel a request',
+      'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +
+        'completed otherwise answers 400 `already_completed`: there `status` is the HTTP status, as in every problem ' +
+        '(RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
       'already_completed',
     ),
     ApiOkResponse({
       description: 'The request is cancelled: it will never start, or was cancelled before.',
-      type: CancelResponseDto,
+      type: dto.CancelResponseDto,
     }),
     ApiAcceptedResponse({
       description: 'The request is running and was told to stop; what it does then decides the outcome.',
       content: {
         'application/json': {
-          schema: { $ref: getSchemaPath(CancelResponseDto) },
+          schema: { $ref: getSchemaPath(dto.CancelResponseDto) },
           example: { status: 'CANCELLATION_REQUESTED' },
         },
       },
