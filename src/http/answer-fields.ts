@@ -11,7 +11,7 @@ const maxOrigins = 1_000;
 /** The fields that `helmet` and `cors` give every answer, as names and values in turns. */
 @Injectable()
 export class AnswerFields {
-  /** For each call; undefined: CORS is off. */
+  /** undefined: CORS is off. */
   readonly cors: RequestHandler | undefined;
   private readonly api: readonly string[];
   private readonly byOrigin = new BoundedCache<readonly string[]>(maxOrigins);
@@ -65,10 +65,7 @@ export class AnswerFields {
   }
 }
 
-/**
- * No HSTS and no `upgrade-insecure-requests`: whether there is TLS is the proxy's to say, and either would
- * break a service that is reached by plain HTTP.
- */
+/** No HSTS and no `upgrade-insecure-requests`: they would break a service that is reached by plain HTTP. */
 function securityFields(
   policy: Record<string, string[]>,
   { shared = false, scripts = false },

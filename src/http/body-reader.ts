@@ -26,18 +26,12 @@ export function deferContinue(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
-/**
- * Reads the body of the one route that takes one. Called by the handler, after the guards: a caller without a key, or
- * over its limit with more than a few kilobytes, does not get to fill our memory first.
- */
+/** Called after the guards: a caller without a key, or over its limit, does not get to fill our memory first. */
 @Injectable()
 export class BodyReader {
   constructor(private readonly config: Config) {}
 
-  /**
-   * The whole body, decompressed, whatever its content type. What it takes on the wire is bounded as well as what it
-   * becomes. What is left unread after an error is drained, so that the client gets to read the answer.
-   */
+  /** The whole body, decompressed, whatever its content type: bounded on the wire and in what it becomes. */
   async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
     const { maxBodyBytes } = this.config;
     const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
@@ -75,18 +69,19 @@ function collect(request: IncomingMessage, source: Readable, maxBytes: number): 
     const onClose = (): void => {
       if (!request.complete) fail(aborted());
     };
-    const onDecoderError = (cause: Error): void =>
-      fail(new DomainError('invalid_json', 'The body does not match its Content-Encoding.', { cause }));
     const fail = (error: DomainError): void => {
       source.off('data', onData).off('end', onEnd);
       request.off('close', onClose);
       request.unpipe();
-      request.resume();
+      request.resume(); // so that the client gets to read the answer
       reject(error);
     };
     source.on('data', onData).on('end', onEnd);
     request.on('close', onClose);
-    if (source !== request) source.on('error', onDecoderError);
+    if (source === request) return;
+    source.on('error', (cause) =>
+      fail(new DomainError('invalid_json', 'The body does not match its Content-Encoding.', { cause })),
+    );
   });
 }
 

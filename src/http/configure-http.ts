@@ -21,10 +21,7 @@ const serverLimits = {
   connectionsCheckingInterval: 5_000,
 } satisfies ServerOptions;
 
-/**
- * Everything between the socket and the guards. `app` was made without a body parser and does not listen yet;
- * `models` are the ids that the API description offers.
- */
+/** Everything between the socket and the guards, before `app` listens. `models`: the ids that /docs offers. */
 export function configureHttp(app: NestExpressApplication, models: readonly string[] = []): void {
   app.useLogger(app.get(QuietNestLogger));
   app.set('etag', false);

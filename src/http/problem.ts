@@ -29,18 +29,13 @@ export function problemHeaders(error: DomainError): Record<string, string> {
 }
 
 const codes = Object.keys(problemCodes) as ProblemCode[];
-
 const answered = new WeakMap<ServerResponse, ProblemCode>();
 
-/** Of the problem that was answered, if it was one. */
 export function problemCodeOf(response: ServerResponse): ProblemCode | undefined {
   return answered.get(response);
 }
 
-/**
- * What to answer for a thrown thing; undefined: an answer has begun, and was broken off. The caller hears nothing of
- * the cause of what was not foreseen; the log finds it by the id.
- */
+/** What to answer for a thrown thing, whose cause only the log is told; undefined: an answer that had begun was cut. */
 export function toAnswer(
   thrown: unknown,
   { method, url }: IncomingMessage,
@@ -69,7 +64,6 @@ export function answerProblem(error: DomainError, target: string, response: Serv
   response.end(body);
 }
 
-/** What was not foreseen becomes `internal_error` and says nothing more. */
 function toDomainError(thrown: unknown): DomainError {
   const error = thrown instanceof DomainError ? thrown : databaseError(thrown);
   if (error instanceof DomainError) return error;

@@ -12,7 +12,6 @@ import { Gate } from '../limits/gate.js';
 import { modelIdOfPath } from './model-path.js';
 import { RequestHandlers } from './request-handlers.js';
 
-/** A call that the fast path may serve. */
 type FastCall =
   | { kind: 'submit'; modelId: string }
   | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
@@ -21,9 +20,8 @@ const submission = /^\/v1\/queue\/((?!requests(?:[/?]|$))[\w.~/%-]+?)\/?(?:\?|$)
 const status = /^\/v1\/queue\/requests\/([0-9a-f-]{36})\/status(?:\?logs=(\w+))?$/;
 
 /**
- * The two calls that come by the thousand, submission and status, without the routers of Express and Nest, in which
- * they would spend more time than in the service. It only matches and writes: the gate and the handlers are those of
- * `RequestsController`, to which everything else falls through.
+ * The two calls that come by the thousand, past the routers of Express and Nest, which would take longer than the
+ * service. The gate and the handlers are those of `RequestsController`, to which everything else falls through.
  */
 @Injectable()
 export class FastPath {

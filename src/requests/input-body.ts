@@ -7,7 +7,7 @@ const maxDepth = 200;
 const maxPathLength = 500;
 
 export interface InputBody {
-  /** As the caller wrote it: numbers beyond 2^53, the order and spelling of its members are kept. */
+  /** As the caller wrote it: numbers beyond 2^53 and the spelling of its members are kept. */
   text: string;
   /** The same in UTF-8, without a byte order mark: going on with it saves encoding it anew. */
   bytes: Buffer;
@@ -41,10 +41,8 @@ function decode(body: Buffer): string {
 
 function parse(text: string): unknown {
   if (text.trim() === '') {
-    throw new DomainError(
-      'invalid_json',
-      'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.',
-    );
+    const detail = 'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.';
+    throw new DomainError('invalid_json', detail);
   }
   try {
     return JSON.parse(text);
@@ -120,10 +118,7 @@ function codeUnit(text: string, at: number): number {
   return Number.parseInt(text.slice(at + 2, at + 6), 16);
 }
 
-/**
- * JSON Pointer (RFC 6901) of the first text, member name or number that `isBad`; undefined: none is. Walks without
- * writing paths down, because a body may have five million places; it must not be nested without bounds.
- */
+/** JSON Pointer (RFC 6901) of the first leaf that `isBad`. Writes no paths down: a body may have five million. */
 function findPointer(value: unknown, isBad: (leaf: string | number) => boolean): string | undefined {
   if (typeof value === 'string' || typeof value === 'number') return isBad(value) ? '' : undefined;
   if (Array.isArray(value)) {

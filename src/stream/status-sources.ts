@@ -6,15 +6,15 @@ import { type QueueChanges, queueChanges } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { Snapshot } from '../requests/status-view.js';
 
-interface Source {
-  readonly subject: Subject<Snapshot>;
-  latest: Snapshot;
-  /** As `performance.now()`. */
-  sentAt: number;
-  watchers: number;
+class Source {
+  readonly subject = new Subject<Snapshot>();
+  sentAt = performance.now();
+  watchers = 1;
   /** A read is under way; another is due after it. */
-  reading: boolean;
-  stale: boolean;
+  reading = false;
+  stale = false;
+
+  constructor(public latest: Snapshot) {}
 }
 
 /** Positions are sent at most this often… */
@@ -32,7 +32,7 @@ const refreshEveryMs = 20_000;
 export class StatusSources {
   private readonly sources = new Map<string, Source>();
   private ticker: NodeJS.Timeout | undefined;
-  /** In this round every source is read again. */
+  /** This round reads every source again. */
   private refreshes = false;
   private refreshedAt = 0;
   private round = this.sources.entries();
@@ -50,7 +50,6 @@ export class StatusSources {
     }
   }
 
-  /** How many requests are watched now. */
   get size(): number {
     return this.sources.size;
   }
@@ -79,14 +78,7 @@ export class StatusSources {
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
       return known;
     }
-    const source: Source = {
-      subject: new Subject<Snapshot>(),
-      latest: this.snapshot(row),
-      sentAt: performance.now(),
-      watchers: 1,
-      reading: false,
-      stale: false,
-    };
+    const source = new Source(this.snapshot(row));
     this.sources.set(row.id, source);
     this.ticker ??= setInterval(() => this.tick(), stepMs);
     // The row was read before the source was registered: what changed in between is read now.
@@ -171,9 +163,8 @@ export class StatusSources {
 }
 
 /**
- * The states that lie between two reads of a request, oldest first, so that a stream shows them all: a run of a few
- * milliseconds starts and ends between two reads. Every change of state has an event of its own, so the ids count back
- * from the newest: none steps over an event that a reader who comes back with it has not been shown.
+ * The states between two reads, oldest first: a run of a few milliseconds starts and ends between them. Each change of
+ * state is an event, so the ids count back from the newest: none steps over one that a stream has not shown.
  */
 export function stepsBetween(from: StatusRow, to: StatusRow): StatusRow[] {
   const steps: StatusRow[] = [];

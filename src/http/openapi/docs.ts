@@ -11,10 +11,7 @@ import type { Operation } from './responses.js';
 const exampleBase = 'http://127.0.0.1:3000';
 const exampleModel = 'demo/image/fractal';
 
-/**
- * Serves /docs, /docs/errors and /openapi.json, all from this machine. The document is made when first asked for;
- * `models` are the ids of those that it offers.
- */
+/** Serves /docs, /docs/errors and /openapi.json, all from this machine; made when first asked for. */
 export function serveDocs(app: NestExpressApplication, models: readonly string[]): void {
   const page = errorReference();
   const express: Application = app.getHttpAdapter().getInstance();
@@ -46,10 +43,7 @@ function fitToScreen(_request: Request, response: Response, next: NextFunction):
   next();
 }
 
-/**
- * Runs in the browser, from its source text: it may use nothing outside itself.
- * A key that was entered under Authorize without its scheme gets one.
- */
+/** Gives a key that was entered without its scheme one. Runs in the browser, from its source text alone. */
 function completeKey(request: { headers: Record<string, string> }): object {
   const key = (request.headers['Authorization'] ?? '').trim();
   if (/^\S+$/.test(key)) request.headers['Authorization'] = `Key ${key}`;

@@ -20,10 +20,7 @@ interface OperationNotes {
   'x-schemas'?: Readonly<Record<string, object>>;
 }
 
-/**
- * The errors that a route can answer with. Statuses, descriptions and examples come from the table of codes.
- * `internal_error` and `unavailable` come by themselves with any. Once a route: a second use replaces nothing.
- */
+/** The errors that a route can answer with, once a route. `internal_error` and `unavailable` come with any. */
 export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
   return ApiExtension('x-problems', codes);
 }
@@ -37,10 +34,7 @@ export function ApiLimited({ needsKey }: { needsKey: boolean }): MethodDecorator
 
 const limitedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden', 'rate_limited'];
 
-/**
- * A model's own 4xx, which are handed on: those that are registered and not tried again. Named one by one, because
- * generators of clients stumble over the range `4XX`.
- */
+/** The registered 4xx that are not tried again: one by one, as generators of clients stumble over `4XX`. */
 const modelStatuses = [
   400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 426,
   428, 431, 451,
