@@ -6,8 +6,10 @@ import { AnswerFields } from '../http/answer-fields.js';
 import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { Draining } from '../http/draining.js';
-import { Exchange } from '../http/exchange.js';
 import { PINO } from '../http/logging.module.js';
+import { answerProblem, toAnswer } from '../http/problem.js';
+import { type Reply, sendReply, setFields } from '../http/reply.js';
+import { chooseRequestId, requestIdHeader } from '../http/request-id.js';
 import { Gate } from '../limits/gate.js';
 import { modelIdOfPath } from './model-path.js';
 import { RequestHandlers } from './request-handlers.js';
@@ -81,4 +83,39 @@ function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undef
   if (method !== 'GET') return undefined;
   const [, requestId, logs] = status.exec(url!) ?? [];
   return requestId === undefined ? undefined : { kind: 'status', requestId, query: { logs } };
+}
+
+/** A call that is answered without Express: with the fields and the line in the log that every answer has. */
+export class Exchange {
+  private readonly requestId: string;
+  private readonly fields: string[];
+
+  /** `fields`: names and values in turns. */
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly response: ServerResponse,
+    private readonly logger: Logger,
+    log: AccessLog,
+    fields: readonly string[],
+  ) {
+    this.requestId = chooseRequestId(request.headers['x-request-id']);
+    this.fields = [requestIdHeader, this.requestId, ...fields];
+    log.follow(request, response, request.url!.split('?', 1)[0]!, this.requestId);
+  }
+
+  setFields(fields: readonly string[]): void {
+    this.fields.push(...fields);
+  }
+
+  answer(reply: Reply): void {
+    sendReply(this.response, reply, this.fields);
+  }
+
+  fail(thrown: unknown): void {
+    const { request, response } = this;
+    const error = toAnswer(thrown, request, response, this.requestId, this.logger);
+    if (error === undefined) return;
+    setFields(response, this.fields);
+    answerProblem(error, request.url!, response);
+  }
 }
