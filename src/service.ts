@@ -52,7 +52,7 @@ export async function startService(config: Config): Promise<RunningService> {
       forceCloseConnections: true,
     });
     const modelIds = models.map(({ id }) => id);
-    configureHttp(app, config, modelIds);
+    configureHttp(app, modelIds);
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
     const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();

@@ -1,82 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
-import type { Level, Logger } from 'pino';
+import type { Logger } from 'pino';
 import { lineStart, writeLines } from '../internals/pino-lines.js';
-import { PINO } from './quiet-nest-logger.js';
+import { problemCodeOf } from './problem.js';
+import { PINO } from './logging.module.js';
 import { requestIdOf } from './request-id.js';
 
 /** Asked for all day by machines: not worth a line at info. */
 const chatter = /^\/(health|docs|openapi\.json)(\/|$)/;
 
-/** What a line says that only the end of the exchange knows. */
-export interface Ended {
-  requestId: string;
-  /** Of the problem that was answered. */
-  code: string | undefined;
-}
-
-interface Line extends Ended {
-  level: Level;
-  method: string;
-  path: string;
-  status: number;
-  durationMs: number;
-  isWhole: boolean;
-}
-
 /**
- * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies.
- * Nothing is made before the answer has ended, since status polls come by the thousand; and what ended in one turn of
- * the event loop is made into text together, past pino's methods: each line by itself took a tenth of a submission.
+ * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies. What ends
+ * in one turn of the event loop is written together, past pino's methods: each by itself took a tenth of a submission.
  */
 @Injectable()
 export class AccessLog {
-  private ended: Line[] = [];
+  private lines = '';
 
   constructor(@Inject(PINO) private readonly logger: Logger) {}
 
   /** For Express. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
-    this.follow(request, response, request.path, () => ({
-      requestId: requestIdOf(response),
-      code: response.locals['problemCode'] as string | undefined,
-    }));
+    this.follow(request, response, request.path, requestIdOf(response));
     next();
   };
 
-  follow({ method }: IncomingMessage, response: ServerResponse, path: string, ended: () => Ended): void {
+  follow({ method }: IncomingMessage, response: ServerResponse, path: string, requestId: string): void {
     const level = chatter.test(path) ? 'debug' : 'info';
     if (!this.logger.isLevelEnabled(level)) return;
     const start = performance.now();
     response.on('close', () => {
-      const { requestId, code } = ended();
-      this.add({
-        level,
-        requestId,
-        method: method!,
-        path,
-        status: response.statusCode,
-        code,
-        durationMs: Math.round((performance.now() - start) * 10) / 10,
-        isWhole: response.writableFinished,
-      });
+      if (this.lines === '') setImmediate(() => this.write());
+      const code = problemCodeOf(response);
+      const durationMs = Math.round((performance.now() - start) * 10) / 10;
+      const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
+      this.lines += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${response.statusCode}`;
+      if (code !== undefined) this.lines += `,"code":"${code}"`;
+      this.lines += `,"durationMs":${durationMs},"msg":"${message}"}\n`;
     });
   }
 
-  private add(line: Line): void {
-    this.ended.push(line);
-    if (this.ended.length === 1) setImmediate(() => this.write());
-  }
-
   private write(): void {
-    let text = '';
-    for (const { level, requestId, method, path, status, code, durationMs, isWhole } of this.ended) {
-      text += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${status}`;
-      if (code !== undefined) text += `,"code":"${code}"`;
-      text += `,"durationMs":${durationMs},"msg":"${isWhole ? 'answered' : 'connection lost before the answer ended'}"}\n`;
-    }
-    this.ended = [];
-    writeLines(this.logger, text);
+    const { lines } = this;
+    this.lines = '';
+    writeLines(this.logger, lines);
   }
 }

@@ -1,19 +1,95 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { continueIfExpected } from './expect-continue.js';
-import { readBody } from './read-body.js';
+import { DomainError } from '../errors/domain-error.js';
 
-/**
- * Reads the body of the one route that takes one. Called by the handler, after the guards: a caller without a key, or
- * over its limit with more than a few kilobytes, does not get to fill our memory first.
- */
+const decoders = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/** Their clients send the body only once they are told to go on. */
+const waiting = new WeakSet<IncomingMessage>();
+
+/** Until a body is really wanted its connection is to be closed: nobody can say whether it will still come. */
+export function deferContinue(server: Server): void {
+  server.on('checkContinue', (request, response) => {
+    waiting.add(request);
+    response.setHeader('Connection', 'close');
+    server.emit('request', request, response);
+  });
+  // Any other expectation may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}
+
+/** Called after the guards: a caller without a key, or over its limit, does not get to fill our memory first. */
 @Injectable()
 export class BodyReader {
   constructor(private readonly config: Config) {}
 
-  read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
-    continueIfExpected(request, response, this.config.maxBodyBytes);
-    return readBody(request, this.config.maxBodyBytes);
+  /** The whole body, decompressed, whatever its content type: bounded on the wire and in what it becomes. */
+  async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
+    const { maxBodyBytes } = this.config;
+    const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
+    if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    if (waiting.delete(request)) {
+      response.removeHeader('Connection');
+      response.writeContinue();
+    }
+    if (request.destroyed) throw aborted();
+    const coding = encoding.trim().toLowerCase();
+    if (coding === 'identity' || coding === '') return collect(request, request, maxBodyBytes);
+    const decoder = decoders.get(coding)?.();
+    if (decoder === undefined) {
+      const detail = 'The body must be plain or encoded with gzip, deflate or br.';
+      throw new DomainError('unsupported_encoding', detail);
+    }
+    request.pipe(decoder);
+    return collect(request, decoder, maxBodyBytes).finally(() => {
+      request.unpipe(decoder);
+      decoder.destroy();
+    });
   }
+}
+
+function collect(request: IncomingMessage, source: Readable, maxBytes: number): Promise<Buffer> {
+  return new Promise<Buffer>((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > maxBytes) fail(tooLarge(maxBytes));
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    const onClose = (): void => {
+      if (!request.complete) fail(aborted());
+    };
+    const fail = (error: DomainError): void => {
+      source.off('data', onData).off('end', onEnd);
+      request.off('close', onClose);
+      request.unpipe();
+      request.resume(); // so that the client gets to read the answer
+      reject(error);
+    };
+    source.on('data', onData).on('end', onEnd);
+    request.on('close', onClose);
+    if (source === request) return;
+    source.on('error', (cause) =>
+      fail(new DomainError('invalid_json', 'The body does not match its Content-Encoding.', { cause })),
+    );
+  });
+}
+
+function tooLarge(maxBytes: number): DomainError {
+  const detail = `The body may have ${maxBytes} bytes at most, also when decompressed.`;
+  return new DomainError('body_too_large', detail);
+}
+
+function aborted(): DomainError {
+  return new DomainError('bad_request', 'The connection was closed before the body had arrived.');
 }

@@ -5,44 +5,42 @@ import { Injectable } from '@nestjs/common';
 import proxyaddr from 'proxy-addr';
 import { Config } from '../config/config.js';
 
-/** `TRUST_PROXY` as `proxy-addr` has it: whether the machine at this address, so many hops away, is believed. */
-function trustOf(setting: Config['trustProxy']): (address: string, hop: number) => boolean {
-  if (typeof setting === 'boolean') return () => setting;
-  if (typeof setting === 'number') return (_, hop) => hop < setting;
-  return proxyaddr.compile(setting);
-}
+const hostName = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** Who calls and where to, behind proxies too: forwarded fields count as far as `TRUST_PROXY` goes. */
 @Injectable()
 export class ClientAddress {
+  /** Whether the machine at this address, so many hops away, is believed. */
   private readonly trust: (address: string, hop: number) => boolean;
-  private readonly trustsNobody: boolean;
 
-  constructor(config: Config) {
-    this.trust = trustOf(config.trustProxy);
-    this.trustsNobody = config.trustProxy === false;
+  constructor(private readonly config: Config) {
+    const { trustProxy } = config;
+    if (typeof trustProxy === 'boolean') this.trust = () => trustProxy;
+    else if (typeof trustProxy === 'number') this.trust = (_, hop) => hop < trustProxy;
+    else this.trust = proxyaddr.compile(trustProxy);
   }
 
   /** The address of the client; the connection's own where what was forwarded is none. */
   of(request: IncomingMessage): string {
     const { remoteAddress = '' } = request.socket;
-    if (this.trustsNobody) return remoteAddress;
+    if (this.config.trustProxy === false) return remoteAddress;
     const address = proxyaddr(request, this.trust) ?? '';
     return isIP(address) === 0 ? remoteAddress : address;
   }
 
-  /** The host that the client called, with its port; undefined: it named none. */
-  host(request: IncomingMessage): string | undefined {
-    return (this.isForwarded(request) && first(request.headers['x-forwarded-host'])) || request.headers.host;
-  }
-
-  isSecure(request: IncomingMessage): boolean {
-    const scheme = this.isForwarded(request) ? first(request.headers['x-forwarded-proto']) : undefined;
-    return scheme === undefined ? request.socket instanceof TLSSocket : scheme === 'https';
-  }
-
-  private isForwarded({ socket }: IncomingMessage): boolean {
-    return !this.trustsNobody && this.trust(socket.remoteAddress ?? '', 0);
+  /** `PUBLIC_BASE_URL`, otherwise the scheme and host of the call. */
+  baseUrl({ socket, headers }: IncomingMessage): string {
+    const { publicBaseUrl, host: ownHost, port, trustProxy } = this.config;
+    if (publicBaseUrl !== undefined) return publicBaseUrl;
+    const isForwarded = trustProxy !== false && this.trust(socket.remoteAddress ?? '', 0);
+    const ownScheme = socket instanceof TLSSocket ? 'https' : 'http';
+    const forwardedScheme = isForwarded ? first(headers['x-forwarded-proto']) : undefined;
+    const scheme = (forwardedScheme ?? ownScheme) === 'https' ? 'https' : 'http';
+    const host = (isForwarded && first(headers['x-forwarded-host'])) || headers.host || '';
+    // A Host that is none would end up in our URLs.
+    if (hostName.test(host)) return `${scheme}://${host}`;
+    const { localAddress = ownHost, localPort = port } = socket;
+    return `${scheme}://${localAddress}:${localPort}`;
   }
 }
 

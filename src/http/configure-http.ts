@@ -1,42 +1,43 @@
-import type { Server } from 'node:http';
+import type { Server, ServerOptions } from 'node:http';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Config } from '../config/config.js';
 import { AccessLog } from './access-log.js';
+import { AnswerFields } from './answer-fields.js';
+import { deferContinue } from './body-reader.js';
 import { answerConnectionErrors } from './connection-errors.js';
-import { corsOptions } from './cors-options.js';
 import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
-import { deferContinue } from './expect-continue.js';
-import { QuietNestLogger } from './quiet-nest-logger.js';
-import { refuseReservedSubmit } from './reserved-path.js';
+import { QuietNestLogger } from './logging.module.js';
 import { assignRequestId } from './request-id.js';
-import { securityHeaders } from './security-headers.js';
-import { limitServer } from './server-limits.js';
+import { refuseReservedSubmit } from './served-methods.js';
 
-/**
- * Everything between the socket and the guards. `app` was made without a body parser and does not listen yet;
- * `models` are the ids that the API description offers.
- */
-export function configureHttp(
-  app: NestExpressApplication,
-  config: Config,
-  models: readonly string[] = [],
-): void {
+/** How long a slow or silent client can hold a connection, in milliseconds. Node reads it when it begins to listen. */
+const serverLimits = {
+  // Longer than the 60 s of common proxies, so that the proxy closes an idle connection, never the service.
+  keepAliveTimeout: 75_000,
+  headersTimeout: 20_000,
+  // For a whole request to arrive: 10 MiB at 1 Mbit/s takes 84 s.
+  requestTimeout: 120_000,
+  // How often the two above are looked at.
+  connectionsCheckingInterval: 5_000,
+} satisfies ServerOptions;
+
+/** Everything between the socket and the guards, before `app` listens. `models`: the ids that /docs offers. */
+export function configureHttp(app: NestExpressApplication, models: readonly string[] = []): void {
   app.useLogger(app.get(QuietNestLogger));
-  app.set('trust proxy', config.trustProxy);
   app.set('etag', false);
   app.disable('x-powered-by');
 
   app.use(assignRequestId);
   app.use(app.get(AccessLog).middleware);
-  app.use(securityHeaders(config.corsOrigins.length > 0));
-  if (config.corsOrigins.length > 0) app.enableCors(corsOptions(config.corsOrigins));
+  const fields = app.get(AnswerFields);
+  app.use(fields.security());
+  if (fields.cors !== undefined) app.use(fields.cors);
   app.use(refuseWhileDraining(app.get(Draining)));
   app.use(refuseReservedSubmit);
   serveDocs(app, models);
 
   const server: Server = app.getHttpServer();
-  limitServer(server);
+  Object.assign(server, serverLimits);
   deferContinue(server);
   answerConnectionErrors(server);
 }

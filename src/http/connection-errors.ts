@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Server, ServerResponse } from 'node:http';
-import { STATUS_CODES } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '../errors/domain-error.js';
 import { problemHeaders, toProblem } from './problem.js';
@@ -11,29 +10,25 @@ interface HttpSocket extends Duplex {
   _httpMessage?: ServerResponse | null;
 }
 
+const malformed = new DomainError('bad_request', 'This is not a well-formed HTTP request.');
+const errors: Readonly<Record<string, DomainError>> = {
+  HPE_HEADER_OVERFLOW: new DomainError('bad_request', 'The header fields are too large.', { status: 431 }),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new DomainError('body_too_large', 'The chunk extensions are too large.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new DomainError('bad_request', 'The request did not arrive in time.', {
+    status: 408,
+  }),
+};
+
 /** Answers what is not even HTTP as problem+json too, then hangs up. */
 export function answerConnectionErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
     const answering = socket._httpMessage?.headersSent === true;
     if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
-    else refuse(socket, toConnectionError(error.code));
+    else refuse(socket, errors[error.code ?? ''] ?? malformed);
   });
   server.on('connect', (_request, socket: Duplex) =>
     refuse(socket, new DomainError('method_not_allowed', 'This is not a proxy: CONNECT is not served.')),
   );
-}
-
-function toConnectionError(code: string | undefined): DomainError {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return new DomainError('bad_request', 'The header fields are too large.', { status: 431 });
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new DomainError('body_too_large', 'The chunk extensions are too large.');
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new DomainError('bad_request', 'The request did not arrive in time.', { status: 408 });
-    default:
-      return new DomainError('bad_request', 'This is not a well-formed HTTP request.');
-  }
 }
 
 function refuse(socket: Duplex, error: DomainError): void {

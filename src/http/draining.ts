@@ -5,14 +5,10 @@ import { DomainError } from '../errors/domain-error.js';
 /** Whether the service has begun to stop. From then on it finishes what it has and takes nothing new. */
 @Injectable()
 export class Draining implements OnModuleDestroy {
-  private started = false;
-
-  get isStarted(): boolean {
-    return this.started;
-  }
+  isStarted = false;
 
   begin(): void {
-    this.started = true;
+    this.isStarted = true;
   }
 
   onModuleDestroy(): void {

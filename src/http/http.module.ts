@@ -1,12 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { AccessLog } from './access-log.js';
-import { BaseUrl } from './base-url.js';
+import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
-import { CorsFields } from './cors-fields.js';
 import { Draining } from './draining.js';
-import { Exchanges } from './exchange.js';
 import { ProblemFilter } from './problem.filter.js';
 
 /** Import it last: Nest notifies the last module first that the service stops. */
@@ -15,13 +13,11 @@ import { ProblemFilter } from './problem.filter.js';
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },
     AccessLog,
-    BaseUrl,
+    AnswerFields,
     BodyReader,
     ClientAddress,
-    CorsFields,
     Draining,
-    Exchanges,
   ],
-  exports: [AccessLog, BaseUrl, BodyReader, ClientAddress, Draining, Exchanges],
+  exports: [AccessLog, AnswerFields, BodyReader, ClientAddress, Draining],
 })
 export class HttpModule {}

@@ -1,16 +1,12 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { Config } from '../config/config.js';
 
 /** Not by Nest's own method, which logs a failure besides throwing it. */
 export async function listen(server: Server, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void =>
-      reject(new Error(explain(error, host, port), { cause: error }));
-    server.once('error', failed);
-    server.listen(port, host, () => {
-      server.off('error', failed);
-      resolve();
-    });
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(explain(error, host, port), { cause: error });
   });
 }
 

@@ -1,13 +1,9 @@
-import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { type Logger, pino } from 'pino';
+import { type DynamicModule, Global, Inject, Injectable, type LoggerService, Module } from '@nestjs/common';
+import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
-import { PINO } from './quiet-nest-logger.js';
-import { QuietNestLogger } from './quiet-nest-logger.js';
-import { serializeError } from './serialize-error.js';
 
 /** Lines are written together once there are so many bytes of them… */
 const writeBytes = 32 * 1024;
-const maxBytesAtOnce = 2 * writeBytes;
 /** …or so long after the last write. */
 const latestMs = 100;
 /** When stdout is not read any more, lines beyond it are dropped. */
@@ -28,32 +24,63 @@ function isoTime(): () => string {
 }
 
 /** Where pino puts its lines. */
-class LogLines {
+function logLines(): DestinationStream & { flushSync(): void } {
   // A write a line would cost a call to the service a tenth of its time. What waits is written at the exit.
-  private readonly out = pino.destination({
+  const out = pino.destination({
     sync: false,
     // As text, sonic-boom would count the bytes of all that waits at each line.
     contentMode: 'buffer',
     minLength: writeBytes,
-    maxWrite: maxBytesAtOnce,
+    maxWrite: 2 * writeBytes,
     periodicFlush: latestMs,
     maxLength: maxWaitingBytes,
   });
-
-  constructor() {
-    // A terminal that was closed takes no lines; that must not keep a stop from its end.
-    this.out.on('error', () => undefined);
-  }
-
-  write(line: string): void {
+  // A terminal that was closed takes no lines; that must not keep a stop from its end.
+  out.on('error', () => undefined);
+  return {
     // In this mode it takes bytes, which its types do not know.
-    this.out.write(Buffer.from(line) as unknown as string);
-  }
+    write: (line) => void out.write(Buffer.from(line) as unknown as string),
+    // pino calls it after a fatal line.
+    flushSync: () => out.flushSync(),
+  };
+}
 
-  /** pino calls it after a fatal line. */
-  flushSync(): void {
-    this.out.flushSync();
+/** The process's pino logger; writes to stdout, many lines at once and a tenth of a second late at most. */
+export const PINO = Symbol('PINO');
+
+const startUp = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
+
+type Write = (message: unknown, ...rest: unknown[]) => void;
+
+/** Nest's logger on pino; its account of its own start is logged at debug only. */
+@Injectable()
+export class QuietNestLogger implements LoggerService {
+  readonly log = this.writer((context = '') => (startUp.test(context) ? 'debug' : 'info'));
+  readonly error = this.writer(() => 'error');
+  readonly warn = this.writer(() => 'warn');
+  readonly debug = this.writer(() => 'debug');
+  readonly verbose = this.writer(() => 'trace');
+
+  constructor(@Inject(PINO) private readonly pino: Logger) {}
+
+  private writer(levelFor: (context?: string) => Level): Write {
+    return (message, ...rest) => {
+      // Nest passes the name of the class that logs last.
+      const last = rest.at(-1);
+      const context = typeof last === 'string' ? last : undefined;
+      const level = levelFor(context);
+      if (typeof message === 'string') this.pino[level]({ context }, message);
+      else this.pino[level]({ context, err: serializeError(message) });
+    };
   }
+}
+
+/** What a log line shows of an error. A driver's error also carries SQL values: those stay out. */
+export function serializeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { message, code, stack, cause } = error as NodeJS.ErrnoException;
+  const inner = cause === undefined ? undefined : serializeError(cause);
+  return { type: error.constructor.name, message, code, stack, cause: inner };
 }
 
 @Global()
@@ -68,7 +95,7 @@ export class LoggingModule {
         formatters: { level: (level) => ({ level }) },
         serializers: { err: serializeError },
       },
-      new LogLines(),
+      logLines(),
     );
     return {
       module: LoggingModule,

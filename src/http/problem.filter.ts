@@ -2,11 +2,10 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { DomainError } from '../errors/domain-error.js';
-import { allowedMethods } from './allowed-methods.js';
-import { PINO } from './quiet-nest-logger.js';
-import { answerProblem, reportUnexpected } from './problem-answer.js';
+import { PINO } from './logging.module.js';
+import { answerProblem, toAnswer } from './problem.js';
 import { requestIdOf } from './request-id.js';
-import { toDomainError } from './to-domain-error.js';
+import { servedMethods } from './served-methods.js';
 
 /** Answers every error of every route, known or not, as problem+json. */
 @Catch()
@@ -17,40 +16,22 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const error = toDomainError(thrown);
-    if (error.code === 'internal_error') reportUnexpected(this.logger, error, request, requestIdOf(response));
-    if (response.headersSent) {
-      if (!response.writableEnded) response.destroy();
-    } else if (error.code === 'not_found') {
-      this.answerUnrouted(error, request, response);
-    } else {
-      answer(error, request, response);
-    }
-  }
-
-  /** A known path under another method is distinguished from a path that is not served. */
-  private answerUnrouted(error: DomainError, request: Request, response: Response): void {
-    const path = request.originalUrl.split('?', 1)[0]!;
-    const allowed = allowedMethods(request.app, path);
-    if (allowed.length === 0) {
-      answer(
-        new DomainError('not_found', `Nothing is served at ${path}.`, { cause: error }),
-        request,
-        response,
-      );
-      return;
-    }
-    response.setHeader('Allow', allowed.join(', '));
-    if (request.method === 'OPTIONS') {
-      response.status(204).end();
-      return;
-    }
-    const detail = `${path} takes ${allowed.join(', ')}, not ${request.method}.`;
-    answer(new DomainError('method_not_allowed', detail), request, response);
+    const error = toAnswer(thrown, request, response, requestIdOf(response), this.logger);
+    if (error?.code === 'not_found') answerUnrouted(error, request, response);
+    else if (error !== undefined) answerProblem(error, request.originalUrl, response);
   }
 }
 
-function answer(error: DomainError, request: Request, response: Response): void {
-  response.locals['problemCode'] = error.code;
-  answerProblem(error, request.originalUrl, response);
+/** A known path under another method is distinguished from a path that is not served. */
+function answerUnrouted(cause: DomainError, { app, method, originalUrl }: Request, response: Response): void {
+  const path = originalUrl.split('?', 1)[0]!;
+  const methods = servedMethods(app, path);
+  if (methods.length === 0) {
+    const error = new DomainError('not_found', `Nothing is served at ${path}.`, { cause });
+    return answerProblem(error, path, response);
+  }
+  response.setHeader('Allow', methods.join(', '));
+  if (method === 'OPTIONS') return void response.status(204).end();
+  const detail = `${path} takes ${methods.join(', ')}, not ${method}.`;
+  answerProblem(new DomainError('method_not_allowed', detail), path, response);
 }

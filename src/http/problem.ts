@@ -1,40 +1,20 @@
-import { DomainError, type FieldError } from '../errors/domain-error.js';
-import { problemCodes } from '../errors/problem-codes.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { HttpException } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { databaseError } from '../errors/database-error.js';
+import { DomainError } from '../errors/domain-error.js';
+import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
+import type { ProblemDto } from './openapi/problem.dto.js';
 
 export const problemMediaType = 'application/problem+json';
 
-/** An RFC 9457 problem object as it goes over the wire. */
-export interface Problem {
-  type: string;
-  title: string;
-  status: number;
-  detail: string;
-  instance: string;
-  code: string;
-  timestamp: string;
-  errors?: FieldError[];
-  details?: unknown;
-}
-
-/** `type` is a relative reference that this service itself serves. */
-function problemType(code: string): string {
-  return `/docs/errors#${code}`;
-}
-
-export function toProblem(error: DomainError, instance: string): Problem {
-  const { errors, details, timestamp, extensions } = error.options;
-  const problem: Problem = {
-    type: problemType(error.code),
-    title: problemCodes[error.code].title,
-    status: error.status,
-    detail: error.message,
-    instance,
-    code: error.code,
-    timestamp: timestamp ?? new Date().toISOString(),
-    ...(errors === undefined ? {} : { errors }),
-    ...(details === undefined ? {} : { details }),
-  };
-  return { ...problem, ...extensions };
+/** An RFC 9457 problem object as it goes over the wire; `type` is a reference that this service itself serves. */
+export function toProblem(error: DomainError, instance: string): ProblemDto {
+  const { errors, details, timestamp = new Date().toISOString(), extensions } = error.options;
+  const { code, status, message: detail } = error;
+  const { title } = problemCodes[code];
+  const type = `/docs/errors#${code}`;
+  return { type, title, status, detail, instance, code, timestamp, errors, details, ...extensions };
 }
 
 /** The header fields that go with an error, whichever layer answers it. */
@@ -46,4 +26,61 @@ export function problemHeaders(error: DomainError): Record<string, string> {
   if (error.status === 401) headers['WWW-Authenticate'] = 'Key';
   if (error.code === 'unsupported_encoding') headers['Accept-Encoding'] = 'gzip, deflate, br, identity';
   return headers;
+}
+
+const codes = Object.keys(problemCodes) as ProblemCode[];
+const answered = new WeakMap<ServerResponse, ProblemCode>();
+
+export function problemCodeOf(response: ServerResponse): ProblemCode | undefined {
+  return answered.get(response);
+}
+
+/** What to answer for a thrown thing, whose cause only the log is told; undefined: an answer that had begun was cut. */
+export function toAnswer(
+  thrown: unknown,
+  { method, url }: IncomingMessage,
+  response: ServerResponse,
+  requestId: string,
+  logger: Logger,
+): DomainError | undefined {
+  const error = toDomainError(thrown);
+  if (error.code === 'internal_error') {
+    const path = url?.split('?', 1)[0];
+    const err = error.options.cause ?? error;
+    logger.error({ requestId, method, path, err }, 'a request failed unexpectedly');
+  }
+  if (!response.headersSent) return error;
+  if (!response.writableEnded) response.destroy();
+  return undefined;
+}
+
+/** Besides the header fields that are set already. A Buffer and its type: problem+json has no charset. */
+export function answerProblem(error: DomainError, target: string, response: ServerResponse): void {
+  answered.set(response, error.code);
+  const body = Buffer.from(JSON.stringify(toProblem(error, target.split('?', 1)[0]!)));
+  for (const [name, value] of Object.entries(problemHeaders(error))) response.setHeader(name, value);
+  response.setHeader('Content-Length', body.length);
+  response.statusCode = error.status;
+  response.end(body);
+}
+
+function toDomainError(thrown: unknown): DomainError {
+  const error = thrown instanceof DomainError ? thrown : databaseError(thrown);
+  if (error instanceof DomainError) return error;
+  const status = frameworkStatus(error);
+  if (status !== undefined && (status < 500 || status === 503)) {
+    // The first of a status in the table is the one that says the least.
+    const code = codes.find((one) => problemCodes[one].status === status) ?? 'bad_request';
+    return new DomainError(code, (error as Error).message, { status, cause: error });
+  }
+  const detail = 'The service failed to answer. The request id finds the reason in its log.';
+  return new DomainError('internal_error', detail, { cause: thrown });
+}
+
+/** The status of an error that Nest, Express or one of its parts means for the caller. */
+function frameworkStatus(error: unknown): number | undefined {
+  if (error instanceof HttpException) return error.getStatus();
+  if (error instanceof URIError) return 400;
+  const { expose, status } = (error ?? {}) as { expose?: unknown; status?: unknown };
+  return expose === true && typeof status === 'number' && status >= 400 ? status : undefined;
 }

@@ -14,17 +14,14 @@ interface Known {
 
 const known = new Map<Class<object>, Known>();
 
-/** What goes with a rule: the code of the problem that the caller is answered if it does not hold. */
+/** Goes with a rule: what the caller is answered if it does not hold. */
 export function problem(code: ProblemCode): { context: { code: ProblemCode } } {
   return { context: { code } };
 }
 
-/**
- * What a class makes of a query or of header fields, by its rules; throws the problem of the first that does not hold.
- * The same few texts come by the thousand, and to check them anew would take as long as to read a status.
- */
+/** A query or header fields by the rules of a class. Cached: to check them would take as long as to read a status. */
 export function validated<T extends object>(type: Class<T>, plain: object): Readonly<T> {
-  const { properties, instances } = knownOf(type);
+  const { properties, instances } = known.get(type) ?? learn(type);
   const picked: Record<string, unknown> = {};
   let key = '';
   for (const property of properties) {
@@ -34,23 +31,18 @@ export function validated<T extends object>(type: Class<T>, plain: object): Read
   }
   const cached = key.length > maxCachedLength ? undefined : instances.get(key, 0);
   if (cached !== undefined) return cached as T;
-  const instance = Object.freeze(validate(type, picked));
-  if (key.length <= maxCachedLength) instances.set(key, instance, Infinity);
+  const { instance, faults } = toInstance(type, picked);
+  const [fault] = faults;
+  if (fault !== undefined) {
+    const { code = 'bad_request' } = (fault.context ?? {}) as { code?: ProblemCode };
+    throw new DomainError(code, fault.message);
+  }
+  if (key.length <= maxCachedLength) instances.set(key, Object.freeze(instance), Infinity);
   return instance;
 }
 
-function validate<T extends object>(type: Class<T>, plain: object): T {
-  const { instance, faults } = toInstance(type, plain);
-  const [fault] = faults;
-  if (fault === undefined) return instance;
-  throw new DomainError((fault.context?.['code'] as ProblemCode | undefined) ?? 'bad_request', fault.message);
-}
-
-function knownOf(type: Class<object>): Known {
-  let entry = known.get(type);
-  if (entry === undefined) {
-    entry = { properties: ruledProperties(type), instances: new BoundedCache(maxCached) };
-    known.set(type, entry);
-  }
-  return entry;
+function learn(type: Class<object>): Known {
+  const learnt: Known = { properties: ruledProperties(type), instances: new BoundedCache(maxCached) };
+  known.set(type, learnt);
+  return learnt;
 }

@@ -1,6 +1,5 @@
 import { DomainError } from '../errors/domain-error.js';
 import { isDeeperThan } from '../tools/json-scanner.js';
-import { findBadEscape, findPointer } from './json-faults.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;
@@ -8,7 +7,7 @@ const maxDepth = 200;
 const maxPathLength = 500;
 
 export interface InputBody {
-  /** As the caller wrote it: numbers beyond 2^53, the order and spelling of its members are kept. */
+  /** As the caller wrote it: numbers beyond 2^53 and the spelling of its members are kept. */
   text: string;
   /** The same in UTF-8, without a byte order mark: going on with it saves encoding it anew. */
   bytes: Buffer;
@@ -42,10 +41,8 @@ function decode(body: Buffer): string {
 
 function parse(text: string): unknown {
   if (text.trim() === '') {
-    throw new DomainError(
-      'invalid_json',
-      'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.',
-    );
+    const detail = 'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.';
+    throw new DomainError('invalid_json', detail);
   }
   try {
     return JSON.parse(text);
@@ -65,27 +62,75 @@ function describe(message: string, length: number): string {
   return token === undefined ? 'it cannot be read' : `unexpected ${JSON.stringify(token)}`;
 }
 
+/** Something that an input may not hold. */
+interface Fault {
+  message: string;
+  /** A text, the name of a member, or a number. */
+  isIn(leaf: string | number): boolean;
+}
+
+const nul: Fault = {
+  message: 'contains a NUL character, which cannot be stored',
+  isIn: (leaf) => typeof leaf === 'string' && leaf.includes('\0'),
+};
+const halfPair: Fault = {
+  message: 'contains half of a surrogate pair, which is no character',
+  isIn: (leaf) => typeof leaf === 'string' && !leaf.isWellFormed(),
+};
+const tooLarge: Fault = {
+  message: 'is a number too large to hold',
+  isIn: (leaf) => typeof leaf === 'number' && !Number.isFinite(leaf),
+};
+
 /** What PostgreSQL cannot hold, or no JSON reader could give back, is refused before it is accepted. */
 function assertStorable(text: string, value: object): void {
-  switch (findBadEscape(text)) {
-    case 'nul':
-      throw refuse(
-        findPointer(value, (leaf) => typeof leaf === 'string' && leaf.includes('\0')) ?? '',
-        'contains a NUL character, which cannot be stored',
-      );
-    case 'surrogate':
-      throw refuse(
-        findPointer(value, (leaf) => typeof leaf === 'string' && !leaf.isWellFormed()) ?? '',
-        'contains half of a surrogate pair, which is no character',
-      );
-    case undefined:
-  }
-  const pointer = findPointer(value, (leaf) => typeof leaf === 'number' && !Number.isFinite(leaf));
-  if (pointer !== undefined) throw refuse(pointer, 'is a number too large to hold');
+  const escaped = findBadEscape(text);
+  const { message, isIn } = escaped ?? tooLarge;
+  const pointer = findPointer(value, isIn);
+  if (escaped !== undefined || pointer !== undefined) throw refuse(pointer ?? '', message);
 }
 
 function refuse(path: string, message: string): DomainError {
   const place = path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf('/', maxPathLength));
   const errors = [{ path: place.toWellFormed().replaceAll('\0', '\uFFFD'), message }];
   return new DomainError('invalid_input', `The input cannot be accepted: it ${message}.`, { errors });
+}
+
+/** In a valid JSON text, because a member that a later one of its name hides is stored with it. */
+function findBadEscape(text: string): Fault | undefined {
+  for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at)) {
+    if (text[at + 1] !== 'u') {
+      at += 2;
+      continue;
+    }
+    const unit = codeUnit(text, at);
+    at += 6;
+    if (unit === 0) return nul;
+    if (unit < 0xd800 || unit > 0xdfff) continue;
+    const next = text.startsWith('\\u', at) ? codeUnit(text, at) : 0;
+    if (unit > 0xdbff || next < 0xdc00 || next > 0xdfff) return halfPair;
+    at += 6;
+  }
+  return undefined;
+}
+
+function codeUnit(text: string, at: number): number {
+  return Number.parseInt(text.slice(at + 2, at + 6), 16);
+}
+
+/** JSON Pointer (RFC 6901) of the first leaf that `isBad`. Writes no paths down: a body may have five million. */
+function findPointer(value: unknown, isBad: (leaf: string | number) => boolean): string | undefined {
+  if (typeof value === 'string' || typeof value === 'number') return isBad(value) ? '' : undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const below = findPointer(value[index], isBad);
+      if (below !== undefined) return `/${index}${below}`;
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    for (const key of Object.keys(value)) {
+      const below = isBad(key) ? '' : findPointer((value as Record<string, unknown>)[key], isBad);
+      if (below !== undefined) return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}${below}`;
+    }
+  }
+  return undefined;
 }

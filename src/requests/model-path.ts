@@ -1,7 +1,4 @@
-/**
- * The model id of a submission's path. `%2F` separates like `/`: generated clients encode path parameters, and no
- * segment can hold a slash. undefined: the path is not even percent-encoded right.
- */
+/** `%2F` separates like `/`, as generated clients encode it. undefined: the path is not percent-encoded right. */
 export function modelIdOfPath(originalUrl: string): string | undefined {
   const path = originalUrl
     .split(/[?#]/, 1)[0]!

@@ -1,12 +1,24 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../auth/caller.js';
+import { assertMayUse, type Caller, mayUse } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { ProblemCode } from '../errors/problem-codes.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
+import { hint } from '../models/closest.js';
+import type { Model } from '../models/model.js';
+import { isModelId } from '../models/model-id.js';
+import { ModelsService } from '../models/models.service.js';
+import type { LogEntry } from '../queue/runs/run-log.js';
+import type { StatusRow } from '../queue/status-row.js';
+import { QueueService } from '../queue/queue.service.js';
+import { Retention } from '../queue/retention.js';
+import { isRequestId } from '../queue/submit/request-id.js';
+import { Submissions } from '../queue/submit/submissions.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
-import { requestUrls } from './request-urls.js';
-import { RequestsService } from './requests.service.js';
-import { toLogEntryView, toMetrics } from './status-view.js';
+import { parseInputBody } from './input-body.js';
+import { toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
 export interface SubmitCall {
   caller: Caller;
@@ -18,42 +30,51 @@ export interface SubmitCall {
   base: string;
 }
 
-export interface RequestCall {
-  caller: Caller | undefined;
-  requestId: string;
-}
-
-export interface ReadCall extends RequestCall {
-  /** As it came. */
-  query: object;
-}
-
-/** What the four calls answer, whichever door they came by: the fast path or the controller. */
+/** The rules of the four calls and their answers, whichever door they came by: the fast path or the controller. */
 @Injectable()
 export class RequestHandlers {
-  constructor(private readonly requests: RequestsService) {}
+  constructor(
+    private readonly models: ModelsService,
+    private readonly submissions: Submissions,
+    private readonly queue: QueueService,
+    private readonly retention: Retention,
+  ) {}
 
+  /** Resolves once the request is committed. */
   async submit({ caller, modelId, body, headers, base }: SubmitCall): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
-    const { id, replayed } = await this.requests.submit(caller, modelId, body, key);
-    const urls = requestUrls(base, id);
-    const fields = ['Location', urls.status_url];
+    const model = this.modelOf(caller, modelId);
+    const { text, bytes: input, value } = parseInputBody(body);
+    const errors = model.validate(value);
+    if (errors.length > 0) {
+      throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
+    }
+    const { expiresMs } = model;
+    const request = { modelId: model.id, keyId: caller.keyId, priority: 0, input, expiresMs };
+    const { id, replayed } =
+      key === undefined
+        ? { id: await this.submissions.submit(request), replayed: false }
+        : await this.submissions.submitOnce(request, { key, fingerprint: fingerprintOf(model.id, text) });
+    const queued = toQueuedRequest(base, id);
+    const fields = ['Location', queued.status_url];
     if (replayed) fields.push('Idempotent-Replayed', 'true');
-    return { status: 202, fields, body: JSON.stringify({ request_id: id, ...urls }) };
+    return { status: 202, fields, body: JSON.stringify(queued) };
   }
 
-  async status({ caller, requestId, query, base }: ReadCall & { base: string }): Promise<Reply> {
+  async status(caller: Caller | undefined, requestId: string, query: object, base: string): Promise<Reply> {
     const { logs } = validated(LogsQuery, query);
-    const view = await this.requests.status(caller, requestId, logs, base);
-    return { status: 200, body: JSON.stringify(view) };
+    const row = await this.find(caller, requestId);
+    const entries = logs ? await this.log(row) : undefined;
+    const position = row.state === 'IN_QUEUE' ? this.queue.position(row) : 0;
+    return { status: 200, body: JSON.stringify(toStatus({ row, position }, base, entries)) };
   }
 
-  async response({ caller, requestId, query }: ReadCall): Promise<Reply> {
+  async response(caller: Caller | undefined, requestId: string, query: object): Promise<Reply> {
     const { logs } = validated(LogsQuery, query);
-    const row = await this.requests.find(caller, requestId);
-    const output = await this.requests.output(row);
+    const row = await this.find(caller, requestId);
+    const output = await this.output(row);
     if (!logs) return { status: 200, body: output };
-    const entries = (await this.requests.log(row)).map(toLogEntryView);
+    const entries = (await this.log(row)).map(toLogEntry);
     // The output goes through as the text it is: parsing and writing it again could change its numbers.
     const body =
       `{"request_id":${JSON.stringify(row.id)},"status":"COMPLETED","response":${output},` +
@@ -61,8 +82,77 @@ export class RequestHandlers {
     return { status: 200, body };
   }
 
-  async cancel({ caller, requestId }: RequestCall): Promise<Reply> {
-    const status = await this.requests.cancel(caller, requestId);
-    return { status: status === 'CANCELLED' ? 200 : 202, body: JSON.stringify({ status }) };
+  async cancel(caller: Caller | undefined, requestId: string): Promise<Reply> {
+    const { id } = await this.find(caller, requestId);
+    switch (await this.queue.cancel(id)) {
+      case 'cancelled':
+      case 'already_cancelled':
+        return { status: 200, body: JSON.stringify({ status: 'CANCELLED' }) };
+      case 'requested':
+        return { status: 202, body: JSON.stringify({ status: 'CANCELLATION_REQUESTED' }) };
+      case 'already_completed': {
+        const extensions = { cancel_status: 'ALREADY_COMPLETED' };
+        const detail = 'The request has completed; there is nothing left to cancel.';
+        throw new DomainError('already_completed', detail, { extensions });
+      }
+      case 'unknown':
+        throw unknownRequest();
+    }
   }
+
+  /** A request that is not the caller's is as unknown as one that never was. */
+  async find(caller: Caller | undefined, requestId: string): Promise<StatusRow> {
+    if (!isRequestId(requestId)) throw unknownRequest();
+    const row = await this.queue.status(requestId);
+    if (row === undefined) throw this.retention.mayHaveRemoved(requestId) ? gone() : unknownRequest();
+    if (caller !== undefined && caller.keyId !== row.keyId) throw unknownRequest();
+    if (this.retention.isOver(row)) throw gone();
+    return row;
+  }
+
+  private modelOf(caller: Caller, modelId: string | undefined): Model {
+    if (modelId !== undefined) assertMayUse(caller, modelId);
+    const model = modelId === undefined ? undefined : this.models.get(modelId);
+    if (model === undefined) throw this.unknownModel(caller, modelId);
+    return model;
+  }
+
+  /** Suggests only what the caller may use: a key is told of no other models. */
+  private unknownModel(caller: Caller, modelId = ''): DomainError {
+    const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
+    const name = isModelId(modelId) ? `model "${modelId}"` : 'such model';
+    return new DomainError('unknown_model', `There is no ${name} here${hint(modelId, usable) || '.'}`);
+  }
+
+  private log({ id, state, lastEventId }: StatusRow): Promise<LogEntry[]> {
+    return state === 'IN_QUEUE' ? Promise.resolve([]) : this.queue.log(id, 0, lastEventId);
+  }
+
+  /** The model's output as JSON text; throws what the request ended with when that is no success. */
+  private async output({ id, state, error }: StatusRow): Promise<string> {
+    if (state !== 'COMPLETED') {
+      const detail = 'The request has not completed yet. Ask its status_url, then come back.';
+      throw new DomainError('not_completed', detail, { retryAfterSeconds: 1 });
+    }
+    if (error !== null) {
+      const { code, message, status, timestamp, details } = error;
+      throw new DomainError(code as ProblemCode, message, { status, timestamp, details });
+    }
+    const output = await this.queue.output(id);
+    if (output === null) throw gone();
+    return output;
+  }
+}
+
+/** Two submissions are the same request when model and body are. */
+function fingerprintOf(modelId: string, body: string): Buffer {
+  return createHash('sha256').update(modelId).update('\n').update(body).digest();
+}
+
+function gone(): DomainError {
+  return new DomainError('gone', 'The request was kept as long as its model keeps requests, and is gone.');
+}
+
+function unknownRequest(): DomainError {
+  return new DomainError('unknown_request', 'There is no such request, or it belongs to another key.');
 }

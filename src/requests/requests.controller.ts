@@ -1,72 +1,66 @@
-import { Controller, Get, Header, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BaseUrl } from '../http/base-url.js';
+import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.decorator.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { modelIdOfPath } from './model-path.js';
-import { ApiCancel } from './openapi/api-cancel.js';
-import { ApiFetchResponse } from './openapi/api-fetch-response.js';
-import { ApiStatus } from './openapi/api-status.js';
-import { ApiSubmit } from './openapi/api-submit.js';
+import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
 
-/**
- * The routes of requests. Submissions and statuses mostly come by `FastPath` instead, which runs the same gate and the
- * same handlers: a change belongs there, in `RequestHandlers`.
- */
+/** Submissions and statuses mostly come by `FastPath`, with the same gate: what they do belongs in `RequestHandlers`. */
+@ApiTags('Requests')
 @Controller('v1/queue')
 export class RequestsController {
   constructor(
     private readonly handlers: RequestHandlers,
     private readonly bodies: BodyReader,
-    private readonly bases: BaseUrl,
+    private readonly addresses: ClientAddress,
   ) {}
 
-  @Get('requests/:requestId/status')
+  @Get('requests/:request_id/status')
   @ApiStatus()
   @Limited('read')
-  @Header('Cache-Control', 'no-store')
   async status(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const base = this.bases.of(request);
-    sendReply(response, await this.handlers.status({ caller, requestId, query, base }));
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, await this.handlers.status(caller, requestId, query, base));
   }
 
-  @Get('requests/:requestId')
+  @Get('requests/:request_id')
   @ApiFetchResponse()
   @Limited('read')
-  @Header('Cache-Control', 'no-store')
   async response(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: LogsQuery,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.response({ caller, requestId, query }));
+    sendReply(response, await this.handlers.response(caller, requestId, query));
   }
 
-  @Put('requests/:requestId/cancel')
+  @Put('requests/:request_id/cancel')
   @ApiCancel()
   @Limited('cancel')
   async cancel(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.cancel({ caller, requestId }));
+    sendReply(response, await this.handlers.cancel(caller, requestId));
   }
 
-  @Post('*path')
+  @Post('*model_id')
   @ApiSubmit()
   @Limited('submit')
   async submit(
@@ -77,7 +71,7 @@ export class RequestsController {
   ): Promise<void> {
     const body = await this.bodies.read(request, response);
     const modelId = modelIdOfPath(request.originalUrl);
-    const base = this.bases.of(request);
+    const base = this.addresses.baseUrl(request);
     sendReply(response, await this.handlers.submit({ caller, modelId, body, headers, base }));
   }
 }

@@ -5,12 +5,11 @@ import { LimitsModule } from '../limits/limits.module.js';
 import { FastPath } from './fast-path.js';
 import { RequestHandlers } from './request-handlers.js';
 import { RequestsController } from './requests.controller.js';
-import { RequestsService } from './requests.service.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
-  providers: [FastPath, RequestHandlers, RequestsService],
-  exports: [RequestsService],
+  providers: [FastPath, RequestHandlers],
+  exports: [RequestHandlers],
 })
 export class RequestsModule {}

@@ -1,67 +1,63 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
-import { requestUrls, type RequestUrls } from './request-urls.js';
+import type * as dto from './dto/answers.dto.js';
 
-export interface LogEntryView {
-  message: string;
-  level: string;
-  source: string;
-  timestamp: string;
-}
-
-export interface ErrorView {
-  code: string;
-  message: string;
-  timestamp: string;
-  details?: unknown;
-}
-
-export interface StatusView extends RequestUrls {
-  status: StatusRow['state'];
-  request_id: string;
-  queue_position?: number;
-  metrics: { queue_time?: number; inference_time?: number | null };
-  logs?: LogEntryView[];
-  success?: boolean;
-  error?: ErrorView | null;
-}
-
-export interface StatusParts {
+/** A request's row and its position, as of one moment. */
+export interface Snapshot {
   row: StatusRow;
-  base: string;
-  /** Only read while the request waits. */
-  position: () => number;
-  /** undefined: the caller did not ask for logs. */
-  logs?: LogEntry[] | undefined;
+  /** 0 unless it waits. */
+  position: number;
 }
 
-/** The one place where a status object gets its shape. */
-export function toStatusView({ row, base, position, logs }: StatusParts): StatusView {
-  const urls = requestUrls(base, row.id);
-  const view: StatusView = { status: row.state, request_id: row.id, ...urls, metrics: toMetrics(row) };
-  if (row.state === 'IN_QUEUE') view.queue_position = position();
-  if (logs !== undefined) view.logs = row.state === 'IN_QUEUE' ? [] : logs.map(toLogEntryView);
+type Metrics = Partial<dto.FinalMetricsDto>;
+/** In any of the three states. */
+type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metrics'>> & { metrics: Metrics };
+
+/** The one place where a status object gets its shape. No `logs`: the caller did not ask for them. */
+export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEntry[]): Status {
+  const status: Status = { status: row.state, ...toQueuedRequest(base, row.id), metrics: toMetrics(row) };
+  if (row.state === 'IN_QUEUE') status.queue_position = position;
+  if (logs !== undefined) status.logs = logs.map(toLogEntry);
   if (row.state === 'COMPLETED') {
-    view.success = row.outcome === 'succeeded';
-    view.error = row.error === null ? null : toErrorView(row.error);
+    status.success = row.outcome === 'succeeded';
+    status.error = row.error && toError(row.error);
   }
-  return view;
+  return status;
+}
+
+export function toQueuedRequest(
+  base: string,
+  request_id: string,
+): Record<keyof dto.QueuedRequestDto, string> {
+  const response_url = `${base}/v1/queue/requests/${request_id}`;
+  return {
+    request_id,
+    response_url,
+    status_url: `${response_url}/status`,
+    cancel_url: `${response_url}/cancel`,
+  };
 }
 
 /** Seconds with milliseconds. */
-export function toMetrics({ state, queueMs, inferenceMs }: StatusRow): StatusView['metrics'] {
+export function toMetrics({ state, queueMs, inferenceMs }: StatusRow): Metrics {
   if (state === 'IN_QUEUE') return {};
   const queue_time = seconds(queueMs ?? 0);
   if (state === 'IN_PROGRESS') return { queue_time };
   return { queue_time, inference_time: inferenceMs === null ? null : seconds(inferenceMs) };
 }
 
-export function toLogEntryView({ message, level, source, at }: LogEntry): LogEntryView {
+export function toLogEntry({ message, level, source, at }: LogEntry): dto.LogEntryDto {
   return { message, level, source, timestamp: at.toISOString() };
 }
 
-function toErrorView({ code, message, timestamp, details }: NonNullable<StatusRow['error']>): ErrorView {
-  return { code, message, timestamp, ...(details === undefined ? {} : { details }) };
+/** Without its HTTP status. */
+function toError({
+  code,
+  message,
+  timestamp,
+  details,
+}: NonNullable<StatusRow['error']>): dto.RequestErrorDto {
+  return { code, message, timestamp, details };
 }
 
 function seconds(ms: number): number {

@@ -4,11 +4,6 @@ import { NEVER, Subject, of } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { keepAlive } from './keep-alive.js';
 
-interface Reader {
-  writableNeedDrain: boolean;
-  destroyed: boolean;
-}
-
 /** Runs `scenario` in virtual time, where a minute passes at once. */
 function inVirtualTime(scenario: (pass: (ms: number, then: () => void) => void) => void): void {
   new TestScheduler((actual, expected) => expect(actual).toEqual(expected)).run(({ cold }) => {
@@ -16,9 +11,9 @@ function inVirtualTime(scenario: (pass: (ms: number, then: () => void) => void) 
   });
 }
 
-function client(): Reader & Response {
+function client(): Response & { writableNeedDrain: boolean; destroyed: boolean } {
   const reader = { writableNeedDrain: false, destroyed: false, destroy: () => (reader.destroyed = true) };
-  return reader as unknown as Reader & Response;
+  return reader as unknown as ReturnType<typeof client>;
 }
 
 it('passes messages on at once and ends with them', () => {

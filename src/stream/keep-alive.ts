@@ -1,12 +1,6 @@
 import type { MessageEvent } from '@nestjs/common';
 import type { Response } from 'express';
-import {
-  type MonoTypeOperatorFunction,
-  Observable,
-  type Subscriber,
-  type Subscription,
-  interval,
-} from 'rxjs';
+import { type MonoTypeOperatorFunction, Observable, type Subscription, interval } from 'rxjs';
 
 /** Proxies drop connections that are silent for longer. */
 const keepAliveMs = 15_000;
@@ -14,41 +8,27 @@ const keepAliveMs = 15_000;
 const patienceBeats = 4;
 
 /** One beat for all streams, each of which costs it a place in a set and no subscription. */
-const streams = new Set<KeptAlive>();
+const streams = new Set<() => void>();
 let beats: Subscription | undefined;
 
 /** Adds a comment line every 15 s, and drops a client that has stopped reading. */
 export function keepAlive(response: Response): MonoTypeOperatorFunction<MessageEvent> {
   return (messages) =>
     new Observable((subscriber) => {
-      subscriber.add(new KeptAlive(response, subscriber));
-      subscriber.add(messages.subscribe(subscriber));
+      let stuckBeats = 0;
+      const beat = (): void => {
+        stuckBeats = response.writableNeedDrain ? stuckBeats + 1 : 0;
+        if (stuckBeats >= patienceBeats) response.destroy();
+        else if (stuckBeats === 0) subscriber.next({ comment: 'keep-alive' });
+      };
+      streams.add(beat);
+      beats ??= interval(keepAliveMs).subscribe(() => streams.forEach((stream) => stream()));
+      messages.subscribe(subscriber);
+      return () => {
+        streams.delete(beat);
+        if (streams.size > 0) return;
+        beats?.unsubscribe();
+        beats = undefined;
+      };
     });
-}
-
-class KeptAlive {
-  private stuckBeats = 0;
-
-  constructor(
-    private readonly response: Response,
-    private readonly subscriber: Subscriber<MessageEvent>,
-  ) {
-    streams.add(this);
-    beats ??= interval(keepAliveMs).subscribe(() => {
-      for (const stream of streams) stream.beat();
-    });
-  }
-
-  unsubscribe(): void {
-    streams.delete(this);
-    if (streams.size > 0) return;
-    beats?.unsubscribe();
-    beats = undefined;
-  }
-
-  private beat(): void {
-    this.stuckBeats = this.response.writableNeedDrain ? this.stuckBeats + 1 : 0;
-    if (this.stuckBeats >= patienceBeats) this.response.destroy();
-    else if (this.stuckBeats === 0) this.subscriber.next({ comment: 'keep-alive' });
-  }
 }

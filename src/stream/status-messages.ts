@@ -1,8 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
-import type { StatusRow } from '../queue/status-row.js';
-import type { Snapshot } from './status-sources.js';
+import type { Snapshot } from '../requests/status-view.js';
 
 export interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;
@@ -59,10 +58,11 @@ class StatusMessages implements Observer<Snapshot> {
     const { readLog } = this.options;
     try {
       for (let snapshot; !this.subscriber.closed && (snapshot = this.waiting?.shift()) !== undefined;) {
+        const { state, lastEventId } = snapshot.row;
         if (readLog === undefined) this.send(snapshot, undefined);
-        else if (this.hasLog(snapshot.row))
-          this.send(snapshot, await readLog(this.sentUpTo, snapshot.row.lastEventId));
-        else this.send(snapshot, []);
+        // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
+        else if (state === 'IN_QUEUE' || lastEventId <= this.sentUpTo) this.send(snapshot, []);
+        else this.send(snapshot, await readLog(this.sentUpTo, lastEventId));
       }
       this.waiting = undefined; // or ten thousand streams keep the room that each needed once
       if (this.ended) this.subscriber.complete();
@@ -75,30 +75,15 @@ class StatusMessages implements Observer<Snapshot> {
   }
 
   private send(snapshot: Snapshot, logs: LogEntry[] | undefined): void {
-    const { readLog, render } = this.options;
-    // A request that waits shows no log: what its last attempt said is carried when it runs or has ended.
-    if (readLog === undefined || snapshot.row.state !== 'IN_QUEUE')
-      this.sentUpTo = Math.max(this.sentUpTo, snapshot.row.lastEventId);
-    if (
-      this.sent !== undefined &&
-      looksLike(snapshot, this.sent) &&
-      (logs === undefined || logs.length === 0)
-    )
-      return;
+    const { state, lastEventId } = snapshot.row;
+    if (logs === undefined || state !== 'IN_QUEUE') this.sentUpTo = Math.max(this.sentUpTo, lastEventId);
+    if (looksLike(snapshot, this.sent) && (logs?.length ?? 0) === 0) return;
     this.sent = snapshot;
-    this.subscriber.next({ id: String(this.sentUpTo), data: render(snapshot, logs) });
-  }
-
-  private hasLog(row: StatusRow): boolean {
-    return row.state !== 'IN_QUEUE' && row.lastEventId > this.sentUpTo;
+    this.subscriber.next({ id: String(this.sentUpTo), data: this.options.render(snapshot, logs) });
   }
 }
 
 /** Whether a status object would read the same, save for its logs. A state is left before it comes again. */
-function looksLike(one: Snapshot, other: Snapshot): boolean {
-  return (
-    one.row.state === other.row.state &&
-    one.row.attempt === other.row.attempt &&
-    one.position === other.position
-  );
+function looksLike({ row, position }: Snapshot, other: Snapshot | undefined): boolean {
+  return row.state === other?.row.state && row.attempt === other.row.attempt && position === other.position;
 }

@@ -1,6 +1,6 @@
 import type { QueueService } from '../queue/queue.service.js';
 import type { StatusRow } from '../queue/status-row.js';
-import { StatusSources } from './status-sources.js';
+import { StatusSources, stepsBetween } from './status-sources.js';
 
 const { jest } = import.meta;
 const streams = 12_000;
@@ -34,4 +34,39 @@ it('sends 5,000 positions a second at most, and each in its turn', async () => {
   expect(Math.max(...perSecond)).toBe(5_000);
   expect(new Set(received.values())).toEqual(new Set([0]));
   sources.closeAll();
+});
+
+function row(state: StatusRow['state'], attempt: number, lastEventId = attempt * 10): StatusRow {
+  const end =
+    state === 'COMPLETED' ? { outcome: 'failed', error: { code: 'model_error' }, completedAtMs: 1 } : {};
+  return { state, attempt, lastEventId, queueMs: 5, ...end } as StatusRow;
+}
+
+type Point = [state: StatusRow['state'], attempt: number];
+
+it.each<[string, Point, Point, string[]]>([
+  ['it waits on', ['IN_QUEUE', 0], ['IN_QUEUE', 0], []],
+  ['it starts', ['IN_QUEUE', 0], ['IN_PROGRESS', 1], []],
+  ['it ends', ['IN_PROGRESS', 1], ['COMPLETED', 1], []],
+  ['it is handed back', ['IN_PROGRESS', 1], ['IN_QUEUE', 1], []],
+  ['it is cancelled in the queue', ['IN_QUEUE', 1], ['COMPLETED', 1], []],
+  ['it ran in between', ['IN_QUEUE', 0], ['COMPLETED', 1], ['IN_PROGRESS 1']],
+  ['it ran and is to run again', ['IN_QUEUE', 0], ['IN_QUEUE', 1], ['IN_PROGRESS 1']],
+  ['its next run has started', ['IN_PROGRESS', 1], ['IN_PROGRESS', 2], ['IN_QUEUE 1']],
+  ['its next run has ended', ['IN_PROGRESS', 1], ['COMPLETED', 2], ['IN_QUEUE 1', 'IN_PROGRESS 2']],
+  ['it ran twice', ['IN_QUEUE', 3], ['COMPLETED', 5], ['IN_PROGRESS 4', 'IN_QUEUE 4', 'IN_PROGRESS 5']],
+])('%s', (_, from, to, between) => {
+  const steps = stepsBetween(row(...from), row(...to));
+  expect(steps.map(({ state, attempt }) => `${state} ${attempt}`)).toEqual(between);
+});
+
+it('says nothing of the end before the end', () => {
+  const [step] = stepsBetween(row('IN_QUEUE', 0, 3), row('COMPLETED', 1, 9));
+  expect(step).toMatchObject({ outcome: null, error: null, completedAtMs: null, queueMs: 5 });
+});
+
+it('gives each its own id, after the last and before the next', () => {
+  // 4 started, 5 requeued, 6 started, 7 completed
+  const steps = stepsBetween(row('IN_QUEUE', 0, 3), row('COMPLETED', 2, 7));
+  expect(steps.map(({ lastEventId }) => lastEventId)).toEqual([4, 5, 6]);
 });

@@ -4,24 +4,17 @@ import { Observable, Subject } from 'rxjs';
 import type { StatusRow } from '../queue/status-row.js';
 import { type QueueChanges, queueChanges } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
-import { stepsBetween } from './steps-between.js';
+import type { Snapshot } from '../requests/status-view.js';
 
-/** A request's row and its position, as of one moment. */
-export interface Snapshot {
-  row: StatusRow;
-  /** 0 unless it waits. */
-  position: number;
-}
-
-interface Source {
-  readonly subject: Subject<Snapshot>;
-  latest: Snapshot;
-  /** As `performance.now()`. */
-  sentAt: number;
-  watchers: number;
+class Source {
+  readonly subject = new Subject<Snapshot>();
+  sentAt = performance.now();
+  watchers = 1;
   /** A read is under way; another is due after it. */
-  reading: boolean;
-  stale: boolean;
+  reading = false;
+  stale = false;
+
+  constructor(public latest: Snapshot) {}
 }
 
 /** Positions are sent at most this often… */
@@ -39,7 +32,7 @@ const refreshEveryMs = 20_000;
 export class StatusSources {
   private readonly sources = new Map<string, Source>();
   private ticker: NodeJS.Timeout | undefined;
-  /** In this round every source is read again. */
+  /** This round reads every source again. */
   private refreshes = false;
   private refreshedAt = 0;
   private round = this.sources.entries();
@@ -51,14 +44,12 @@ export class StatusSources {
 
   @OnEvent(queueChanges)
   refreshChanged({ changed, missed }: QueueChanges): void {
-    for (const id of changed ?? []) {
+    for (const id of missed === true ? this.sources.keys() : (changed ?? [])) {
       const source = this.sources.get(id);
       if (source !== undefined) void this.refresh(id, source);
     }
-    if (missed === true) for (const [id, source] of this.sources) void this.refresh(id, source);
   }
 
-  /** How many requests are watched now. */
   get size(): number {
     return this.sources.size;
   }
@@ -87,14 +78,7 @@ export class StatusSources {
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
       return known;
     }
-    const source: Source = {
-      subject: new Subject<Snapshot>(),
-      latest: this.snapshot(row),
-      sentAt: performance.now(),
-      watchers: 1,
-      reading: false,
-      stale: false,
-    };
+    const source = new Source(this.snapshot(row));
     this.sources.set(row.id, source);
     this.ticker ??= setInterval(() => this.tick(), stepMs);
     // The row was read before the source was registered: what changed in between is read now.
@@ -176,4 +160,21 @@ export class StatusSources {
     this.emit(source, row);
     return true;
   }
+}
+
+/**
+ * The states between two reads, oldest first: a run of a few milliseconds starts and ends between them. Each change of
+ * state is an event, so the ids count back from the newest: none steps over one that a stream has not shown.
+ */
+export function stepsBetween(from: StatusRow, to: StatusRow): StatusRow[] {
+  const steps: StatusRow[] = [];
+  let { state, attempt } = from;
+  while (attempt < to.attempt) {
+    const waited = state === 'IN_QUEUE';
+    state = waited ? 'IN_PROGRESS' : 'IN_QUEUE';
+    if (waited) attempt++;
+    if (attempt === to.attempt && state === to.state) break;
+    steps.push({ ...to, state, attempt, outcome: null, error: null, completedAtMs: null });
+  }
+  return steps.map((step, index) => ({ ...step, lastEventId: to.lastEventId - (steps.length - index) }));
 }

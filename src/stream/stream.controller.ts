@@ -1,39 +1,54 @@
 import { Controller, Headers, type MessageEvent, Param, Query, Req, Res, Sse } from '@nestjs/common';
+import { ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt } from 'class-validator';
 import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
-import { BaseUrl } from '../http/base-url.js';
+import { ClientAddress } from '../http/client-address.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Limited } from '../limits/limited.decorator.js';
 import { useCacheControl } from '../internals/cache-control.js';
 import { validated } from '../http/validated.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';
-import { RequestsService } from '../requests/requests.service.js';
-import { toStatusView } from '../requests/status-view.js';
+import { RequestHandlers } from '../requests/request-handlers.js';
+import { toStatus } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
 import { ApiStatusStream } from './api-status-stream.js';
-import { StreamHeaders } from './stream.headers.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;
 
+class StreamHeaders {
+  @ApiPropertyOptional({
+    name: 'Last-Event-ID',
+    type: String,
+    description: 'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
+  })
+  // What is no id of ours, the stream begins anew for, as for one of another request.
+  @Transform(({ value }: { value: string }) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))
+  @IsInt()
+  'last-event-id': number | undefined;
+}
+
+@ApiTags('Stream')
 @Controller('v1/queue')
 export class StreamController {
   constructor(
-    private readonly requests: RequestsService,
+    private readonly requests: RequestHandlers,
     private readonly queue: QueueService,
     private readonly sources: StatusSources,
-    private readonly bases: BaseUrl,
+    private readonly addresses: ClientAddress,
   ) {}
 
-  @Sse('requests/:requestId/status/stream', { maxPendingDataLength })
+  @Sse('requests/:request_id/status/stream', { maxPendingDataLength })
   @ApiStatusStream()
   @Limited('read')
   async stream(
-    @Param('requestId') requestId: string,
+    @Param('request_id') requestId: string,
     @Query() query: LogsQuery,
     @Headers() headers: StreamHeaders,
     @CurrentCaller() caller: Caller | undefined,
@@ -51,15 +66,12 @@ export class StreamController {
       return EMPTY;
     }
     useCacheControl(response, 'no-cache, no-transform');
-    const base = this.bases.of(request);
+    const base = this.addresses.baseUrl(request);
     return statusMessages({
       snapshots: this.sources.watch(row),
       after: after ?? 0,
       readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
-      render: (snapshot, entries) =>
-        JSON.stringify(
-          toStatusView({ row: snapshot.row, base, position: () => snapshot.position, logs: entries }),
-        ),
+      render: (snapshot, entries) => JSON.stringify(toStatus(snapshot, base, entries)),
     }).pipe(keepAlive(response));
   }
 }

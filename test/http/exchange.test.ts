@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { AccessLog } from '../../src/http/access-log.js';
-import { Exchange } from '../../src/http/exchange.js';
+import { Exchange } from '../../src/requests/fast-path.js';
 import { until } from '../support/index.js';
 
 type Line = Record<string, unknown>;

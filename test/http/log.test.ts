@@ -84,10 +84,7 @@ test('exchanges that end in the same turn are written together, a line each', as
   const log = new AccessLog(pino({ level: 'info' }, { write: (lines: string) => void written.push(lines) }));
   const responses = ['first', 'second'].map((requestId) => {
     const response = Object.assign(new EventEmitter(), { statusCode: 200, writableFinished: true });
-    log.follow({ method: 'GET' } as IncomingMessage, response as unknown as ServerResponse, '/', () => ({
-      requestId,
-      code: undefined,
-    }));
+    log.follow({ method: 'GET' } as IncomingMessage, response as unknown as ServerResponse, '/', requestId);
     return response;
   });
   for (const response of responses) response.emit('close');

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { answerConnectionErrors } from '../../src/http/connection-errors.js';
-import { limitServer } from '../../src/http/server-limits.js';
 import { exchange, type ProbeApp, startProbeApp } from '../support/http-probe-app.js';
 
 let probe: ProbeApp;
@@ -56,7 +55,12 @@ test('a client that leaves in the middle of its body does no harm', async () => 
 
 test('half a request is answered with 408 and hung up on', async () => {
   const server = createServer();
-  limitServer(server, { keepAliveMs: 100, headersMs: 100, requestMs: 200, checkMs: 20 });
+  Object.assign(server, {
+    keepAliveTimeout: 100,
+    headersTimeout: 100,
+    requestTimeout: 200,
+    connectionsCheckingInterval: 20,
+  });
   answerConnectionErrors(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -105,7 +105,7 @@ export async function startProbeApp(settings: Partial<Config> = {}): Promise<Pro
     bufferLogs: true,
     abortOnError: false,
   });
-  configureHttp(app, config);
+  configureHttp(app);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   return { app, url: `http://127.0.0.1:${port}`, raw: (text) => exchange(port, text) };

@@ -1,20 +1,60 @@
 import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { completeOperations, operationsOf } from './complete-operations.js';
-import type { PathItem } from './document-types.js';
-import { openApiDescription } from './description.js';
-import { headerComponents } from './headers.js';
+import { completeOperations } from './operations.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
+import { headerComponents } from './responses.js';
 
 const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
+
+/** The first thing a reader of /docs sees; Markdown. */
+const description = `
+A queue for AI model requests that take longer than one wants to keep a connection open. Submit a request and get
+its id and URLs at once; poll or stream its status; fetch the response when it is COMPLETED.
+
+## Quick start
+
+\`\`\`sh
+# 1. Submit. The answer has the request's id and its URLs.
+curl -d '{"prompt": "a spiral"}' -H "Authorization: Key $KEY" http://127.0.0.1:3000/v1/queue/demo/image/fractal
+
+# 2. Follow the status until it is COMPLETED.
+curl -N http://127.0.0.1:3000/v1/queue/requests/$ID/status/stream?logs=1
+
+# 3. Fetch the response.
+curl http://127.0.0.1:3000/v1/queue/requests/$ID
+\`\`\`
+
+## Keys
+
+Submitting needs an API key: \`Authorization: Key <key>\` or \`Authorization: Bearer <key>\`. A request's id cannot be
+guessed, so by default whoever knows it may read and cancel the request without a key. A key that is sent must be
+valid and must own the request. An installation with \`REQUEST_ACCESS=key\` demands it everywhere.
+
+## Errors
+
+Every error is \`application/problem+json\` (RFC 9457). Decide by its \`code\`, which is stable; all of them are listed
+at [/docs/errors](/docs/errors), with what to do next. Wait for \`Retry-After\` seconds where it is sent, otherwise back off exponentially.
+Unknown routes answer 404 \`not_found\`, known ones under another method 405 \`method_not_allowed\` with \`Allow\`,
+and what is no readable HTTP 400, 408 or 431 \`bad_request\`.
+
+## Rate limits
+
+By default 10 submissions a second and 100 a minute; 100 and 1,800 of everything else. Both windows hold at once, per
+key, or per address where no key is sent. Over either: 403 \`rate_limited\` (429 where \`RATE_LIMIT_STATUS\` says so).
+
+## Conventions
+
+Every answer carries \`X-Request-Id\`. A trailing slash makes no difference. Members that are not described here may be
+added to any object at any time; clients are to ignore what they do not know.
+`.trim();
 
 /** The API as OpenAPI 3.1. The same for every installation: nothing in it depends on settings. */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Now Serving')
-    .setDescription(openApiDescription)
+    .setDescription(description)
     .setVersion(version)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'The service that this description came from')
@@ -55,36 +95,14 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     headers: headerComponents,
   };
   completeOperations(document);
-  renameParameters(document);
-  showFirst('submit', document);
+  showFirst('/v1/queue/{model_id}', document);
   return document;
 }
 
-/** What Express and Node spell in their own way, as the reader of the API knows it. */
-function renameParameters(document: OpenAPIObject): void {
-  const names: Record<string, string> = {
-    path: 'model_id',
-    requestId: 'request_id',
-    'last-event-id': 'Last-Event-ID',
-  };
-  document.paths = Object.fromEntries(
-    Object.entries(document.paths).map(([path, item]) => [
-      path.replace(/\{\*?(\w+)\}/g, (_match, name: string) => `{${names[name] ?? name}}`),
-      item,
-    ]),
-  );
-  for (const operation of Object.values(document.paths).flatMap(operationsOf)) {
-    for (const parameter of operation.parameters ?? []) {
-      if ('name' in parameter) parameter.name = names[parameter.name] ?? parameter.name;
-    }
-  }
-}
-
 /** Express has to try the wildcard last; a reader begins with it. */
-function showFirst(operationId: string, document: OpenAPIObject): void {
-  const rank = (item: PathItem): number => (operationsOf(item)[0]?.operationId === operationId ? 0 : 1);
-  const paths = Object.entries(document.paths).sort(([, a], [, b]) => rank(a) - rank(b));
-  document.paths = Object.fromEntries(paths);
+function showFirst(wild: string, document: OpenAPIObject): void {
+  const { [wild]: first, ...others } = document.paths;
+  document.paths = { [wild]: first!, ...others };
 }
 
 /** Beside src when run from the sources, beside dist when built. */

@@ -1,19 +1,21 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { SwaggerModule } from '@nestjs/swagger';
+import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Application, NextFunction, Request, Response } from 'express';
-import { BaseUrl } from '../base-url.js';
+import { ClientAddress } from '../client-address.js';
 import { buildOpenApi } from './build-openapi.js';
 import { errorReference, viewport } from './error-reference.js';
-import { servedDocument } from './served-document.js';
+import { operationsOf } from './operations.js';
+import type { Operation } from './responses.js';
 
-/**
- * Serves /docs, /docs/errors and /openapi.json, all from this machine. The document is made when first asked for;
- * `models` are the ids of those that it offers.
- */
+/** As the committed description has them, which is the same for every installation. */
+const exampleBase = 'http://127.0.0.1:3000';
+const exampleModel = 'demo/image/fractal';
+
+/** Serves /docs, /docs/errors and /openapi.json, all from this machine; made when first asked for. */
 export function serveDocs(app: NestExpressApplication, models: readonly string[]): void {
   const page = errorReference();
   const express: Application = app.getHttpAdapter().getInstance();
-  const bases = app.get(BaseUrl);
+  const addresses = app.get(ClientAddress);
   express.get('/docs/errors', (_request, response) => {
     response.type('text/html').send(page);
   });
@@ -29,7 +31,7 @@ export function serveDocs(app: NestExpressApplication, models: readonly string[]
       requestInterceptor: completeKey,
     },
     patchDocumentOnRequest: (request, _response, document) =>
-      servedDocument(document, bases.of(request as Request), models),
+      servedDocument(document, addresses.baseUrl(request as Request), models),
   });
 }
 
@@ -41,12 +43,34 @@ function fitToScreen(_request: Request, response: Response, next: NextFunction):
   next();
 }
 
-/**
- * Runs in the browser, from its source text: it may use nothing outside itself.
- * A key that was entered under Authorize without its scheme gets one.
- */
+/** Gives a key that was entered without its scheme one. Runs in the browser, from its source text alone. */
 function completeKey(request: { headers: Record<string, string> }): object {
   const key = (request.headers['Authorization'] ?? '').trim();
   if (/^\S+$/.test(key)) request.headers['Authorization'] = `Key ${key}`;
   return request;
+}
+
+/** The description as this installation serves it: with its own address, and its own models to choose from. */
+function servedDocument(document: OpenAPIObject, base: string, models: readonly string[]): OpenAPIObject {
+  const inJson = JSON.stringify(base).slice(1, -1);
+  const served = JSON.parse(JSON.stringify(document).replaceAll(exampleBase, () => inJson)) as OpenAPIObject;
+  const [first] = models;
+  if (first === undefined) return served;
+  const shown = models.includes(exampleModel) ? exampleModel : first;
+  served.info.description = served.info.description!.replaceAll(exampleModel, () => shown);
+  for (const operation of operationsOf(served)) {
+    if (operation.operationId === 'submit') offerModels(operation, shown, models);
+  }
+  return served;
+}
+
+function offerModels(operation: Operation, shown: string, models: readonly string[]): void {
+  for (const parameter of operation.parameters ?? []) {
+    if (!('name' in parameter) || parameter.name !== 'model_id') continue;
+    parameter.schema = { type: 'string', enum: [...models], example: shown };
+  }
+  const { requestBody } = operation;
+  const body = requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
+  if (body === undefined || shown === exampleModel) return;
+  body.examples = { input: { summary: `An input of ${shown}`, value: { prompt: 'a spiral of light' } } };
 }

@@ -9,9 +9,9 @@ const common = {
   cancel_url: `${responseUrl}/cancel`,
 };
 
-export const inQueueExample = { status: 'IN_QUEUE', ...common, metrics: {}, queue_position: 0 };
+export const inQueue = { status: 'IN_QUEUE', ...common, metrics: {}, queue_position: 0 };
 
-export const inProgressExample = {
+export const inProgress = {
   status: 'IN_PROGRESS',
   ...common,
   metrics: { queue_time: 0.042 },
@@ -25,7 +25,7 @@ export const inProgressExample = {
   ],
 };
 
-export const completedExample = {
+export const completed = {
   status: 'COMPLETED',
   ...common,
   metrics: { queue_time: 0.042, inference_time: 2.513 },
@@ -33,8 +33,8 @@ export const completedExample = {
   error: null,
 };
 
-export const failedExample = {
-  ...completedExample,
+export const failed = {
+  ...completed,
   success: false,
   error: {
     code: 'model_error',
@@ -44,7 +44,7 @@ export const failedExample = {
   },
 };
 
-export const outputExample = {
+export const output = {
   image: { url: 'data:image/png;base64,iVBORw0KGgo=', width: 512, height: 512 },
   seed: 7,
 };

@@ -1,4 +1,4 @@
-import { serializeError } from './serialize-error.js';
+import { serializeError } from './logging.module.js';
 
 test('a log line has the kind, message, code and cause of an error, and no SQL values', () => {
   const cause = Object.assign(new TypeError('inner'), { code: '23505' });

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import cors from 'cors';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import helmet from 'helmet';
+import { Config } from '../config/config.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
+import { setFields } from './reply.js';
+
+const maxOrigins = 1_000;
+
+/** The fields that `helmet` and `cors` give every answer, as names and values in turns. */
+@Injectable()
+export class AnswerFields {
+  /** undefined: CORS is off. */
+  readonly cors: RequestHandler | undefined;
+  private readonly api: readonly string[];
+  private readonly byOrigin = new BoundedCache<readonly string[]>(maxOrigins);
+
+  constructor({ corsOrigins }: Config) {
+    if (corsOrigins.length > 0) {
+      this.cors = cors({
+        origin: corsOrigins.includes('*') ? '*' : corsOrigins,
+        methods: ['GET', 'HEAD', 'POST', 'PUT'],
+        allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
+        exposedHeaders:
+          'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
+          'Retry-After,Location,Idempotent-Replayed',
+        // Seconds that a browser may keep the answer to a preflight.
+        maxAge: 600,
+      });
+    }
+    this.api = securityFields(
+      { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+      { shared: this.cors !== undefined },
+    );
+  }
+
+  /** For Express. Answers are never rendered, save for /docs, which brings its own scripts and inline styles. */
+  security(): RequestHandler {
+    const docs = securityFields(
+      {
+        defaultSrc: ["'self'"],
+        baseUri: ["'none'"],
+        frameAncestors: ["'none'"],
+        imgSrc: ["'self'", 'data:'],
+        objectSrc: ["'none'"],
+        styleSrc: ["'self'", "'unsafe-inline'"],
+      },
+      { scripts: true },
+    );
+    return (request: Request, response: Response, next: NextFunction): void => {
+      setFields(response, request.path.startsWith('/docs') ? docs : this.api);
+      next();
+    };
+  }
+
+  /** Without Express, for a call from this origin. */
+  of(origin = ''): readonly string[] {
+    let fields = this.byOrigin.get(origin, 0);
+    if (fields === undefined) {
+      fields = [...this.api, ...(this.cors === undefined ? [] : fieldsOf(this.cors, origin))];
+      this.byOrigin.set(origin, fields, Infinity);
+    }
+    return fields;
+  }
+}
+
+/** No HSTS and no `upgrade-insecure-requests`: they would break a service that is reached by plain HTTP. */
+function securityFields(
+  policy: Record<string, string[]>,
+  { shared = false, scripts = false },
+): readonly string[] {
+  const handler = helmet({
+    contentSecurityPolicy: { useDefaults: false, directives: policy },
+    // Of these two a page without scripts makes nothing, and each field is half a microsecond of every answer.
+    crossOriginOpenerPolicy: scripts,
+    originAgentCluster: scripts,
+    crossOriginResourcePolicy: { policy: shared ? 'cross-origin' : 'same-origin' },
+    referrerPolicy: { policy: 'no-referrer' },
+    strictTransportSecurity: false,
+    xDownloadOptions: false,
+    xDnsPrefetchControl: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
+  return ['Cache-Control', 'no-store', ...fieldsOf(handler)];
+}
+
+/** What a handler sets is the same for every call from an origin, so it is asked once. */
+function fieldsOf(handler: RequestHandler, origin = ''): string[] {
+  const set = new Map<string, string>();
+  const request = { method: 'GET', headers: origin === '' ? {} : { origin } };
+  const recorder = {
+    getHeader: (name: string) => set.get(name),
+    setHeader: (name: string, value: string) => set.set(name, value),
+    removeHeader: () => undefined,
+  };
+  void handler(request as Request, recorder as unknown as Response, (error: unknown) => {
+    if (error instanceof Error) throw error;
+  });
+  return [...set].flat();
+}

@@ -1,0 +1,77 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtension, ApiSecurity, type OpenAPIObject } from '@nestjs/swagger';
+import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
+import {
+  headerReferences,
+  type Operation,
+  type PathItem,
+  problemResponse,
+  rateLimitHeaders,
+  type Response,
+} from './responses.js';
+
+/** What the decorators leave on an operation for `completeOperations`, which takes it away again. */
+interface OperationNotes {
+  'x-problems'?: readonly ProblemCode[];
+  'x-limited'?: true;
+  /** The route hands on a model's own 4xx as `model_error`. */
+  'x-model-answers'?: true;
+  /** Schemas that are no class, such as unions, by their names under `#/components/schemas`. */
+  'x-schemas'?: Readonly<Record<string, object>>;
+}
+
+/** The errors that a route can answer with, once a route. `internal_error` and `unavailable` come with any. */
+export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
+  return ApiExtension('x-problems', codes);
+}
+
+/** What the gate brings to a route: the ways to send a key, the quota fields of every answer, its own problems. */
+export function ApiLimited({ needsKey }: { needsKey: boolean }): MethodDecorator {
+  const keyless = needsKey ? [] : [ApiSecurity({})];
+  const keys = ['key', 'bearer'].map((name) => ApiSecurity(name));
+  return applyDecorators(...keyless, ...keys, ApiExtension('x-limited', true));
+}
+
+const limitedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden', 'rate_limited'];
+
+/** The registered 4xx that are not tried again: one by one, as generators of clients stumble over `4XX`. */
+const modelStatuses = [
+  400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 426,
+  428, 431, 451,
+];
+
+export function operationsOf({ paths }: OpenAPIObject): Operation[] {
+  const methods = ['get', 'put', 'post', 'delete', 'patch'] as const satisfies readonly (keyof PathItem)[];
+  return Object.values(paths).flatMap((item) => methods.flatMap((method) => item[method] ?? []));
+}
+
+/** Adds to every operation what all of its kind share: error answers, quota fields, the request id. */
+export function completeOperations(document: OpenAPIObject): void {
+  for (const operation of operationsOf(document)) completeOperation(operation, document);
+}
+
+function completeOperation(operation: Operation & OperationNotes, { components = {} }: OpenAPIObject): void {
+  const { 'x-problems': own = [], 'x-limited': limited, 'x-model-answers': modelAnswers } = operation;
+  components.schemas = { ...components.schemas, ...operation['x-schemas'] };
+  for (const note of ['x-problems', 'x-limited', 'x-model-answers', 'x-schemas'] as const)
+    delete operation[note];
+
+  const groups = new Map<number, ProblemCode[]>();
+  const add = (code: ProblemCode, status: number): unknown =>
+    groups.set(status, [...(groups.get(status) ?? []), code]);
+  const common: ProblemCode[] = own.length === 0 ? [] : ['internal_error', 'unavailable'];
+  const codes = new Set([...own, ...(limited ? limitedProblems : []), ...common]);
+  for (const code of codes) add(code, problemCodes[code].status);
+  if (modelAnswers) for (const status of modelStatuses) add('model_error', status);
+
+  const { responses } = operation;
+  for (const [status, group] of groups) responses[status] = problemResponse(group, status);
+  if (limited) {
+    const description = 'In place of the 403 if `RATE_LIMIT_STATUS=429`.';
+    responses['429'] = { ...problemResponse(['rate_limited'], 429), description };
+  }
+  for (const [status, response] of Object.entries(responses) as [string, Response][]) {
+    const quota = limited && status !== '500' && status !== '503' ? rateLimitHeaders : [];
+    response.headers = { ...response.headers, ...headerReferences([...quota, 'X-Request-Id']) };
+  }
+}

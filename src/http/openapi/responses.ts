@@ -1,0 +1,104 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { DomainError, type DomainErrorOptions } from '../../errors/domain-error.js';
+import { type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
+import { problemMediaType, toProblem } from '../problem.js';
+
+/* The parts of a document, which @nestjs/swagger does not export by name. */
+type Resolved<T> = Exclude<NonNullable<T>, { $ref: string }>;
+
+export type PathItem = OpenAPIObject['paths'][string];
+export type Operation = NonNullable<PathItem['get']>;
+export type Response = Resolved<Operation['responses'][string]>;
+type Headers = NonNullable<Response['headers']>;
+type Header = Resolved<Headers[string]>;
+
+function text(description: string, example: string): Header {
+  return { description, schema: { type: 'string' }, example };
+}
+
+function whole(description: string, example: number): Header {
+  return { description, schema: { type: 'integer', minimum: 0 }, example };
+}
+
+/** Every response header that answers refer to. */
+export const headerComponents: Record<string, Header> = {
+  'X-Request-Id': text(
+    'Names this exchange in the logs: the caller’s `X-Request-Id` if it was 1 to 128 of `A-Za-z0-9._-`, else a fresh one.',
+    '6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55',
+  ),
+  'X-RateLimit-Limit': whole('Requests that the tighter window admits.', 10),
+  'X-RateLimit-Remaining': whole('Requests that it still admits.', 9),
+  'X-RateLimit-Reset': whole(
+    'Seconds until the oldest counted request leaves the tighter window and makes room for another.',
+    1,
+  ),
+  'RateLimit-Policy': text(
+    'All windows that hold, as the IETF draft has it: `q` requests in `w` seconds.',
+    '"second";q=10;w=1, "minute";q=100;w=60',
+  ),
+  RateLimit: text(
+    'What is left of them: `r` requests, `t` seconds until the oldest counted one leaves and makes room for another.',
+    '"second";r=9;t=1, "minute";r=99;t=60',
+  ),
+  'Retry-After': whole('Seconds to wait before trying again.', 1),
+  Location: text(
+    'The status URL of the new request.',
+    'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
+  ),
+  'Idempotent-Replayed': text(
+    'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
+    'true',
+  ),
+  'WWW-Authenticate': text('The scheme to authenticate with.', 'Key'),
+  'Accept-Encoding': text('The encodings that a body may have.', 'gzip, deflate, br, identity'),
+};
+
+const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+
+export const rateLimitHeaders = Object.keys(headerComponents).filter((name) => name.includes('RateLimit'));
+
+export function headerReferences(names: readonly string[]): Headers {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** A detail, and what goes with it, for the codes whose title says too little. */
+const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErrorOptions]>> = {
+  invalid_query: ['logs must be 0, 1, true or false.'],
+  already_completed: [
+    'The request has already completed.',
+    { extensions: { cancel_status: 'ALREADY_COMPLETED' } },
+  ],
+  invalid_input: [
+    'The input does not fit the schema of demo/image/fractal.',
+    { errors: [{ path: '/width', message: 'must be integer' }] },
+  ],
+  model_error: ['The model refused the input.', { details: { reason: 'the prompt was refused' } }],
+};
+
+const retryable: ProblemCode[] = ['rate_limited', 'not_completed', 'unavailable'];
+
+/** One answer for all codes of one status, with an example each. */
+export function problemResponse(codes: readonly ProblemCode[], status: number): Response {
+  const schema = codes.includes('already_completed') ? 'AlreadyCompletedProblem' : 'Problem';
+  const examples = codes.map((code) => {
+    const { title: summary } = problemCodes[code];
+    const [detail, options] = samples[code] ?? [`${summary}.`];
+    const timestamp = '2026-03-01T12:00:00.000Z';
+    const error = new DomainError(code, detail, { timestamp, status, ...options });
+    return [code, { summary, value: toProblem(error, `/v1/queue/requests/${exampleId}`) }];
+  });
+  return {
+    description: codes.map((code) => `\`${code}\`: ${problemCodes[code].title}.`).join('\n\n'),
+    headers: headerReferences([
+      ...(codes.some((code) => retryable.includes(code)) ? ['Retry-After'] : []),
+      ...(status === 401 ? ['WWW-Authenticate'] : []),
+      ...(codes.includes('unsupported_encoding') ? ['Accept-Encoding'] : []),
+    ]),
+    content: {
+      [problemMediaType]: {
+        schema: { $ref: `#/components/schemas/${schema}` },
+        examples: Object.fromEntries(examples) as Record<string, object>,
+      },
+    },
+  };
+}

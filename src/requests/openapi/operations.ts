@@ -1,0 +1,188 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiExtension,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { ApiProblems } from '../../http/openapi/operations.js';
+import { headerReferences } from '../../http/openapi/responses.js';
+import * as dto from '../dto/answers.dto.js';
+import * as examples from './examples.js';
+
+export const statusSchema = { $ref: '#/components/schemas/Status' };
+
+const statusDtos = [dto.InQueueStatusDto, dto.InProgressStatusDto, dto.CompletedStatusDto];
+const [IN_QUEUE, IN_PROGRESS, COMPLETED] = statusDtos.map((one) => getSchemaPath(one));
+const status = {
+  description: 'The status of a request; `status` tells which of the three it is.',
+  oneOf: [IN_QUEUE, IN_PROGRESS, COMPLETED].map(($ref) => ({ $ref })),
+  discriminator: { propertyName: 'status', mapping: { IN_QUEUE, IN_PROGRESS, COMPLETED } },
+};
+
+/** A call about one request, with the errors that only this one can answer with. */
+export function ApiRequestCall(
+  summary: string,
+  description: string,
+  ...problems: ProblemCode[]
+): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ summary, description }),
+    ApiParam({
+      name: 'request_id',
+      description: 'The `request_id` that the submission was answered with.',
+      schema: { type: 'string', example: examples.inQueue.request_id },
+    }),
+    ApiProblems('unknown_request', 'gone', ...problems),
+  );
+}
+
+export const ApiSubmit = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Add a request to the queue',
+      description:
+        'Answers as soon as the request is on disk. The body is read as JSON whatever its content type says; gzip, ' +
+        'deflate and br are decoded.\n\n' +
+        'The model id is part of the path, slashes and all: `POST /v1/queue/demo/image/fractal`. A client may ' +
+        'encode them as `%2F`, as generated ones do: it is the same model.',
+    }),
+    ApiParam({
+      name: 'model_id',
+      description:
+        '1 to 8 segments joined by `/` or `%2F`; each is a letter or digit, then up to 63 ' +
+        'letters, digits, dots, underscores or hyphens. The first is never `requests`.',
+      schema: {
+        type: 'string',
+        maxLength: 256,
+        pattern: '^(?!requests(/|$))[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
+        example: 'demo/image/fractal',
+      },
+    }),
+    ApiBody({
+      description: 'The input of the model: a JSON object that fits its schema.',
+      required: true,
+      schema: { type: 'object', additionalProperties: true },
+      examples: {
+        fractal: {
+          summary: 'A picture from demo/image/fractal',
+          value: { prompt: 'a spiral of light', width: 512, height: 512 },
+        },
+        echo: { summary: 'Anything to demo/text/echo', value: { prompt: 'hello' } },
+      },
+    }),
+    ApiAcceptedResponse({
+      description: 'The request is in the queue.',
+      type: dto.QueuedRequestDto,
+      headers: headerReferences(['Location', 'Idempotent-Replayed']),
+    }),
+    ApiProblems(
+      'bad_request',
+      'invalid_json',
+      'unknown_model',
+      'body_too_large',
+      'unsupported_encoding',
+      'invalid_input',
+      'invalid_idempotency_key',
+      'idempotency_key_reused',
+    ),
+  );
+
+export const ApiStatus = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(...statusDtos),
+    ApiExtension('x-schemas', { Status: status }),
+    ApiRequestCall(
+      'Read the status of a request',
+      'Cheap enough to be polled several times a second; the stream tells sooner.',
+      'invalid_query',
+    ),
+    ApiOkResponse({
+      description: 'The status, in all three states.',
+      content: {
+        'application/json': {
+          schema: statusSchema,
+          examples: {
+            in_queue: { summary: 'Waiting', value: examples.inQueue },
+            in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
+            completed: { summary: 'Done', value: examples.completed },
+            failed: { summary: 'Done, without success', value: examples.failed },
+          },
+        },
+      },
+    }),
+  );
+
+export const ApiFetchResponse = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(dto.ResponseWithLogsDto),
+    ApiExtension('x-model-answers', true),
+    ApiRequestCall(
+      'Fetch the response of a completed request',
+      'The model’s output as it is. A request that ended without success answers with the error it ended with: ' +
+        'the model’s own 4xx as `model_error`, or one of the codes below.',
+      'invalid_query',
+      'not_completed',
+      'cancelled',
+      'model_error',
+      'model_unavailable',
+      'node_lost',
+      'timed_out',
+      'expired',
+    ),
+    ApiOkResponse({
+      description: 'The output; with `logs=1` wrapped.',
+      content: {
+        'application/json': {
+          schema: {
+            anyOf: [
+              { $ref: getSchemaPath(dto.ResponseWithLogsDto) },
+              { $ref: '#/components/schemas/JsonValue' },
+            ],
+          },
+          examples: {
+            output: { summary: 'The output of demo/image/fractal', value: examples.output },
+            with_logs: {
+              summary: 'With logs=1',
+              value: {
+                request_id: examples.completed.request_id,
+                status: 'COMPLETED',
+                response: examples.output,
+                logs: examples.inProgress.logs,
+                metrics: examples.completed.metrics,
+              },
+            },
+          },
+        },
+      },
+    }),
+  );
+
+export const ApiCancel = (): MethodDecorator =>
+  applyDecorators(
+    ApiRequestCall(
+      'Cancel a request',
+      'May be repeated: a request that was cancelled answers 200 again. A body, if any, is ignored. One that ' +
+        'completed otherwise answers 400 `already_completed`: there `status` is the HTTP status, as in every problem ' +
+        '(RFC 9457), and `cancel_status` has the word `ALREADY_COMPLETED`.',
+      'already_completed',
+    ),
+    ApiOkResponse({
+      description: 'The request is cancelled: it will never start, or was cancelled before.',
+      type: dto.CancelResponseDto,
+    }),
+    ApiAcceptedResponse({
+      description: 'The request is running and was told to stop; what it does then decides the outcome.',
+      content: {
+        'application/json': {
+          schema: { $ref: getSchemaPath(dto.CancelResponseDto) },
+          example: { status: 'CANCELLATION_REQUESTED' },
+        },
+      },
+    }),
+  );
