@@ -12,6 +12,9 @@ export type Bytes = string | Buffer;
 
 const patienceMs = 20_000;
 
+/** One item a word, as it is written: for what has no space in it. */
+export const words = ({ raw }: TemplateStringsArray): string[] => raw[0]!.trim().split(/\s+/);
+
 /**
  * Sends bytes as they are, where `fetch` would tidy them, and reads until the server hangs up. Text is sent as
  * latin1: one byte a character.
