@@ -26,6 +26,8 @@ export interface LimitUse {
   /** Calls below 70 % of the limit, out of the way of faults, and how many of them were refused. */
   judged: number;
   unduly: number;
+  /** By caller, so many of them. */
+  undulyOf: Record<string, number>;
 }
 
 /** The limits as the callers see them: never exceeded, and hardly ever in the way of a caller far below them. */
@@ -43,13 +45,15 @@ export function checkLimits(
         const use = useOf(uses, routes, window);
         use.callers++;
         checkExceeded(caller, calls, window, use, ledger);
-        countRefusals(calls, window, records, use);
+        countRefusals(caller, calls, window, records, use);
       }
     }
   }
   for (const use of uses.values()) {
     if (use.judged < leastJudged || use.unduly <= use.judged * mostRefused) continue;
-    const detail = `${use.unduly} of ${use.judged} in the ${use.window} (${use.routes})`;
+    const worst = Object.entries(use.undulyOf).sort(([, one], [, other]) => other - one);
+    const named = worst.slice(0, 8).map(([name, count]) => `${name} ${count}`);
+    const detail = `${use.unduly} of ${use.judged} in the ${use.window} (${use.routes}): ${named.join(', ')}`;
     ledger.violate('a caller below 70 % of its limit is hardly ever refused', detail);
   }
   return [...uses.values()];
@@ -57,7 +61,7 @@ export function checkLimits(
 
 function useOf(uses: Map<string, LimitUse>, routes: RouteClass, { name }: RateWindow): LimitUse {
   const id = `${routes} ${name}`;
-  const counts = { callers: 0, fullest: 0, fullestCaller: '', refused: 0, judged: 0, unduly: 0 };
+  const counts = { callers: 0, fullest: 0, fullestCaller: '', refused: 0, judged: 0, unduly: 0, undulyOf: {} };
   const use = uses.get(id) ?? { routes, window: name, ...counts };
   uses.set(id, use);
   return use;
@@ -91,6 +95,7 @@ function checkExceeded(
 }
 
 function countRefusals(
+  { name: callerName }: Caller,
   calls: readonly LimitedCall[],
   { limit, windowMs, name }: RateWindow,
   records: readonly FaultRecord[],
@@ -107,7 +112,9 @@ function countRefusals(
     if (countBetween(calls, i, sentAt - windowMs, answeredAt) > most) continue;
     if (countBetween(calls, i, sentAt - 2 * windowMs, sentAt - windowMs) > most) continue;
     use.judged++;
-    if (refused) use.unduly++;
+    if (!refused) continue;
+    use.unduly++;
+    use.undulyOf[callerName] = (use.undulyOf[callerName] ?? 0) + 1;
   }
 }
 

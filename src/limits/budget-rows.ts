@@ -11,6 +11,7 @@ export function idOf({ subject, routeClass, policy }: BudgetKey): string {
 /** As it is written: what the node holds and has used. */
 export function toRow(budget: Budget, now: number): ShareRow {
   budget.expire(now);
+  budget.unwritten = 0;
   return {
     key: budget.key,
     shares: budget.windows.map(({ share }) => share),
@@ -21,6 +22,7 @@ export function toRow(budget: Budget, now: number): ShareRow {
 /** What the node asks for: what waits, and some more where it shares the limit with others. */
 export function toRequest(budget: Budget, nodes: number, now: number): GrantRequest {
   budget.expire(now);
+  budget.unwritten = 0;
   const { key, held, windows } = budget;
   const needed = windows.map(({ used, share }) => Math.max(0, used + held.length - share));
   return {
@@ -32,7 +34,8 @@ export function toRequest(budget: Budget, nodes: number, now: number): GrantRequ
     needed,
     wanted: windows.map(({ window: { limit }, share, runsLow }, i) => {
       if (nodes === 1) return limit - share;
-      return needed[i] === 0 && !runsLow ? 0 : needed[i]! + Math.ceil((limit * prefetchPart) / nodes);
+      if (needed[i] === 0 && !runsLow) return 0;
+      return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + Math.ceil((limit * prefetchPart) / nodes));
     }),
   };
 }

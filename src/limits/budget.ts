@@ -23,6 +23,8 @@ export interface LimitSubject {
 /** A call held until there is a share for it, or it is clear that there is none. */
 export interface HeldCall {
   since: number;
+  /** When the database first answered to what was asked since then. */
+  answeredAt?: number;
   admit(admission: Admission): void;
   reject(error: unknown): void;
 }
@@ -35,12 +37,12 @@ const maxRestMs = 1_000;
 export class Budget {
   readonly windows: readonly ShareWindow[];
   readonly held: HeldCall[] = [];
-  /** When the database first answered for it; undefined: not yet. */
-  metAt: number | undefined;
   askedAt: number | undefined;
   /** A statement is under way for it: no other may be. */
   isBusy = false;
   calledAt = 0;
+  /** Calls admitted since its row was last taken to be written. */
+  unwritten = 0;
   private refusedUntil = 0;
   private restsUntil = 0;
   private restedMs = 0;
@@ -73,6 +75,7 @@ export class Budget {
     this.expire(now);
     for (const window of this.windows) if (!window.hasRoom) return undefined;
     for (const window of this.windows) window.add(now);
+    this.unwritten++;
     return this.admission(true, now);
   }
 

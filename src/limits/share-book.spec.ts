@@ -39,7 +39,7 @@ test('a forgotten caller that comes back begins without a share, and its row is 
   const after = book.budgetOf(subject('address:1', false));
   expect([after === before, after.windows[0]!.share]).toEqual([false, 0]);
   book.putBackUnwritten([before]);
-  expect(book.takeUnwritten()).toEqual([]);
+  expect(book.takeUnwritten(9_999)).toEqual([]);
   expect(book.takeWritable([before])).toEqual([]);
   after.admit(6_002);
   expect(forgotten(book, 6_003)).toBe(0);

@@ -1,4 +1,4 @@
-import { tooManyCallers } from './admission.js';
+import { type Admission, tooManyCallers } from './admission.js';
 import { policyText } from '../config/rate-limits.js';
 import { idOf, toRequest, toRow } from './budget-rows.js';
 import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
@@ -6,9 +6,13 @@ import type { Grant, GrantRequest, ShareRow } from './share-store.js';
 
 /** A call is held so long for a share that other nodes may give back. */
 const holdMs = 250;
+/** And so long at least after the database said that there is none: where it is slow, the others are as well. */
+const holdAnsweredMs = 100;
 /** Held calls have their budget asked for again so often: a message may be lost. */
 const askEveryMs = 100;
 const keptWhenAsked = 1 / 2; // of its unused share
+/** What a row says of its budget's use is no older. */
+const writeAfterMs = 5_000;
 /** Budgets looked at in a round for those that nobody called on in their longest window. */
 const idleLooks = 25_000;
 
@@ -26,7 +30,10 @@ export class ShareBook {
   private removing: ReadonlyMap<string, BudgetKey> = new Map();
   private readonly wanting = new Set<Budget>();
   private readonly holding = new Set<Budget>();
-  private readonly unwritten = new Set<Budget>();
+  /** Used since their rows were written, and since when. */
+  private readonly unwritten = new Map<Budget, number>();
+  /** Of them, those to be written with the next round. */
+  private readonly due = new Set<Budget>();
   private idleScan = this.budgets.entries();
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
@@ -59,8 +66,14 @@ export class ShareBook {
     return budget;
   }
 
-  noteUse(budget: Budget): void {
-    this.unwritten.add(budget);
+  /** Counts a call if there is room for it. */
+  admit(budget: Budget, now: number): Admission | undefined {
+    const admission = budget.admit(now);
+    if (admission === undefined) return undefined;
+    if (!this.unwritten.has(budget)) this.unwritten.set(budget, now);
+    // After a crash so much counts as used that no row tells of.
+    if (budget.unwritten >= budget.windows[0]!.share) this.due.add(budget);
+    return admission;
   }
 
   /** Asks before the share is used up, so that no call has to wait. False: it was asked for a moment ago. */
@@ -70,7 +83,7 @@ export class ShareBook {
     return true;
   }
 
-  /** Until its share grows, its use falls, or `holdMs` are over. */
+  /** Until its share grows, its use falls, or it was held long enough. */
   hold(budget: Budget, call: HeldCall): void {
     budget.held.push(call);
     this.holding.add(budget);
@@ -97,7 +110,7 @@ export class ShareBook {
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number): void {
-    budget.metAt ??= now;
+    for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
       window.share = shares[i]!;
@@ -112,13 +125,13 @@ export class ShareBook {
   serveHeld(budget: Budget, now: number): void {
     const { held } = budget;
     while (held.length > 0) {
-      const admission = budget.admit(now);
+      const admission = this.admit(budget, now);
       if (admission === undefined) break;
-      this.unwritten.add(budget);
       held.shift()!.admit(admission);
     }
-    const { metAt = Infinity, isExhausted } = budget;
-    const isOver = ({ since }: HeldCall): boolean => isExhausted || now >= Math.max(since, metAt) + holdMs;
+    const { isExhausted } = budget;
+    const isOver = ({ since, answeredAt = Infinity }: HeldCall): boolean =>
+      isExhausted || now >= Math.max(since + holdMs, answeredAt + holdAnsweredMs);
     if (held.length > 0 && isOver(held[0]!)) {
       const refusal = budget.refuse(now, !isExhausted);
       while (held.length > 0 && isOver(held[0]!)) held.shift()!.admit(refusal);
@@ -169,10 +182,15 @@ export class ShareBook {
     }
   }
 
-  /** Those whose use changed since it was last written. */
-  takeUnwritten(): Budget[] {
-    const budgets = [...this.unwritten];
-    this.unwritten.clear();
+  /** Those whose rows are to be written now. */
+  takeUnwritten(now: number): Budget[] {
+    for (const [budget, since] of this.unwritten) {
+      if (now - since < writeAfterMs) break;
+      this.due.add(budget);
+    }
+    const budgets = [...this.due];
+    this.due.clear();
+    for (const budget of budgets) this.unwritten.delete(budget);
     return budgets;
   }
 
@@ -189,7 +207,7 @@ export class ShareBook {
   }
 
   putBackUnwritten(budgets: readonly Budget[]): void {
-    for (const budget of budgets) if (this.isKnown(budget)) this.unwritten.add(budget);
+    for (const budget of budgets) if (this.isKnown(budget)) this.due.add(budget);
   }
 
   private isKnown(budget: Budget): boolean {
@@ -208,6 +226,7 @@ export class ShareBook {
       if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
       this.budgets.delete(id);
       this.unwritten.delete(budget);
+      this.due.delete(budget);
       this.wanting.delete(budget);
       this.leaving.set(id, budget.key);
     }
@@ -245,6 +264,7 @@ export class ShareBook {
     this.leaving.clear();
     this.wanting.clear();
     this.unwritten.clear();
+    this.due.clear();
     this.idleScan = this.budgets.entries();
   }
 }

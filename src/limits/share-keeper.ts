@@ -85,9 +85,8 @@ export class ShareKeeper {
     const refusal = budget.standingRefusal(now);
     if (refusal !== undefined) return refusal;
     if (budget.held.length === 0) {
-      const admission = budget.admit(now);
+      const admission = this.book.admit(budget, now);
       if (admission !== undefined) {
-        this.book.noteUse(budget);
         if (budget.runsLow && this.book.askAhead(budget, now)) this.grants.askIn(collectAheadMs);
         return admission;
       }

@@ -54,7 +54,7 @@ export class UseWriter {
     const now = this.now();
     const forgotten =
       this.round === undefined ? this.book.takeForgotten(maxRows, now) : new Map<string, BudgetKey>();
-    const round = (this.round ??= { beganAt: now, budgets: this.book.takeUnwritten(), written: 0 });
+    const round = (this.round ??= { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 });
     this.isDue = false;
     const end = round.written + maxRows;
     const isLast = end >= round.budgets.length;

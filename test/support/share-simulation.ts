@@ -137,7 +137,7 @@ class SimulatedDatabase {
         if (this.holders.has(id)) return row.shares[i]!;
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
         if (i === 0) return row.shares[0]!;
-        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(5_000 / windowsMs[0]!));
+        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(6_000 / windowsMs[0]!));
       });
       const unknown = Math.max(0, (own?.shares[i] ?? 0) - held[i]!);
       return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, unknown));
