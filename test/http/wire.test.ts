@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { answerConnectionErrors } from '../../src/http/connection-errors.js';
-import { limitServer } from '../../src/http/server-limits.js';
 import { expectRefusal, send } from '../support/hostile-client.js';
 import { type ProbeApp, startProbeApp } from '../support/http-probe-app.js';
 
@@ -24,7 +23,7 @@ test('a client that leaves in the middle of its body does no harm', async () => 
 
 test('half a request is answered with 408 and hung up on', async () => {
   const server = createServer();
-  limitServer(server, { keepAliveMs: 100, headersMs: 100, requestMs: 200, checkMs: 20 });
+  Object.assign(server, { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 });
   answerConnectionErrors(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   for (const half of ['GET / HTTP/1.1\r\nHost: a\r\n', `${head}Content-Length: 10\r\n\r\nhalf`]) {
