@@ -102,16 +102,9 @@ test('a page of another origin may neither submit nor follow', async () => {
   const page = await browser.newPage();
   await page.goto(origin.replace('127.0.0.1', 'localhost'));
   const said = await page.evaluate(
-    async ({ url, key }) => {
-      const submitting = fetch(`${url}/v1/queue/demo/text/echo`, {
-        method: 'POST',
-        headers: { authorization: `Key ${key}` },
-        body: '{}',
-      });
-      return submitting.then(
-        () => 'answered',
-        () => 'refused',
-      );
+    ({ url, key }) => {
+      const init = { method: 'POST', headers: { authorization: `Key ${key}` }, body: '{}' };
+      return fetch(`${url}/v1/queue/demo/text/echo`, init).catch(() => 'refused');
     },
     { url: service.url, key: service.key },
   );
