@@ -114,30 +114,22 @@ test.each(harmless.map((field) => [field.slice(0, 40), field] as const))(
 describe('a framing', () => {
   const key = (): string => `Authorization: Key ${service.key}`;
 
-  test.each<[string, string[]]>([
-    ['lengths that differ', ['Content-Length: 7', 'Content-Length: 8']],
-    ['a length and chunks', ['Content-Length: 7', 'Transfer-Encoding: chunked']],
-    ['chunks and a length', ['Transfer-Encoding: chunked', 'Content-Length: 7']],
-    ['a negative length', ['Content-Length: -7']],
-    ['a length with a sign', ['Content-Length: +7']],
-    ['a length in hex', ['Content-Length: 0x7']],
-    ['a length with a fraction', ['Content-Length: 7.0']],
-    ['a length that is a list', ['Content-Length: 7, 7']],
-    ['a length that is a word', ['Content-Length: seven']],
-    ['a length beyond all numbers', [`Content-Length: ${'9'.repeat(40)}`]],
-    ['chunks twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked, identity']],
-    ['a coding that nobody knows', ['Transfer-Encoding: nonsense']],
-    ['chunks that are not last', ['Transfer-Encoding: chunked, gzip']],
-    ['a space before the colon', ['Content-Length : 7']],
-    ['a folded field', ['X: a\r\n b', 'Content-Length: 7']],
-    ['a field without a colon', ['nonsense', 'Content-Length: 7']],
-    ['a field without a name', [': x', 'Content-Length: 7']],
-    ['a NUL in a field', ['X: a\0b', 'Content-Length: 7']],
-    ['a bare carriage return', ['X: a\rb', 'Content-Length: 7']],
-    ['a name with a control character', ['X\x01: b', 'Content-Length: 7']],
-    ['a name that is not ASCII', ['\xe9: b', 'Content-Length: 7']],
-  ])('with %s is refused', async (_name, fields) => {
-    const answer = await submit(['Host: a', key(), ...fields]);
+  const framings = [
+    ['Content-Length: 7\r\nContent-Length: 8', 'Content-Length: 7\r\nTransfer-Encoding: chunked'],
+    ['Transfer-Encoding: chunked\r\nContent-Length: 7', 'Transfer-Encoding: nonsense'],
+    [
+      'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked, identity',
+      'Transfer-Encoding: chunked, gzip',
+    ],
+    ['-7', '+7', '0x7', '7.0', '7, 7', 'seven', '9'.repeat(40)].map((length) => `Content-Length: ${length}`),
+    ['X: a\r\n b', 'nonsense', ': x', 'X: a\0b', 'X: a\rb', 'X: \x01', 'X\x01: b', '\xe9: b'].map(
+      (field) => `${field}\r\nContent-Length: 7`,
+    ),
+    ['Content-Length : 7'],
+  ].flat();
+
+  test.each(framings)('with %j is refused', async (fields) => {
+    const answer = await submit(['Host: a', key(), fields]);
     expectRefusal(answer, 400, ['bad_request', 'invalid_json']);
   });
 

@@ -58,6 +58,13 @@ export async function verdict(response: Response | Promise<Response>): Promise<[
   return [answer.status, (await problemOf(answer)).code];
 }
 
+/** How often each status came: `{ 202: 10, 403: 90 }`. */
+export async function statusCounts(answers: Promise<Response>[]): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
 /** The calls of the API as a caller makes them. */
 export class QueueCalls {
   constructor(readonly service: TestService) {}
