@@ -96,43 +96,31 @@ test.each(neverStored.map((body) => [body.slice(0, 40), body.length, body] as co
   async (_name, _length, body) => expectRefusal(await submitBody(service, body), 422, 'invalid_input'),
 );
 
-describe('what is odd but JSON', () => {
-  test.each<[string, string]>([
-    ['nothing', '{}'],
-    ['an empty name', '{"":""}'],
-    ['a name twice', '{"a":1,"a":2}'],
-    [
-      'inherited names',
-      '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1}',
-    ],
-    ['a number beyond 2^53', '{"a":123456789012345678901234567890}'],
-    ['the smallest number', '{"a":5e-324,"b":1e-400,"c":-0,"d":-0.0}'],
-    ['a long number', `{"a":0.${repeat('3', 5_000)}}`],
-    ['200 levels', `${repeat('{"a":', 199)}{}${repeat('}', 199)}`],
-    ['brackets in a text', `{"a":"${repeat('[{', 5_000)}"}`],
-    ['what looks like a NUL', '{"a":"\\\\u0000"}'],
-    ['a pair of surrogates', '{"a":"\\ud83d\\ude00"}'],
-    ['characters that turn text round', '{"a":"\u202e\u2066\ufeff\u0085\u2028"}'],
-    ['noncharacters', '{"a":"\uffff\ufdd0"}'],
-    ['SQL', `{"a":"'; DROP TABLE request; --","b":"$1","c":"\\\\"}`],
-    ['a template', '{"a":"${jndi:ldap://127.0.0.1:9/a}","b":"{{7*7}}","c":"%s%n"}'],
-    ['HTML', '{"a":"<script>alert(1)</script>"}'],
-    ['much space', `${repeat(' ', 50_000)}{}${repeat('\n', 50_000)}`],
-    ['a byte order mark', '\ufeff{"a":1}'],
-    ['5,000 names', `{${Array.from({ length: 5_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`],
-    ['90,000 zeros', `{"a":[${repeat('0,', 90_000)}0]}`],
-    ['a long name', `{"${repeat('n', 150_000)}":1}`],
-    ['a long text', `{"a":"${repeat('\\n', 90_000)}"}`],
-  ])('%s is accepted, and comes back as it was sent', async (_name, body) => {
+const odd = [
+  words`{} {"":""} {"a":1,"a":2} {"a":123456789012345678901234567890} {"a":5e-324,"b":1e-400,"c":-0,"d":-0.0}`,
+  words`{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1} {"a":"\\u0000"}`,
+  words`{"a":"\ud83d\ude00"} {"a":"<script>alert(1)</script>"}`,
+  ['{"a":"\u202e\u2066\ufeff\u0085\u2028"}', '{"a":"\uffff\ufdd0"}', '\ufeff{"a":1}'],
+  [`{"a":"'; DROP TABLE request; --","b":"$1","c":"\\\\"}`, `{"a":0.${repeat('3', 5_000)}}`],
+  ['{"a":"${jndi:ldap://127.0.0.1:9/a}","b":"{{7*7}}","c":"%s%n"}', `{"a":"${repeat('[{', 5_000)}"}`],
+  [`${repeat('{"a":', 199)}{}${repeat('}', 199)}`, `{"a":[${repeat('0,', 90_000)}0]}`],
+  [`{${Array.from({ length: 5_000 }, (_, i) => `"k${i}":${i}`).join(',')}}`],
+  [`{"${repeat('n', 150_000)}":1}`, `{"a":"${repeat('\\n', 90_000)}"}`],
+  [`${repeat(' ', 50_000)}{}${repeat('\n', 50_000)}`],
+].flat();
+
+test.each(odd.map((body) => [JSON.stringify(body).slice(0, 60), body] as const))(
+  '%s is accepted, and comes back as it was sent',
+  async (_name, body) => {
     await expectAccepted(body, [], body.replace(/^\ufeff/, ''));
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  });
+  },
+);
 
-  test.each(['application/x-www-form-urlencoded', 'text/plain; charset=klingon', 'nonsense'])(
-    'a body of the type %s is read as JSON',
-    (type) => expectAccepted('{"a":"ä"}', [`Content-Type: ${type}`], '{"a":"ä"}'),
-  );
-});
+test.each(['application/x-www-form-urlencoded', 'text/plain; charset=klingon', 'nonsense'])(
+  'a body of the type %s is read as JSON',
+  (type) => expectAccepted('{"a":"ä"}', [`Content-Type: ${type}`], '{"a":"ä"}'),
+);
 
 describe('an encoded body', () => {
   const json = '{"a":1}';

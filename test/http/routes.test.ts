@@ -47,6 +47,7 @@ test('a caller without a key is refused before the body is asked for', async () 
     'POST /v1/queue/demo/text/echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9000\r\n\r\n',
   );
   expectRefusal(answer, 401, 'missing_key');
+  expect(answer.fields).toMatch(/^www-authenticate: Key\r?$/im);
   expect(answer).toMatchObject({
     isContinued: false,
     fields: expect.stringMatching(/^connection: close\r?$/im),

@@ -19,7 +19,9 @@ afterAll(() => service.stop());
 
 async function servedWith(options: Parameters<typeof startTestService>[0]): Promise<Served> {
   const other = await startTestService(options);
-  return served(other).finally(() => other.stop());
+  const document = await served(other);
+  await other.stop();
+  return document;
 }
 
 const served = async (service: TestService): Promise<Served> =>

@@ -23,17 +23,14 @@ afterAll(async () => {
   for (const cluster of clusters) await cluster.stop();
 }, 120_000);
 
-test('the runs of a killed process are taken up in order; a request that loses two nodes ends as node_lost', async () => {
-  await going.get(killed);
-}, 120_000);
-
-test('a frozen process changes nothing after its runs were taken over, and works again', async () => {
-  await going.get(frozen);
-}, 120_000);
-
-test('a process that was given up stops its runs by itself when it wakes, and joins again', async () => {
-  await going.get(woken);
-}, 120_000);
+test.each([
+  [
+    'the runs of a killed process are taken up in order; a request that loses two nodes ends as node_lost',
+    killed,
+  ],
+  ['a frozen process changes nothing after its runs were taken over, and works again', frozen],
+  ['a process that was given up stops its runs by itself when it wakes, and joins again', woken],
+])('%s', (_, scenario) => going.get(scenario)!, 120_000);
 
 async function expectTwoRuns(stream: StreamReader): Promise<void> {
   await stream.ended;
