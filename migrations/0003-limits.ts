@@ -16,7 +16,7 @@ export class Limits1790000000003 implements MigrationInterface {
 
     // What a holder may admit of a caller's limit, and what it did: shares[i] and used[i] are of the policy's window i.
     // No index by the holder: a plan made while the table was empty would take it for every row of a write.
-    // A row in use changes once a second, all of a holder's in one statement: a page has room for one change of each.
+    // A row in use changes every few seconds, with hundreds of others in one statement: a page has room for a change of each.
     await db.query(`
       CREATE TABLE limit_share (
         subject text COLLATE "C" NOT NULL,

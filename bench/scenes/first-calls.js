@@ -1,7 +1,7 @@
 import { callersScript, insertKeys } from '../support/callers.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
-import { turnsRow } from '../support/rows.js';
+import { cpuRows, turnsRow } from '../support/rows.js';
 
 const connections = 32;
 const callers = 10_000;
@@ -36,6 +36,9 @@ export const scene = {
     };
     await interleave(1, subjects);
     const measured = await interleave(bench.rounds * turnsInRound, subjects);
-    return [turnsRow('submits/s', measured.service, 'bare', measured.bare, { bar: { least: 0.7 } })];
+    return [
+      turnsRow('submits/s', measured.service, 'bare', measured.bare, { bar: { least: 0.7 } }),
+      ...cpuRows('submit', measured.service, measured.bare, 'bare'),
+    ];
   },
 };

@@ -115,8 +115,9 @@ export class Bench {
    * @param {string} script Lua
    * @param {{ connections: number, count: number }} options
    */
-  async firstAnswers({ url }, script, options) {
-    return allGood(await wrkUntil({ url, directory: this.directory, script, ...options }));
+  firstAnswers(subject, script, options) {
+    const { url } = subject;
+    return this.#withCpu(subject, () => wrkUntil({ url, directory: this.directory, script, ...options }));
   }
 
   /**
@@ -126,10 +127,14 @@ export class Bench {
    * @param {string} script Lua
    * @param {{ connections: number, seconds?: number }} options
    */
-  async load(subject, script, { connections, seconds = this.turnSeconds }) {
-    const before = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
+  load(subject, script, { connections, seconds = this.turnSeconds }) {
     const { url } = subject;
-    const load = allGood(await wrk({ url, directory: this.directory, script, connections, seconds }));
+    return this.#withCpu(subject, () => wrk({ url, directory: this.directory, script, connections, seconds }));
+  }
+
+  async #withCpu(subject, run) {
+    const before = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
+    const load = allGood(await run());
     const after = [cpuMsOf(subject.pid), cpuMsOfChildren(this.postgres.pid)];
     const [processUs, postgresUs] = after.map((ms, i) => ((ms - before[i]) * 1_000) / load.answers);
     return { ...load, processUs, postgresUs };
