@@ -5,12 +5,6 @@ import { startTestService, type TestService } from '../support/index.js';
 import type { Status } from '../support/stream-reader.js';
 import { launchChromium } from '../support/chromium.js';
 
-interface Followed {
-  statuses: string[];
-  last: Status;
-  readyState: number;
-}
-
 let browser: Browser;
 let elsewhere: Server;
 let service: TestService;
@@ -35,7 +29,7 @@ afterAll(async () => {
 });
 
 /** What page scripts do: submit with a key, follow the stream without one, until the EventSource is closed. */
-async function followInPage(page: Page): Promise<Followed> {
+async function followInPage(page: Page) {
   return page.evaluate(
     async ({ url, key }) => {
       const submitted = await fetch(`${url}/v1/queue/demo/image/fractal`, {
