@@ -39,11 +39,8 @@ describe('with REQUEST_ACCESS=capability', () => {
   });
   afterAll(() => service.stop());
 
-  test('the id alone is enough', async () => {
+  test('the id alone is enough, and the key that submitted it does no harm', async () => {
     expect(await statuses(callWith(service, id))).toEqual([200, 200, 200, 400]);
-  });
-
-  test('the key that submitted it does no harm', async () => {
     expect(await statuses(callWith(service, id, keyHeader(service.key)))).toEqual([200, 200, 200, 400]);
   });
 
@@ -51,8 +48,6 @@ describe('with REQUEST_ACCESS=capability', () => {
     const answers = callWith(service, id, keyHeader('ns_unknown'));
     for (const answer of answers) expect((await answer).headers.get('www-authenticate')).toBe('Key');
     expect(await verdicts(answers)).toEqual(each(401, 'invalid_key'));
-    const basic = callWith(service, id, { authorization: 'Basic eDp5' });
-    expect(await verdicts(basic)).toEqual(each(401, 'invalid_key'));
   });
 
   test('a key that is sent must own the request, else there is none', async () => {
@@ -64,12 +59,7 @@ describe('with REQUEST_ACCESS=capability', () => {
     const submitter = callWith(service, id, keyHeader(await calls.newKey({ scopes: ['submit'] })));
     expect(await verdicts(submitter)).toEqual(each(403, 'forbidden'));
     const reader = keyHeader(await calls.newKey({ scopes: ['submit', 'read'] }));
-    const response = await fetch(`${service.url}/v1/queue/demo/text/echo`, {
-      method: 'POST',
-      body: '{}',
-      headers: reader,
-    });
-    const { request_id: own } = (await response.json()) as { request_id: string };
+    const own = await calls.submit('demo/text/echo', {}, reader);
     const [status, stream, output, cancel] = callWith(service, own, reader);
     expect(await statuses([status!, stream!])).toEqual([200, 200]);
     expect((await output!).status).toBeLessThanOrEqual(400);
@@ -79,17 +69,12 @@ describe('with REQUEST_ACCESS=capability', () => {
   test('a revoked key opens nothing any more, not even what it submitted', async () => {
     const key = await calls.newKey();
     const headers = keyHeader(key);
-    const own = (await (await service.submit('demo/text/echo', {}, headers)).json()) as {
-      request_id: string;
-    };
+    const own = await calls.submit('demo/text/echo', {}, headers);
     await service.query(`UPDATE api_key SET revoked_at = now() WHERE prefix = $1`, [key.slice(0, 10)]);
-    await until(
-      async () =>
-        (await fetch(`${service.url}${calls.path(own.request_id)}/status`, { headers })).status === 401,
-      { message: 'the key stops working' },
-    );
-    expect(await verdicts(callWith(service, own.request_id, headers))).toEqual(each(401, 'invalid_key'));
-    expect((await service.get(`${calls.path(own.request_id)}/status`)).status).toBe(200);
+    const status = `${calls.path(own)}/status`;
+    await until(async () => (await service.get(status, { headers })).status === 401);
+    expect(await verdicts(callWith(service, own, headers))).toEqual(each(401, 'invalid_key'));
+    expect((await service.get(status)).status).toBe(200);
   });
 });
 
@@ -98,9 +83,7 @@ test('REQUEST_ACCESS=key demands the key that submitted the request', async () =
   try {
     const calls = new QueueCalls(service);
     const owner = keyHeader(service.key);
-    const { request_id: id } = (await (await service.submit('demo/text/echo', {})).json()) as {
-      request_id: string;
-    };
+    const id = await calls.submit('demo/text/echo');
     await until(async () => (await service.get(calls.path(id), { headers: owner })).status === 200);
     expect(await verdicts(callWith(service, id))).toEqual(each(401, 'missing_key'));
     expect(await statuses(callWith(service, id, owner))).toEqual([200, 200, 200, 400]);

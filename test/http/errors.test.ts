@@ -1,14 +1,5 @@
-import { problemCodes } from '../../src/errors/problem-codes.js';
 import { type ProbeApp, startProbeApp } from '../support/http-probe-app.js';
-
-interface Problem {
-  type: string;
-  code: string;
-  status: number;
-  detail: string;
-  instance: string;
-  [member: string]: unknown;
-}
+import { problemOf } from '../support/queue-calls.js';
 
 let probe: ProbeApp;
 beforeAll(async () => (probe = await startProbeApp()));
@@ -16,35 +7,9 @@ afterAll(() => probe.app.close());
 
 const call = (path: string, init?: RequestInit): Promise<Response> => fetch(`${probe.url}${path}`, init);
 
-async function problemOf(response: Response): Promise<Problem> {
-  expect(response.headers.get('content-type')).toBe('application/problem+json');
-  expect(response.headers.get('cache-control')).toBe('no-store');
-  expect(response.headers.get('x-request-id')).toMatch(/^[\w.-]+$/);
-  const problem = (await response.json()) as Problem;
-  expect(problem.status).toBe(response.status);
-  expect(Object.keys(problem).slice(0, 7)).toEqual([
-    'type',
-    'title',
-    'status',
-    'detail',
-    'instance',
-    'code',
-    'timestamp',
-  ]);
-  return problem;
-}
-
 test('an unknown route is not_found, and the query stays out of the answer', async () => {
   const problem = await problemOf(await call('/nowhere?token=hunter2'));
   expect(problem).toMatchObject({ status: 404, code: 'not_found', instance: '/nowhere' });
-});
-
-test('a known route under another method says which methods it takes', async () => {
-  const response = await call('/probe/put/1', { method: 'DELETE' });
-  expect(response.headers.get('allow')).toBe('PUT');
-  expect(await problemOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' });
-  const options = await call('/probe/secret', { method: 'OPTIONS' });
-  expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD']);
 });
 
 test.each(['/probe/secret', '/probe/thrown-string'])(
@@ -80,12 +45,6 @@ test('Retry-After is whole seconds and at least one', async () => {
   expect([response.status, response.headers.get('retry-after')]).toEqual([429, '1']);
 });
 
-test('every 401 names the scheme', async () => {
-  const response = await call('/probe/body', { method: 'POST', body: 'x' });
-  expect(response.headers.get('www-authenticate')).toBe('Key');
-  expect(await problemOf(response)).toMatchObject({ status: 401, code: 'missing_key' });
-});
-
 test('HEAD gets the header of an error without its body', async () => {
   const response = await call('/nowhere', { method: 'HEAD' });
   expect([response.status, await response.text()]).toEqual([404, '']);
@@ -95,26 +54,4 @@ test('HEAD gets the header of an error without its body', async () => {
 test('a failure in the middle of an answer cuts it off and leaves the service well', async () => {
   await expect(call('/probe/late').then((response) => response.text())).rejects.toThrow();
   expect((await call('/nowhere')).status).toBe(404);
-});
-
-test.each([
-  '/probe/put/%',
-  '/probe/put/%zz',
-  '/probe/put/%c0%af',
-  '/%',
-  '/docs/%',
-  '/docs/%00',
-  '//',
-  '/probe//put',
-])('the malformed path %s is the caller’s mistake', async (path) => {
-  const raw = await probe.raw(`PUT ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-  expect(raw).toMatch(/^HTTP\/1\.1 40[04] /);
-  expect(raw).toContain('application/problem+json');
-});
-
-test('the type of every problem leads to its own place on a page that is served', async () => {
-  const page = await (await call('/docs/errors')).text();
-  for (const code of Object.keys(problemCodes)) expect(page).toContain(`id="${code}"`);
-  const { type } = await problemOf(await call('/nowhere'));
-  expect((await call(type)).status).toBe(200);
 });

@@ -1,47 +1,71 @@
-import { createServer } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pino } from 'pino';
+import express from 'express';
+import { type Logger, pino } from 'pino';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { AccessLog } from '../../src/http/access-log.js';
+import { assignRequestId } from '../../src/http/request-id.js';
 import { Exchange } from '../../src/requests/fast-path.js';
 import { until } from '../support/index.js';
 
 type Line = Record<string, unknown>;
+type Listening = (logger: Logger) => RequestListener;
 
-/** One call of a server that answers as `act` does, and the lines that it leaves. */
-async function call(act: (exchange: Exchange) => void): Promise<{ response: Response; lines: Line[] }> {
-  const lines: Line[] = [];
-  const logger = pino(
-    { level: 'info' },
-    { write: (line: string) => void lines.push(JSON.parse(line) as Line) },
-  );
+const options = (level = 'info') => ({
+  level,
+  base: { node: 'a "node"' },
+  timestamp: () => ',"time":"now"',
+  formatters: { level: (label: string) => ({ level: label }) },
+});
+
+/** One call of a server, and the lines that it leaves. */
+async function call(listening: Listening, path = '/v1/queue/a/b?token=hunter2', level?: string) {
+  let log = '';
   let closed = false;
+  const listener = listening(pino(options(level), { write: (lines: string) => void (log += lines) }));
   const server = createServer((request, response) => {
-    act(new Exchange(request, response, logger, new AccessLog(logger), ['X-Always', 'yes']));
     response.on('close', () => (closed = true));
+    listener(request, response);
   }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+  await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   try {
-    const response = await fetch(`http://127.0.0.1:${port}/v1/queue/a/b?token=hunter2`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       headers: { authorization: 'Key hunter2', 'x-request-id': 'mine', connection: 'close' },
     });
+    const body = await response.text();
     await until(() => closed);
     // The lines of a turn are written at its end.
     await nextTurn();
-    return { response, lines };
+    const lines = log.split('\n').filter(Boolean);
+    return { response, body, log, lines: lines.map((line) => JSON.parse(line) as Line) };
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
 }
 
-test('an answer has its fields and its line in the log, without the query', async () => {
-  const { response, lines } = await call((exchange) => {
-    exchange.setFields(['X-More', 'also']);
-    exchange.answer({ status: 202, body: JSON.stringify({ name: 'a harbour' }) });
+const byExchange =
+  (act: (exchange: Exchange, response: ServerResponse) => void): Listening =>
+  (logger) =>
+  (request, response) =>
+    act(new Exchange(request, response, logger, new AccessLog(logger), ['X-Always', 'yes']), response);
+
+const byExpress: Listening = (logger) =>
+  express().use(assignRequestId, new AccessLog(logger).middleware, (_request, response) => {
+    response.status(202).send('done');
   });
+
+test('an answer has its fields and its line in the log, without the query', async () => {
+  const name = 'Hafen bei Dämmerung, 港, 🚢';
+  const { response, body, log, lines } = await call(
+    byExchange((exchange) => {
+      exchange.setFields(['X-More', 'also']);
+      exchange.answer({ status: 202, body: JSON.stringify({ name }) });
+    }),
+  );
   expect(response.status).toBe(202);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'x-request-id': 'mine',
@@ -49,45 +73,84 @@ test('an answer has its fields and its line in the log, without the query', asyn
     'x-more': 'also',
     'content-type': 'application/json; charset=utf-8',
   });
-  expect(await response.json()).toEqual({ name: 'a harbour' });
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatchObject({ requestId: 'mine', path: '/v1/queue/a/b', status: 202, msg: 'answered' });
-  expect(JSON.stringify(lines)).not.toContain('hunter2');
-});
-
-test('text that is not ASCII arrives as it was', async () => {
-  const { response } = await call((exchange) =>
-    exchange.answer({ status: 200, body: JSON.stringify({ name: 'Hafen bei Dämmerung, 港, 🚢' }) }),
-  );
-  expect(await response.json()).toEqual({ name: 'Hafen bei Dämmerung, 港, 🚢' });
+  expect(JSON.parse(body)).toEqual({ name });
+  expect(lines).toMatchObject([{ requestId: 'mine', path: '/v1/queue/a/b', status: 202, msg: 'answered' }]);
+  expect(log).not.toContain('hunter2');
 });
 
 test('an error is a problem with the fields set before it, and its code is in the line', async () => {
-  const { response, lines } = await call((exchange) => {
-    exchange.setFields(['X-More', 'also']);
-    exchange.fail(new DomainError('unknown_model', 'There is no such model here.'));
-  });
-  expect(response.status).toBe(404);
+  const { response, body, lines } = await call(
+    byExchange((exchange) => {
+      exchange.setFields(['X-More', 'also']);
+      exchange.fail(new DomainError('unknown_model', 'There is no such model here.'));
+    }),
+  );
+  expect([response.status, response.headers.get('x-more')]).toEqual([404, 'also']);
   expect(response.headers.get('content-type')).toBe('application/problem+json');
-  expect(response.headers.get('x-more')).toBe('also');
-  expect(await response.json()).toMatchObject({ code: 'unknown_model', instance: '/v1/queue/a/b' });
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatchObject({ status: 404, code: 'unknown_model' });
+  expect(JSON.parse(body)).toMatchObject({ code: 'unknown_model', instance: '/v1/queue/a/b' });
+  expect(lines).toMatchObject([{ status: 404, code: 'unknown_model' }]);
 });
 
 test('an unforeseen failure says nothing to the caller, and everything to the log', async () => {
-  const { response, lines } = await call((exchange) => exchange.fail(new Error('SELECT hunter3')));
+  const failing = byExchange((exchange) => exchange.fail(new Error('SELECT hunter3')));
+  const { response, body, lines } = await call(failing);
   expect(response.status).toBe(500);
-  expect(await response.text()).not.toContain('hunter3');
+  expect(body).not.toContain('hunter3');
   expect(lines.map(({ msg }) => msg)).toEqual(['a request failed unexpectedly', 'answered']);
   expect(JSON.stringify(lines[0])).toContain('hunter3');
 });
 
 test('an error after the answer has begun breaks the connection', async () => {
-  await expect(
-    call((exchange) => {
-      (exchange as unknown as { response: { write(text: string): void } }).response.write('half');
-      exchange.fail(new Error('too late'));
-    }).then(({ response }) => response.text()),
-  ).rejects.toThrow();
+  const late = byExchange((exchange, response) => {
+    response.write('half');
+    exchange.fail(new Error('too late'));
+  });
+  await expect(call(late)).rejects.toThrow();
+});
+
+test('every exchange is one line with what it takes to find it, and no secret', async () => {
+  const { log, lines } = await call(byExpress, '/v1/queue/requests/1?token=hunter2');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({
+    requestId: 'mine',
+    method: 'GET',
+    path: '/v1/queue/requests/1',
+    status: 202,
+    durationMs: expect.any(Number) as number,
+    msg: 'answered',
+  });
+  expect(log).not.toContain('hunter2');
+});
+
+test('a line is what pino would write', async () => {
+  const { log } = await call(byExpress, '/v1/queue/a%20"model"/\u00e9?x');
+  const { level, time, node, msg, ...fields } = JSON.parse(log) as Line;
+  expect([level, time, node, msg]).toEqual(['info', 'now', 'a "node"', 'answered']);
+  let expected = '';
+  pino(options(), { write: (line: string) => void (expected = line) }).info(fields, 'answered');
+  expect(log).toBe(expected);
+});
+
+test.each(['/health/live', '/health/ready', '/docs/', '/openapi.json'])(
+  '%s is quiet at info',
+  async (path) => {
+    expect((await call(byExpress, path)).lines).toEqual([]);
+    expect((await call(byExpress, path, 'debug')).lines).toHaveLength(1);
+  },
+);
+
+test('exchanges that end in the same turn are written together, a line each', async () => {
+  const written: string[] = [];
+  const log = new AccessLog(pino({ level: 'info' }, { write: (lines: string) => void written.push(lines) }));
+  const responses = ['first', 'second'].map((requestId) => {
+    const response = Object.assign(new EventEmitter(), { statusCode: 200, writableFinished: true });
+    log.follow({ method: 'GET' } as IncomingMessage, response as unknown as ServerResponse, '/', requestId);
+    return response;
+  });
+  for (const response of responses) response.emit('close');
+  expect(written).toEqual([]);
+  await nextTurn();
+  expect(written).toHaveLength(1);
+  const lines = written[0]!.trimEnd().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as Line)['requestId'])).toEqual(['first', 'second']);
 });

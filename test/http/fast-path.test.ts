@@ -83,7 +83,10 @@ const submission = (call: Partial<Call> = {}): Call => ({
   body: '{"prompt":"a cat"}',
   ...call,
 });
-const status = (): string => `/v1/queue/requests/${waiting}/status`;
+const submissionWith = (headers: Record<string, string>): Call =>
+  submission({ headers: { ...withKey(), ...headers } });
+const requestPath = (): string => `/v1/queue/requests/${waiting}`;
+const status = (): string => `${requestPath()}/status`;
 
 /** What differs from call to call made the same. */
 function comparable({ status: code, headers, body }: Answer): object {
@@ -103,24 +106,18 @@ function comparable({ status: code, headers, body }: Answer): object {
 const submissions: [name: string, call: () => Call][] = [
   ['a submission', () => submission()],
   ['a submission with a query', () => submission({ path: '/v1/queue/test/narrow?logs=1&webhook=x' })],
-  ['a key with Bearer', () => submission({ headers: { authorization: `Bearer ${service.key}` } })],
+  ['a key with Bearer', () => submissionWith({ authorization: `Bearer ${service.key}` })],
   ['a model id whose slash is encoded', () => submission({ path: '/v1/queue/test%2Fnarrow' })],
   ['one encoded in small letters', () => submission({ path: '/v1/queue/test%2fn%61rrow/?a=1' })],
   ['an unknown model', () => submission({ path: '/v1/queue/test/none' })],
   ['a body that is no JSON', () => submission({ body: '{' })],
   ['a body that is no object', () => submission({ body: '[1]' })],
   ['no body', () => submission({ body: '' })],
-  [
-    'an Idempotency-Key that is none',
-    () => submission({ headers: { ...withKey(), 'idempotency-key': ' ' } }),
-  ],
-  [
-    'a submission that its key does not allow',
-    () => submission({ headers: { authorization: `Key ${reader}` } }),
-  ],
+  ['an Idempotency-Key that is none', () => submissionWith({ 'idempotency-key': ' ' })],
+  ['a submission that its key does not allow', () => submissionWith({ authorization: `Key ${reader}` })],
   ['a submission without a key', () => submission({ headers: {} })],
-  ['a submission with a wrong key', () => submission({ headers: { authorization: 'Key wrong' } })],
-  ['an encoding that is unknown', () => submission({ headers: { ...withKey(), 'content-encoding': 'zip' } })],
+  ['a submission with a wrong key', () => submissionWith({ authorization: 'Key wrong' })],
+  ['an encoding that is unknown', () => submissionWith({ 'content-encoding': 'zip' })],
 ];
 
 const statuses: typeof submissions = [
@@ -149,7 +146,7 @@ test.each(submissions)('%s where there is room is answered as by the controller'
 );
 
 test('a repeated Idempotency-Key is answered with the same request', async () => {
-  const repeated = submission({ headers: { ...withKey(), 'idempotency-key': 'twice' } });
+  const repeated = submissionWith({ 'idempotency-key': 'twice' });
   const first = await send(fast, repeated);
   const second = await send(routed, repeated);
   const third = await send(fast, repeated);
@@ -157,21 +154,15 @@ test('a repeated Idempotency-Key is answered with the same request', async () =>
   expect([second.body, third.body]).toEqual([first.body, first.body]);
 });
 
-const goesOn: [name: string, call: () => Call][] = [
+const goesOn: typeof submissions = [
   ['a path that is not encoded right', () => submission({ path: '/v1/queue/test%2' })],
   ['a path in other letters', () => submission({ path: '/V1/queue/test/narrow' })],
   ['a submission to the place of requests', () => submission({ path: '/v1/queue/requests/x/status' })],
-  [
-    'a body that waits to be asked for',
-    () => submission({ headers: { ...withKey(), expect: '100-continue' } }),
-  ],
+  ['a body that waits to be asked for', () => submissionWith({ expect: '100-continue' })],
   ['a status with another query', () => ({ path: `${status()}?webhook=x`, headers: withKey() })],
   ['HEAD', () => ({ method: 'HEAD', path: status(), headers: withKey() })],
-  [
-    'a cancellation',
-    () => ({ method: 'PUT', path: status().replace('/status', '/cancel'), headers: withKey() }),
-  ],
-  ['a response', () => ({ path: status().replace('/status', ''), headers: withKey() })],
+  ['a cancellation', () => ({ method: 'PUT', path: `${requestPath()}/cancel`, headers: withKey() })],
+  ['a response', () => ({ path: requestPath(), headers: withKey() })],
   ['anything else', () => ({ path: '/health/live' })],
 ];
 
@@ -196,23 +187,20 @@ describe('another service', () => {
   const submissionTo = ({ key }: TestService): Call =>
     submission({ path: '/v1/queue/demo/text/echo', headers: { authorization: `Key ${key}` } });
 
-  test.each<[string, Partial<Config>]>([
-    ['with CORS', { corsOrigins: ['https://app.example'] }],
-    ['behind a proxy that names the host', { trustProxy: true }],
-  ])('%s is served too', async (_, config) => {
+  test.each<[string, Partial<Config>, string]>([
+    ['with CORS', { corsOrigins: ['https://app.example'] }, 'http://queue.example'],
+    ['behind a proxy that names the host', { trustProxy: true }, 'http://queue.example'],
+    [
+      'whose name is known',
+      { trustProxy: true, publicBaseUrl: 'https://a.example/b' },
+      'https://a.example/b',
+    ],
+  ])('%s is served too', async (_, config, base) => {
     const { other, server } = await start(config);
-    expect((await send(server, submissionTo(other))).status).toBe(202);
-  });
-
-  test('behind a proxy, with its own name known, serves callers with a key', async () => {
-    const { other, server } = await start({
-      trustProxy: true,
-      publicBaseUrl: 'https://queue.example/api',
-    });
-    const accepted = await send(server, submissionTo(other));
-    expect(accepted.status).toBe(202);
-    const { status_url } = JSON.parse(accepted.body) as { status_url: string };
-    expect(status_url).toMatch(/^https:\/\/queue\.example\/api\/v1\/queue\/requests\//);
+    const { status, body } = await send(server, submissionTo(other));
+    expect(status).toBe(202);
+    const { status_url: url } = JSON.parse(body) as { status_url: string };
+    expect(url).toContain(`${base}/v1/queue/requests/`);
   });
 
   test('that stops leaves everything to Express, which says so', async () => {

@@ -13,13 +13,12 @@ test('a sane request id of the caller comes back', async () => {
   }
 });
 
-test.each(['', 'a b', 'x'.repeat(129), 'ä', 'a;b', '"quoted"'])(
-  'the request id %j is replaced',
-  async (id) => {
+test('any other request id is replaced', async () => {
+  for (const id of ['', 'a b', 'x'.repeat(129), 'ä', 'a;b', '"quoted"']) {
     const { headers } = await call('/nowhere', { 'x-request-id': id });
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
-  },
-);
+  }
+});
 
 test('answers say what a browser may do with them, and not what made them', async () => {
   const { headers } = await call('/nowhere');

@@ -9,17 +9,19 @@ interface Readiness {
 }
 
 let service: TestService;
-beforeAll(async () => (service = await startTestService({ config: { rateLimitOther: oneAnHour() } })));
+beforeAll(async () => (service = await startTestService({ limits: '1/h' })));
 afterAll(() => service.stop());
-
-function oneAnHour(): { name: string; limit: number; windowMs: number }[] {
-  return [{ name: 'hour', limit: 1, windowMs: 3_600_000 }];
-}
 
 const ready = async (): Promise<[number, Readiness]> => {
   const response = await service.get('/health/ready');
   return [response.status, (await response.json()) as Readiness];
 };
+
+const unready = (): Promise<Readiness> =>
+  until(async () => {
+    const [status, readiness] = await ready();
+    return status === 503 && readiness;
+  });
 
 test('liveness and readiness need no key, count against no limit and are never cached', async () => {
   for (const path of ['/health/live', '/health/ready', '/health/live', '/health/ready/']) {
@@ -42,10 +44,7 @@ test('a service that can take requests says what it looked at', async () => {
 
 test('a schema that is behind makes it unready until it has caught up', async () => {
   await service.query(`UPDATE migrations SET name = 'away_' || name`);
-  const [, behind] = await until(async () => {
-    const answer = await ready();
-    return answer[0] === 503 && answer;
-  });
+  const behind = await unready();
   expect(behind).toMatchObject({ code: 'unavailable', checks: { migrations: { status: 'down' } } });
   expect((await service.get('/health/live')).status).toBe(200);
   await service.query(`UPDATE migrations SET name = substr(name, 6)`);
@@ -53,17 +52,13 @@ test('a schema that is behind makes it unready until it has caught up', async ()
 });
 
 test('a database that goes away makes it unready, but not dead, until it is back', async () => {
-  const { pathname } = new URL(service.databaseUrl);
-  const name = pathname.slice(1);
+  const name = new URL(service.databaseUrl).pathname.slice(1);
   const client = new pg.Client({ connectionString: new URL('/postgres', service.databaseUrl).href });
   await client.connect();
   try {
     await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
     await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
-    const [, gone] = await until(async () => {
-      const answer = await ready();
-      return answer[0] === 503 && answer;
-    });
+    const gone = await unready();
     expect(gone).toMatchObject({ code: 'unavailable', checks: { database: { status: 'down' } } });
     expect((await service.get('/health/live')).status).toBe(200);
   } finally {

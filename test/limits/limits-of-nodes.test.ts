@@ -5,7 +5,7 @@ import { ShareDatabase } from '../../src/limits/share-database.js';
 import type { WriteRequest } from '../../src/limits/share-store.js';
 import { Caller } from '../support/caller.js';
 import { inParallel } from '../support/in-parallel.js';
-import { problemOf } from '../support/queue-calls.js';
+import { problemOf, statusCounts } from '../support/queue-calls.js';
 import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
 
 let database: TestDatabase;
@@ -29,12 +29,6 @@ async function startNode(limits?: string, config: object = {}): Promise<Caller> 
   return nodes.at(-1)!;
 }
 
-async function statuses(answers: Promise<Response>[]): Promise<Record<number, number>> {
-  const counts: Record<number, number> = {};
-  for (const { status } of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
-  return counts;
-}
-
 test('a burst over three nodes admits 10 and not one more, and nothing but refusals beside', async () => {
   const three = [await startNode(), await startNode(), await startNode()];
   const key = await three[0]!.newKey({ rateLimitSubmit: '10/h' });
@@ -51,10 +45,10 @@ test('a burst over three nodes admits 10 and not one more, and nothing but refus
 test('limits hold across a restart in order', async () => {
   const before = await startNode();
   const key = await before.newKey({ rateLimitSubmit: '3/h' });
-  expect(await statuses([before.submit(key), before.submit(key)])).toEqual({ 202: 2 });
+  expect(await statusCounts([before.submit(key), before.submit(key)])).toEqual({ 202: 2 });
   await nodes.pop()!.service.stop();
   const after = await startNode();
-  expect(await statuses([1, 2, 3, 4].map(() => after.submit(key)))).toEqual({ 202: 1, 403: 3 });
+  expect(await statusCounts([1, 2, 3, 4].map(() => after.submit(key)))).toEqual({ 202: 1, 403: 3 });
 });
 
 test('a client cannot choose its address unless a proxy is trusted', async () => {

@@ -105,12 +105,17 @@ test(`no window of any position exceeds its limit, over ${seeds} seeds of nodes 
   expect(admitted).toBeGreaterThan(seeds * 50);
 }, 400_000);
 
+type NodeFor = (n: number, random: () => number, nodes: readonly SimulatedNode[]) => SimulatedNode;
+
+const always: NodeFor = (_n, _random, nodes) => nodes[0]!;
+const inTurn: NodeFor = (n, _random, nodes) => nodes[n % 3]!;
+const atRandom: NodeFor = (_n, random, nodes) => pick(random, nodes)!;
+
 interface Load {
   limits: RateLimits;
   /** Of the limit. */
   part: number;
-  nodeFor: (n: number, random: () => number, nodes: readonly SimulatedNode[]) => SimulatedNode;
-  random?: boolean;
+  nodeFor: NodeFor;
 }
 
 const firstCallMs = 2_000;
@@ -118,10 +123,7 @@ const firstCallMs = 2_000;
 const growthMs = 8_000;
 
 /** Outcomes of calls at a part of the limit, once the shares have grown to what the caller needs. */
-async function steady(
-  seed: number,
-  { limits, part, nodeFor, random: atRandom = false }: Load,
-): Promise<CallOutcome[]> {
+async function steady(seed: number, { limits, part, nodeFor }: Load): Promise<CallOutcome[]> {
   const random = seeded(seed);
   const fleet = new SimulatedFleet(random, { lostMessages: 0, lateStatements: 0 });
   const nodes = [fleet.join(), fleet.join(), fleet.join()];
@@ -131,11 +133,8 @@ async function steady(
   const next = (): void => {
     const node = nodeFor(n++, random, nodes);
     node.wake(() => node.call('a', limits, (outcome) => outcomes.push(outcome)));
-    fleet.time.at(
-      fleet.time.now + (1 / perMs) * (atRandom ? 0.5 + random() : 0.98 + random() * 0.04),
-      next,
-      0,
-    );
+    const stretch = nodeFor === atRandom ? 0.5 + random() : 0.98 + random() * 0.04;
+    fleet.time.at(fleet.time.now + stretch / perMs, next, 0);
   };
   fleet.time.at(firstCallMs, next, 0);
   await fleet.time.run(30_000);
@@ -147,27 +146,20 @@ describe.each([
   ['the second binds', onlySecondBinds],
 ])('too much is not refused where %s', (_, limits) => {
   test.each([
-    ['sticks to one node', (_n: number, _r: unknown, nodes: readonly SimulatedNode[]) => nodes[0]!],
-    [
-      'is spread evenly over three',
-      (n: number, _r: unknown, nodes: readonly SimulatedNode[]) => nodes[n % 3]!,
-    ],
+    ['sticks to one node', always],
+    ['is spread evenly over three', inTurn],
   ])('at 90 % of its limit a caller that %s is never refused', async (__, nodeFor) => {
     for (let seed = 1; seed <= 50; seed++) {
       const outcomes = await steady(seed, { limits, part: 0.9, nodeFor });
-      expect({ seed, refused: outcomes.filter(({ result }) => result !== 'admitted').length }).toEqual({
-        seed,
-        refused: 0,
-      });
+      const refused = outcomes.filter(({ result }) => result !== 'admitted').length;
+      expect({ seed, refused }).toEqual({ seed, refused: 0 });
     }
   });
 
   test('at 70 % spread at random fewer than one call in a hundred is refused and none waits longer than 300 ms', async () => {
     const all: CallOutcome[] = [];
     for (let seed = 1; seed <= 50; seed++) {
-      const nodeFor = (_n: number, random: () => number, nodes: readonly SimulatedNode[]): SimulatedNode =>
-        pick(random, nodes)!;
-      all.push(...(await steady(seed, { limits, part: 0.7, nodeFor, random: true })));
+      all.push(...(await steady(seed, { limits, part: 0.7, nodeFor: atRandom })));
     }
     const refused = all.filter(({ result }) => result !== 'admitted').length;
     expect(refused / all.length).toBeLessThan(0.01);

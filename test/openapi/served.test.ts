@@ -12,15 +12,16 @@ interface Served {
   paths: Record<string, { post?: { parameters: { name: string; schema: Record<string, unknown> }[] } }>;
 }
 
-const opened: TestService[] = [];
-afterEach(async () => {
-  for (const service of opened.splice(0)) await service.stop();
-});
+/** With the shipped settings and the demos. */
+let service: TestService;
+beforeAll(async () => (service = await startTestService()));
+afterAll(() => service.stop());
 
-async function start(options: Parameters<typeof startTestService>[0] = {}): Promise<TestService> {
-  const service = await startTestService(options);
-  opened.push(service);
-  return service;
+async function servedWith(options: Parameters<typeof startTestService>[0]): Promise<Served> {
+  const other = await startTestService(options);
+  const document = await served(other);
+  await other.stop();
+  return document;
 }
 
 const served = async (service: TestService): Promise<Served> =>
@@ -30,7 +31,7 @@ const modelId = ({ paths }: Served): Record<string, unknown> | undefined =>
   paths['/v1/queue/{model_id}']!.post!.parameters.find(({ name }) => name === 'model_id')?.schema;
 
 test('the served description offers the models that there are, and none of the demos if there are none', async () => {
-  const document = await served(await start({ models }));
+  const document = await servedWith({ models });
   expect(modelId(document)).toEqual({
     type: 'string',
     enum: ['acme/text/shout', 'acme/text/whisper'],
@@ -44,13 +45,12 @@ test('the served description offers the models that there are, and none of the d
 });
 
 test('with the demos the fractal is shown first', async () => {
-  const schema = modelId(await served(await start()));
+  const schema = modelId(await served(service));
   expect(schema!['example']).toBe('demo/image/fractal');
   expect(schema!['enum']).toHaveLength(3);
 });
 
 test('its examples have the address that it was asked at', async () => {
-  const service = await start();
   const text = await (await service.get('/openapi.json')).text();
   expect(text).toContain(`${service.url}/v1/queue/demo/image/fractal`);
   expect(text).not.toContain('127.0.0.1:3000');
@@ -60,13 +60,11 @@ test('its examples have the address that it was asked at', async () => {
 });
 
 test('or PUBLIC_BASE_URL', async () => {
-  const service = await start({ config: { publicBaseUrl: 'https://queue.example/api' } });
-  const { info } = await served(service);
+  const { info } = await servedWith({ config: { publicBaseUrl: 'https://queue.example/api' } });
   expect(info.description).toContain('https://queue.example/api/v1/queue/demo/image/fractal');
 });
 
 test('a phone is told to draw /docs and /docs/errors at its own width', async () => {
-  const service = await start();
   for (const path of ['/docs', '/docs/', '/docs/errors']) {
     const response = await service.get(path);
     expect(response.status).toBe(200);
@@ -76,7 +74,7 @@ test('a phone is told to draw /docs and /docs/errors at its own width', async ()
 });
 
 test('/docs/errors says for every code whether to try again, and what to do', async () => {
-  const page = await (await (await start()).get('/docs/errors')).text();
+  const page = await (await service.get('/docs/errors')).text();
   for (const [code, { retry }] of Object.entries(problemCodes)) {
     const row = new RegExp(`<tr id="${code}">(.*)</tr>`).exec(page)![1]!;
     const cells = [...row.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell!);
@@ -87,7 +85,7 @@ test('/docs/errors says for every code whether to try again, and what to do', as
 });
 
 test('a key that is entered in /docs without its scheme is sent with one', async () => {
-  const script = await (await (await start()).get('/docs/swagger-ui-init.js')).text();
+  const script = await (await service.get('/docs/swagger-ui-init.js')).text();
   type Sent = { headers: Record<string, string> };
   let options: { requestInterceptor(request: Sent): Sent } | undefined;
   const window: { onload?: () => void; location: object } = { location: { search: '' } };
@@ -101,7 +99,7 @@ test('a key that is entered in /docs without its scheme is sent with one', async
   const sent = (headers: Record<string, string>): Record<string, string> =>
     options!.requestInterceptor({ headers }).headers;
   expect(sent({ Authorization: 'ns_abc' })).toEqual({ Authorization: 'Key ns_abc' });
-  expect(sent({ Authorization: 'Key ns_abc' })).toEqual({ Authorization: 'Key ns_abc' });
-  expect(sent({ Authorization: 'Bearer ns_abc' })).toEqual({ Authorization: 'Bearer ns_abc' });
+  for (const Authorization of ['Key ns_abc', 'Bearer ns_abc'])
+    expect(sent({ Authorization })).toEqual({ Authorization });
   expect(sent({ accept: '*/*' })).toEqual({ accept: '*/*' });
 });

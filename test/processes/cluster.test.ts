@@ -1,5 +1,6 @@
 import { until } from '../support/index.js';
 import { givenUp, ProcessCluster } from '../support/process-cluster.js';
+import type { StreamReader } from '../support/stream-reader.js';
 
 type Scenario = (cluster: ProcessCluster) => Promise<void>;
 
@@ -22,17 +23,21 @@ afterAll(async () => {
   for (const cluster of clusters) await cluster.stop();
 }, 120_000);
 
-test('the runs of a killed process are taken up in order; a request that loses two nodes ends as node_lost', async () => {
-  await going.get(killed);
-}, 120_000);
+test.each([
+  [
+    'the runs of a killed process are taken up in order; a request that loses two nodes ends as node_lost',
+    killed,
+  ],
+  ['a frozen process changes nothing after its runs were taken over, and works again', frozen],
+  ['a process that was given up stops its runs by itself when it wakes, and joins again', woken],
+])('%s', (_, scenario) => going.get(scenario)!, 120_000);
 
-test('a frozen process changes nothing after its runs were taken over, and works again', async () => {
-  await going.get(frozen);
-}, 120_000);
-
-test('a process that was given up stops its runs by itself when it wakes, and joins again', async () => {
-  await going.get(woken);
-}, 120_000);
+async function expectTwoRuns(stream: StreamReader): Promise<void> {
+  await stream.ended;
+  // A position that changes is sent as IN_QUEUE once more.
+  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
+  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+}
 
 async function killed(cluster: ProcessCluster): Promise<void> {
   const { model } = cluster;
@@ -59,8 +64,7 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   await cluster.completed(b);
   model.release();
   await cluster.completed(c, d);
-  third.kill('SIGTERM');
-  expect(await third.exited).toEqual({ code: 0, signal: null });
+  await third.stop();
 
   const succeeded = { outcome: 'succeeded', code: null };
   expect(await cluster.story(a)).toEqual({
@@ -83,10 +87,7 @@ async function killed(cluster: ProcessCluster): Promise<void> {
   expect(ids.map((id) => model.times(id))).toEqual([2, 2, 2, 1]);
   expect(model.maxAtOnce).toBe(2);
   expect((await cluster.api.get(`/v1/queue/requests/${b}`)).status).toBe(502);
-  await stream.ended;
-  // A position that changes is sent as IN_QUEUE once more.
-  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
-  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+  await expectTwoRuns(stream);
 }
 
 async function frozen(cluster: ProcessCluster): Promise<void> {
@@ -102,15 +103,13 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
   await cluster.completed(id);
   await model.answer(id); // the answer that the frozen one finds when it wakes
   first.kill('SIGCONT');
-  second.kill('SIGTERM');
-  await second.exited;
+  await second.stop();
 
   const next = await cluster.submit(); // only the one that was frozen is left to run it
   await until(() => model.times(next) === 1, givenUp);
   model.release();
   await cluster.completed(next);
-  first.kill('SIGTERM');
-  expect(await first.exited).toEqual({ code: 0, signal: null });
+  await first.stop();
   expect(await cluster.story(id)).toEqual({
     outcome: 'succeeded',
     code: null,
@@ -119,10 +118,7 @@ async function frozen(cluster: ProcessCluster): Promise<void> {
     attempts: ['lost', 'succeeded'],
     events: ['started', 'requeued', 'started', 'completed'],
   });
-  await stream.ended;
-  // A position that changes is sent as IN_QUEUE once more.
-  const states = stream.statuses().filter((state, i, all) => state !== all[i - 1]);
-  expect(states).toEqual(['IN_PROGRESS', 'IN_QUEUE', 'IN_PROGRESS', 'COMPLETED']);
+  await expectTwoRuns(stream);
 }
 
 async function woken(cluster: ProcessCluster): Promise<void> {
@@ -139,8 +135,7 @@ async function woken(cluster: ProcessCluster): Promise<void> {
   await until(() => model.times(id) === 2 && model.running === 1, givenUp); // the first call was given up
   model.release();
   await cluster.completed(id);
-  only.kill('SIGTERM');
-  expect(await only.exited).toEqual({ code: 0, signal: null });
+  await only.stop();
   expect(await cluster.story(id)).toMatchObject({
     outcome: 'succeeded',
     output: { done: id, attempt: 2 },

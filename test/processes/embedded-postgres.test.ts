@@ -1,43 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Exit, SpawnedService, spawnService, until } from '../support/index.js';
+import { pidFile, serverPid, temporaryDirectory } from '../support/data-directory.js';
+import { isAlive } from '../support/temporary-servers.js';
+import { type Exit, SpawnedService, spawnService, submitTo, until } from '../support/index.js';
 
 let directory: string;
-let environment: Record<string, string>;
+let environment: { DATA_DIR: string; [name: string]: string };
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'nowserving-data-'));
-  await chmod(directory, 0o755); // as root the server runs as somebody else
+  directory = await temporaryDirectory();
 });
 beforeEach(() => {
   environment = { DATA_DIR: join(directory, 'data'), LOG_LEVEL: 'error' };
 });
-afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
 
-const pidFile = (): string => join(environment['DATA_DIR']!, 'postgres', 'postmaster.pid');
-const serverPid = (): number => Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function submit(service: SpawnedService, key: string): Promise<string> {
-  const response = await fetch(`${service.url}/v1/queue/demo/text/echo`, {
-    method: 'POST',
-    headers: { authorization: `Key ${key}` },
-    body: '{"prompt":"remember me"}',
-  });
-  expect(response.status).toBe(202);
-  return ((await response.json()) as { request_id: string }).request_id;
-}
+const submit = async (service: SpawnedService, key: string): Promise<string> =>
+  (await submitTo(service.url, key, 'demo/text/echo', { prompt: 'remember me' })).request_id;
 
 const answer = (service: SpawnedService, id: string): Promise<unknown> =>
   until(async () => {
@@ -46,14 +26,13 @@ const answer = (service: SpawnedService, id: string): Promise<unknown> =>
   });
 
 async function stop(service: SpawnedService, signal: NodeJS.Signals): Promise<void> {
-  const server = serverPid();
-  service.kill(signal);
-  expect(await service.exited).toEqual({ code: 0, signal: null });
-  expect([isAlive(server), existsSync(pidFile())]).toEqual([false, false]);
+  const server = serverPid(environment.DATA_DIR);
+  await service.stop(signal);
+  expect([isAlive(server), existsSync(pidFile(environment.DATA_DIR))]).toEqual([false, false]);
 }
 
-async function kill(service: SpawnedService, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-  service.kill(signal);
+async function kill(service: SpawnedService): Promise<void> {
+  service.kill('SIGKILL');
   await service.exited;
 }
 
@@ -76,7 +55,7 @@ test('the embedded database keeps its data over every way in which a service can
   ids.push(await submit(service, key));
 
   // The service alone is killed: the next one ends the server that was left behind, and starts its own.
-  const orphan = serverPid();
+  const orphan = serverPid(environment.DATA_DIR);
   await kill(service);
   expect(isAlive(orphan)).toBe(true);
   service = await spawnService(environment);
@@ -85,13 +64,13 @@ test('the embedded database keeps its data over every way in which a service can
   ids.push(await submit(service, key));
 
   // Everything is killed, and somebody else has the server's process id when the next one starts.
-  const killed = serverPid();
+  const killed = serverPid(environment.DATA_DIR);
   await kill(service);
   process.kill(killed, 'SIGKILL');
   await until(() => !isAlive(killed));
   const stranger = sleeper();
-  const stale = readFileSync(pidFile(), 'utf8').replace(/^\d+/, String(stranger.pid));
-  await writeFile(pidFile(), stale);
+  const stale = readFileSync(pidFile(environment.DATA_DIR), 'utf8').replace(/^\d+/, String(stranger.pid));
+  await writeFile(pidFile(environment.DATA_DIR), stale);
   service = await spawnService(environment);
   expect(stranger.exitCode).toBeNull();
   stranger.kill();
@@ -107,7 +86,7 @@ test('a database that is killed has forgotten no call that counts against a limi
   };
   let service = await spawnService(environment);
   for (let i = 0; i < 50; i++) expect(await poll(service)).toBe(404);
-  const server = serverPid();
+  const server = serverPid(environment.DATA_DIR);
   process.kill(server, 'SIGKILL');
   await kill(service);
 
@@ -117,7 +96,7 @@ test('a database that is killed has forgotten no call that counts against a limi
 }, 90_000);
 
 test('two services that make the same directory at once: one runs, the other gives up', async () => {
-  environment['DATA_DIR'] = join(directory, 'fresh');
+  environment.DATA_DIR = join(directory, 'fresh');
   const both = [new SpawnedService(environment), new SpawnedService(environment)];
   const exits: (Exit | undefined)[] = [undefined, undefined];
   both.forEach((one, i) => void one.exited.then((exit) => (exits[i] = exit)));
@@ -135,7 +114,7 @@ test('two services that make the same directory at once: one runs, the other giv
 }, 90_000);
 
 test('a start that is killed or interrupted at any moment leaves nothing running and spoils no later one', async () => {
-  const data = (environment['DATA_DIR'] = join(directory, 'interrupted'));
+  const data = (environment.DATA_DIR = join(directory, 'interrupted'));
   /** Once it has the directory to itself; it makes the database next, if there is none. */
   const begins = ({ pid }: SpawnedService) => readFileSync(join(data, 'starting'), 'utf8') === String(pid);
   const makes = (): boolean => readdirSync(data).some((name) => name.startsWith('postgres.new-'));
@@ -145,12 +124,11 @@ test('a start that is killed or interrupted at any moment leaves nothing running
   await kill(killed);
   expect(existsSync(join(data, 'postgres'))).toBe(false);
 
-  for (const moment of [begins, () => existsSync(pidFile())]) {
+  for (const moment of [begins, () => existsSync(pidFile(environment.DATA_DIR))]) {
     const interrupted = new SpawnedService(environment);
     await until(() => moment(interrupted));
-    interrupted.kill('SIGINT');
-    expect(await interrupted.exited).toEqual({ code: 0, signal: null });
-    expect([existsSync(pidFile()), makes()]).toEqual([false, false]);
+    await interrupted.stop('SIGINT');
+    expect([existsSync(pidFile(environment.DATA_DIR)), makes()]).toEqual([false, false]);
   }
 
   const service = await spawnService({ ...environment, BOOTSTRAP_API_KEY: 'a-key-of-the-last-start' });
@@ -160,7 +138,7 @@ test('a start that is killed or interrupted at any moment leaves nothing running
 
 /** A process of the server's own user, which PostgreSQL would take for a server of its own. */
 function sleeper(): ChildProcess {
-  const { uid, gid } = statSync(join(environment['DATA_DIR']!, 'postgres'));
+  const { uid, gid } = statSync(join(environment.DATA_DIR, 'postgres'));
   const owner = process.getuid?.() === 0 ? { uid, gid } : {};
   return spawn('sleep', ['60'], { ...owner, stdio: 'ignore' });
 }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pidFile, temporaryDirectory } from '../support/data-directory.js';
 import { createTestDatabase, type TestDatabase } from '../support/index.js';
 import { OutdatedServer } from '../support/outdated-server.js';
 
@@ -18,8 +18,9 @@ let database: TestDatabase;
 let taken: Server;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'nowserving-start-'));
-  await chmod(directory, 0o755); // as root the server runs as somebody else
+  directory = await temporaryDirectory();
+  await writeFile(file('a-file'), '');
+  await writeFile(file('models.yaml'), faultInLine4);
   database = await createTestDatabase();
   taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -27,9 +28,13 @@ beforeAll(async () => {
 afterAll(async () => {
   await new Promise((resolve) => taken.close(resolve));
   await database.drop(); // fails if one of the failed starts is still connected
-  await rm(directory, { recursive: true, force: true });
 });
 
+const refused = /database at 127\.0\.0\.1:1\/queue cannot be reached: .*ECONNREFUSED/;
+const unserved = 'postgresql://someone:secret@127.0.0.1:1/queue';
+const faultInLine4 = 'models:\n  - id: a/b\n    runner: { kind: demo, demo: echo }\n    concurency: 2\n';
+
+const file = (name: string): string => join(directory, name);
 const port = (): string => String((taken.address() as AddressInfo).port);
 
 /** Starts the built service and waits for its end. */
@@ -43,7 +48,7 @@ function start(environment: Record<string, string>): Promise<Ended> {
 }
 
 /** Fails with one line, on standard error, that matches. */
-async function expectOneLine(environment: Record<string, string>, line: RegExp): Promise<string> {
+async function expectOneLine(environment: Record<string, string>, line: RegExp): Promise<void> {
   const { code, stdout, stderr } = await start(environment);
   expect({ code, stdout, lines: stderr.trimEnd().split('\n').length, stderr }).toEqual({
     code: 1,
@@ -51,13 +56,14 @@ async function expectOneLine(environment: Record<string, string>, line: RegExp):
     lines: 1,
     stderr: expect.stringMatching(line) as string,
   });
-  return stderr;
+  expect(stderr).not.toMatch(/secret/);
 }
 
-async function modelsFile(text: string): Promise<string> {
-  const file = join(directory, 'models.yaml');
-  await writeFile(file, text);
-  return file;
+/** The database of these tests, called with a wrong password. */
+function locked(): string {
+  const url = new URL(database.url);
+  url.password = 'not-the-secret';
+  return url.href;
 }
 
 describe('a start that cannot succeed ends with code 1 and one clear line:', () => {
@@ -66,42 +72,9 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
   });
 
   test('a taken port, with the embedded database, which is not left running', async () => {
-    const data = join(directory, 'data');
-    await expectOneLine({ DATA_DIR: data, PORT: port() }, new RegExp(`Port ${port()} `));
-    expect(existsSync(join(data, 'postgres', 'PG_VERSION'))).toBe(true);
-    expect(existsSync(join(data, 'postgres', 'postmaster.pid'))).toBe(false);
-  });
-
-  test('an address that is not of this machine', async () => {
-    await expectOneLine({ DATABASE_URL: database.url, HOST: '192.0.2.1' }, /192\.0\.2\.1/);
-  });
-
-  test('a data directory that cannot be one', async () => {
-    const file = join(directory, 'a-file');
-    await writeFile(file, '');
-    await expectOneLine({ DATA_DIR: join(file, 'data') }, /data directory .*a-file.* cannot be used/);
-  });
-
-  test('a data directory where none can be made, even by root', async () => {
-    await expectOneLine({ DATA_DIR: '/proc/data' }, /data directory \/proc\/data cannot be used/);
-  });
-
-  test('a database that nobody serves', async () => {
-    const said = await expectOneLine(
-      { DATABASE_URL: 'postgresql://someone:secret@127.0.0.1:1/queue' },
-      /database at 127\.0\.0\.1:1\/queue cannot be reached: .*ECONNREFUSED/,
-    );
-    expect(said).not.toContain('secret');
-  });
-
-  test('a database that refuses the password', async () => {
-    const url = new URL(database.url);
-    url.password = 'not-the-password';
-    const said = await expectOneLine(
-      { DATABASE_URL: url.href },
-      /cannot be reached: password authentication failed/,
-    );
-    expect(said).not.toContain('not-the-password');
+    await expectOneLine({ DATA_DIR: file('data'), PORT: port() }, new RegExp(`Port ${port()} `));
+    expect(existsSync(file('data/postgres/PG_VERSION'))).toBe(true);
+    expect(existsSync(pidFile(file('data')))).toBe(false);
   });
 
   test('a PostgreSQL that is too old', async () => {
@@ -110,43 +83,38 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
     await server.stop();
   });
 
-  test('a models.yaml that is not there', async () => {
-    await expectOneLine(
-      { DATABASE_URL: database.url, MODELS_FILE: join(directory, 'none.yaml') },
-      /none\.yaml/,
-    );
-  });
+  test.each<[what: string, setting: string, value: () => string, line: RegExp]>([
+    ['an address that is not of this machine', 'HOST', () => '192.0.2.1', /192\.0\.2\.1/],
+    ['a models.yaml that is not there', 'MODELS_FILE', () => file('none.yaml'), /none\.yaml/],
+    ['a fault in models.yaml', 'MODELS_FILE', () => file('models.yaml'), /models\.yaml.*\b4\b.*concurency/s],
+    ['a wrong password', 'DATABASE_URL', locked, /cannot be reached: password authentication failed/],
+    ['a database that nobody serves', 'DATABASE_URL', () => unserved, refused],
+  ])('%s', (_, setting, value, line) =>
+    expectOneLine({ DATABASE_URL: database.url, [setting]: value() }, line),
+  );
 
-  test('a fault in models.yaml, with its line', async () => {
-    const file = await modelsFile(
-      'models:\n  - id: a/b\n    runner: { kind: demo, demo: echo }\n    concurency: 2\n',
-    );
-    await expectOneLine(
-      { DATABASE_URL: database.url, MODELS_FILE: file },
-      /models\.yaml.*\b4\b.*concurency/s,
-    );
-  });
+  test.each([
+    ['that cannot be one', () => file('a-file/data')],
+    ['where none can be made, even by root', () => '/proc/data'],
+  ])('a data directory %s', (_, directory) =>
+    expectOneLine({ DATA_DIR: directory() }, new RegExp(`data directory .*${directory()}.* cannot be used`)),
+  );
 });
 
 test('wrong settings are named all at once, without their values', async () => {
-  const { code, stdout, stderr } = await start({
+  const settings = {
     PORT: 'eighty',
     ROLE: 'boss',
     DATABASE_URL: 'mysql://root:secret@localhost/queue',
     SHUTDOWN_GRACE: 'soon',
     CORS_ORIGINS: 'http://localhost:5173/',
     RATE_LIMIT_SUBMIT: 'lots',
-  });
+  };
+  const { code, stdout, stderr } = await start(settings);
   expect([code, stdout]).toEqual([1, '']);
   const [first, ...faults] = stderr.trimEnd().split('\n');
   expect(first).toBe('These settings are wrong:');
-  expect(faults.map((line) => line.trim().replace(/:.*/, '')).toSorted()).toEqual([
-    'CORS_ORIGINS',
-    'DATABASE_URL',
-    'PORT',
-    'RATE_LIMIT_SUBMIT',
-    'ROLE',
-    'SHUTDOWN_GRACE',
-  ]);
+  const named = faults.map((line) => line.trim().replace(/:.*/, ''));
+  expect(named.toSorted()).toEqual(Object.keys(settings).toSorted());
   expect(stderr).not.toContain('secret');
 });

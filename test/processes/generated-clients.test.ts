@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../support/data-directory.js';
 import { startTestService, type TestService } from '../support/index.js';
 
 const run = promisify(execFile);
@@ -83,15 +83,12 @@ let directory: string;
 
 beforeAll(async () => {
   service = await startTestService();
-  directory = await mkdtemp(join(tmpdir(), 'nowserving-client-'));
+  directory = await temporaryDirectory();
   await symlink(resolve('node_modules'), join(directory, 'node_modules'));
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }');
 });
 
-afterAll(async () => {
-  await service.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => service.stop());
 
 const node = (...args: string[]): Promise<{ stdout: string }> =>
   run(process.execPath, args, { cwd: directory }).catch((error: { stdout: string; stderr: string }) =>
@@ -101,16 +98,10 @@ const node = (...args: string[]): Promise<{ stdout: string }> =>
 /** Compiles what was generated with what a user writes, runs it, and returns what that prints. */
 async function tryOut(usage: string): Promise<unknown> {
   await writeFile(join(directory, 'usage.ts'), usage);
-  const options = '--ignoreConfig --strict --skipLibCheck --noUncheckedIndexedAccess --target es2022';
-  await node(
-    bin('typescript/bin/tsc'),
-    'usage.ts',
-    ...options.split(' '),
-    '--module',
-    'nodenext',
-    '--types',
-    'node',
-  );
+  const options =
+    '--ignoreConfig --strict --skipLibCheck --noUncheckedIndexedAccess --target es2022 ' +
+    '--module nodenext --types node';
+  await node(bin('typescript/bin/tsc'), 'usage.ts', ...options.split(' '));
   const { stdout } = await node('usage.js', service.url, service.key);
   return JSON.parse(stdout) as unknown;
 }
@@ -129,13 +120,7 @@ test('what openapi-typescript generates and openapi-fetch sends takes a request 
 }, 60_000);
 
 test('what @hey-api/openapi-ts generates does so too, with the stream', async () => {
-  await node(
-    bin('@hey-api/openapi-ts/bin/run.js'),
-    '--input',
-    resolve('openapi.json'),
-    '--output',
-    'client',
-    '--silent',
-  );
+  const options = ['--input', resolve('openapi.json'), '--output', 'client', '--silent'];
+  await node(bin('@hey-api/openapi-ts/bin/run.js'), ...options);
   expect(await tryOut(heyApi)).toEqual({ ...wholeLife, last: 'COMPLETED' });
 }, 60_000);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { createTestDatabase, spawnService, until } from '../support/index.js';
+import { createTestDatabase, spawnService, submitTo, until } from '../support/index.js';
 
 const key = 'test_hurry_key_0123456789';
 
@@ -10,12 +10,8 @@ test('a second signal hands runs back without waiting for the rest of the grace'
     BOOTSTRAP_API_KEY: key,
     SHUTDOWN_GRACE: '1h',
   });
-  const submitted = await fetch(`${service.url}/v1/queue/demo/text/flaky`, {
-    method: 'POST',
-    headers: { authorization: `Key ${key}` },
-    body: '{"delay_ms":50000,"fail_attempts":0}',
-  });
-  const { status_url } = (await submitted.json()) as { status_url: string };
+  const input = { delay_ms: 50_000, fail_attempts: 0 };
+  const { status_url } = await submitTo(service.url, key, 'demo/text/flaky', input);
   await until(async () => (await (await fetch(status_url)).text()).includes('IN_PROGRESS'));
 
   let exited = false;

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../support/data-directory.js';
 import {
   createTestDatabase,
   type SpawnedService,
@@ -52,14 +52,11 @@ describe('npm start', () => {
     expect(lines[2]).toMatch(/^listening on http:/);
   });
 
-  it('ends on Ctrl-C and leaves nothing running', async () => {
-    killGroup('SIGINT');
-    await until(groupIsGone, { message: 'every process of npm start has ended' });
-    await expect(fetch(listening()!)).rejects.toThrow();
-  });
-
-  it('takes the service with it when npm alone is asked to stop', async () => {
-    npm.kill('SIGTERM');
+  it.each<[string, () => void]>([
+    ['on Ctrl-C', () => killGroup('SIGINT')],
+    ['when npm alone is asked to stop', () => npm.kill('SIGTERM')],
+  ])('ends %s, and leaves nothing running', async (_, end) => {
+    end();
     await until(groupIsGone, { message: 'every process of npm start has ended' });
     await expect(fetch(listening()!)).rejects.toThrow();
   });
@@ -82,29 +79,6 @@ describe('npm start', () => {
 });
 
 describe('the built service', () => {
-  it('brings its own PostgreSQL, stops it, and finds the same data the next time', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'nowserving-start-'));
-    try {
-      const environment = { DATA_DIR: directory, BOOTSTRAP_API_KEY: key };
-      const first = await spawnService(environment);
-      const answer = await fetch(`${first.url}/v1/queue/demo/text/echo`, {
-        method: 'POST',
-        headers: { authorization: `Key ${key}` },
-        body: '{"text":"kept"}',
-      });
-      const { status_url: statusUrl } = (await answer.json()) as { status_url: string };
-      first.kill('SIGTERM');
-      expect(await first.exited).toEqual({ code: 0, signal: null });
-
-      const second = await spawnService(environment);
-      expect((await fetch(new URL(new URL(statusUrl).pathname, second.url))).status).toBe(200);
-      second.kill('SIGINT');
-      expect(await second.exited).toEqual({ code: 0, signal: null });
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  }, 120_000);
-
   it('says how to make a key while its PostgreSQL has none, and no longer when there is one', async () => {
     const database = await createTestDatabase();
     const first = await spawnService({ DATABASE_URL: database.url });
@@ -113,17 +87,13 @@ describe('the built service', () => {
     const third = await spawnService({ DATABASE_URL: database.url });
     await until(() => third.output.includes('/docs'));
     for (const service of [second, third]) expect(service.output).not.toContain('There is no API key yet');
-    for (const service of [first, second, third]) {
-      service.kill('SIGTERM');
-      expect(await service.exited).toEqual({ code: 0, signal: null });
-    }
+    for (const service of [first, second, third]) await service.stop();
     await database.drop();
   }, 60_000);
 
   it('names the models that other nodes have otherwise, and none when it is alone or has the same', async () => {
     const database = await createTestDatabase();
-    const directory = await mkdtemp(join(tmpdir(), 'nowserving-models-'));
-    const file = join(directory, 'models.yaml');
+    const file = join(await temporaryDirectory(), 'models.yaml');
     const entry = (id: string, option = ''): string =>
       `  - { id: ${id}, runner: { kind: demo, demo: echo }${option} }\n`;
     const start = async (...entries: string[]): Promise<SpawnedService> => {
@@ -132,8 +102,7 @@ describe('the built service', () => {
     };
     const warning = /other nodes were started with another models file: (.*) differ/;
     const stopped = async (service: SpawnedService): Promise<string | undefined> => {
-      service.kill('SIGTERM');
-      expect(await service.exited).toEqual({ code: 0, signal: null });
+      await service.stop();
       return warning.exec(service.output)?.[1];
     };
     expect(await stopped(await start(entry('a/old')))).toBeUndefined();
@@ -142,14 +111,6 @@ describe('the built service', () => {
     const other = await start(entry('a/same'), entry('a/changed', ', concurrency: 2'), entry('a/new'));
     expect(await stopped(other)).toBe('a/changed, a/gone, a/new');
     expect(await stopped(first)).toBeUndefined();
-    await rm(directory, { recursive: true, force: true });
     await database.drop();
   }, 60_000);
-
-  it('ends with one clear line when it cannot reach its database', async () => {
-    const start = spawnService({ DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
-    await expect(start).rejects.toThrow(
-      /"code":1.*\nThe database at 127\.0\.0\.1:1\/none cannot be reached: \S/,
-    );
-  });
 });

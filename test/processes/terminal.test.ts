@@ -1,29 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { stopServerNow } from '../support/temporary-servers.js';
-import { spawnService, until } from '../support/index.js';
+import { pidFile, serverPid, temporaryDirectory } from '../support/data-directory.js';
+import { isAlive, stopServerNow } from '../support/temporary-servers.js';
+import { spawnService, submitTo, until } from '../support/index.js';
 
 const key = 'test_terminal_key_0123456789';
 const second = { delay_ms: 1_000, fail_attempts: 0 };
 const endless = { delay_ms: 50_000, fail_attempts: 0 };
 
-let directory: string;
+let dataDir: string;
 let environment: Record<string, string>;
 let terminal: ChildProcess | undefined;
 let said = '';
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'nowserving-terminal-'));
-  await chmod(directory, 0o755); // as root the server runs as somebody else
-  environment = { DATA_DIR: join(directory, 'data'), BOOTSTRAP_API_KEY: key, SHUTDOWN_GRACE: '1h' };
+  dataDir = join(await temporaryDirectory(), 'data');
+  environment = { DATA_DIR: dataDir, BOOTSTRAP_API_KEY: key, SHUTDOWN_GRACE: '1h' };
 });
-afterEach(async () => {
+afterEach(() => {
   terminal?.kill('SIGKILL');
-  stopServerNow(environment['DATA_DIR']!);
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  stopServerNow(dataDir);
 });
 
 /** `npm start` in a terminal of its own (util-linux's script), whose end is the terminal's. */
@@ -50,27 +47,18 @@ async function openTerminal(shell: string): Promise<string> {
 
 /** Resolves when the request runs. */
 async function run(url: string, input: object): Promise<string> {
-  const submitted = await fetch(`${url}/v1/queue/demo/text/flaky`, {
-    method: 'POST',
-    headers: { authorization: `Key ${key}` },
-    body: JSON.stringify(input),
-  });
-  const { status_url, request_id } = (await submitted.json()) as Record<string, string>;
-  await until(async () => (await (await fetch(status_url!)).text()).includes('IN_PROGRESS'));
-  return request_id!;
+  const { status_url, request_id } = await submitTo(url, key, 'demo/text/flaky', input);
+  await until(async () => (await (await fetch(status_url)).text()).includes('IN_PROGRESS'));
+  return request_id;
 }
 
-const pidFile = (): string => join(environment['DATA_DIR']!, 'postgres', 'postmaster.pid');
-const serverHasEnded = (pid: number): boolean => !existsSync(pidFile()) && !existsSync(`/proc/${pid}`);
-const serverPid = (): number => Number(readFileSync(pidFile(), 'utf8').split('\n')[0]);
+const serverHasEnded = (pid: number): boolean => !existsSync(pidFile(dataDir)) && !isAlive(pid);
 
 async function statusAfterRestart(id: string): Promise<Record<string, unknown>> {
   const service = await spawnService(environment);
-  const status = (await (
-    await fetch(`${service.url}/v1/queue/requests/${id}/status?logs=1`)
-  ).json()) as Record<string, unknown>;
-  service.kill('SIGHUP');
-  expect(await service.exited).toEqual({ code: 0, signal: null });
+  const response = await fetch(`${service.url}/v1/queue/requests/${id}/status?logs=1`);
+  const status = (await response.json()) as Record<string, unknown>;
+  await service.stop('SIGHUP');
   return status;
 }
 
@@ -78,12 +66,12 @@ test.each(['/bin/sh', '/bin/bash'])(
   'closing the terminal lets runs end, and stops the embedded PostgreSQL: %s',
   async (shell) => {
     const url = await openTerminal(shell);
-    const server = serverPid();
+    const server = serverPid(dataDir);
     const id = await run(url, second);
     const pid = await until(() => /"node":"[^"]*:(\d+)"/.exec(said)?.[1]);
     terminal!.kill('SIGKILL');
     await until(() => serverHasEnded(server), { timeoutMs: 20_000, message: 'PostgreSQL has ended' });
-    await until(() => !existsSync(`/proc/${pid}`), { message: 'the service has ended' });
+    await until(() => !isAlive(Number(pid)), { message: 'the service has ended' });
     expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
   },
   120_000,
@@ -91,7 +79,7 @@ test.each(['/bin/sh', '/bin/bash'])(
 
 test('SIGHUP stops in order, and says so', async () => {
   const service = await spawnService(environment);
-  const server = serverPid();
+  const server = serverPid(dataDir);
   const id = await run(service.url, second);
   service.kill('SIGHUP');
   await until(() => service.output.includes('stopping: 1 run may end within 3600 s'));
@@ -106,7 +94,7 @@ test.each(['/bin/sh', '/bin/bash'])(
   async (shell) => {
     const url = await openTerminal(shell);
     await run(url, endless);
-    const server = serverPid();
+    const server = serverPid(dataDir);
     let ended = false;
     terminal!.once('exit', () => (ended = true));
     terminal!.stdin!.write('\x03');

@@ -61,19 +61,25 @@ describe('the Dockerfile', () => {
 describe('the .dockerignore', () => {
   const ignored = dockerIgnore(read('.dockerignore'));
 
-  it.each(['.git/config', '.data/postgres', '.env', 'node_modules/pg', 'dist/src/main.js', 'test/a.test.ts'])(
-    'keeps %s out of the image',
-    (path) => expect(ignored(path)).toBe(true),
-  );
-
-  it.each([
-    '.npmrc',
-    'package-lock.json',
-    'src/main.ts',
-    'migrations/0001-queue.ts',
-    'models.yaml',
-    'LICENSE',
-  ])('lets %s in', (path) => expect(ignored(path)).toBe(false));
+  it('keeps what the image does not need out of it, and lets in what it does', () => {
+    const out = [
+      '.git/config',
+      '.data/postgres',
+      '.env',
+      'node_modules/pg',
+      'dist/src/main.js',
+      'test/a.test.ts',
+    ];
+    const inside = [
+      '.npmrc',
+      'package-lock.json',
+      'src/main.ts',
+      'migrations/0001-queue.ts',
+      'models.yaml',
+      'LICENSE',
+    ];
+    expect([...out, ...inside].filter(ignored)).toEqual(out);
+  });
 });
 
 describe('the compose file', () => {

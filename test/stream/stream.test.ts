@@ -209,15 +209,6 @@ test('a request that is cancelled in the queue ends its stream', async () => {
   await model.answer(running);
 });
 
-test('many streams of one request all see its end', async () => {
-  const id = await calls.submit('test/model', { hold: true });
-  const streams = await Promise.all(Array.from({ length: 20 }, () => open(id)));
-  await Promise.all(streams.map((stream) => stream.event(() => true, 'the first event')));
-  await model.answer(id);
-  await Promise.all(streams.map((stream) => stream.ended));
-  for (const stream of streams) expect(stream.data.at(-1)!.status).toBe('COMPLETED');
-});
-
 test('an unknown request is refused before any stream begins', async () => {
   const answer = service.get(`${calls.path(unknownId())}/status/stream`, {
     headers: { accept: 'text/event-stream' },

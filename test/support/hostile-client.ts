@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { QueueCalls } from './queue-calls.js';
 import type { TestService } from './index.js';
@@ -6,18 +7,23 @@ export interface RawAnswer {
   status: number;
   fields: string;
   body: string;
+  /** Whether `100 Continue` came before. */
+  isContinued: boolean;
 }
 
 export type Bytes = string | Buffer;
 
 const patienceMs = 20_000;
 
+/** One item a word, as it is written: for what has no space in it. */
+export const words = ({ raw }: TemplateStringsArray): string[] => raw[0]!.trim().split(/\s+/);
+
 /**
  * Sends bytes as they are, where `fetch` would tidy them, and reads until the server hangs up. Text is sent as
  * latin1: one byte a character.
  */
-export function send(service: TestService, ...parts: Bytes[]): Promise<RawAnswer> {
-  const { port } = service.app.getHttpServer().address() as AddressInfo;
+export function send({ app }: { app: { getHttpServer(): Server } }, ...parts: Bytes[]): Promise<RawAnswer> {
+  const { port } = app.getHttpServer().address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => {
@@ -38,8 +44,9 @@ function parse(bytes: Buffer): RawAnswer {
   const end = bytes.indexOf('\r\n\r\n');
   const fields = bytes.subarray(0, end).toString('latin1');
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(fields)?.[1]);
-  if (status === 100) return parse(bytes.subarray(end + 4));
-  return { status, fields, body: bytes.subarray(end + 4).toString() };
+  const rest = bytes.subarray(end + 4);
+  if (status === 100) return { ...parse(rest), isContinued: true };
+  return { status, fields, body: rest.toString(), isContinued: false };
 }
 
 /** The head of a submission by `Connection: close`, with whatever fields are added. */

@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Controller, Get, HttpCode, Module, Post, Put, Req, Res, UseGuards } from '@nestjs/common';
 import type { CanActivate, DynamicModule, ExecutionContext } from '@nestjs/common';
@@ -93,8 +92,6 @@ class ProbeModule {
 export interface ProbeApp {
   app: NestExpressApplication;
   url: string;
-  /** Writes bytes to a fresh connection and reads until the server hangs up. */
-  raw(text: string): Promise<string>;
 }
 
 /** The HTTP layer as the service has it, without a database behind it. */
@@ -108,18 +105,5 @@ export async function startProbeApp(settings: Partial<Config> = {}): Promise<Pro
   configureHttp(app);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
-  return { app, url: `http://127.0.0.1:${port}`, raw: (text) => exchange(port, text) };
-}
-
-export function exchange(port: number, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(text, 'latin1'));
-    socket.setEncoding('latin1');
-    socket.on('data', (chunk: string) => (answer += chunk));
-    socket.on('close', () => resolve(answer));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
-    });
-  });
+  return { app, url: `http://127.0.0.1:${port}` };
 }

@@ -36,8 +36,11 @@ export function unknownId(): string {
 /** A problem, after a look at what every one of them has. */
 export async function problemOf(response: Response): Promise<ProblemBody> {
   expect(response.headers.get('content-type')).toBe('application/problem+json');
-  expect(response.headers.get('x-request-id')).toBeTruthy();
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('x-request-id')).toMatch(/^[\w.-]+$/);
   const problem = (await response.json()) as ProblemBody;
+  const members = ['type', 'title', 'status', 'detail', 'instance', 'code', 'timestamp'];
+  expect(Object.keys(problem).slice(0, 7)).toEqual(members);
   expect(problem).toMatchObject({
     type: `/docs/errors#${problem.code}`,
     title: expect.any(String),
@@ -53,6 +56,13 @@ export async function problemOf(response: Response): Promise<ProblemBody> {
 export async function verdict(response: Response | Promise<Response>): Promise<[number, string]> {
   const answer = await response;
   return [answer.status, (await problemOf(answer)).code];
+}
+
+/** How often each status came: `{ 202: 10, 403: 90 }`. */
+export async function statusCounts(answers: Promise<Response>[]): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { status } of await Promise.all(answers)) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
 }
 
 /** The calls of the API as a caller makes them. */

@@ -65,6 +65,12 @@ export class SpawnedService {
     this.child.kill(signal);
   }
 
+  /** In order, whatever the signal. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    this.kill(signal);
+    expect(await this.exited).toEqual({ code: 0, signal: null });
+  }
+
   /** For a test that failed half-way: ends the process and the database that it would leave behind. */
   destroy(): void {
     this.child.kill('SIGKILL');
@@ -96,4 +102,20 @@ export async function spawnService(
     throw new Error(`The service ended with ${JSON.stringify(exit)} before it listened:\n${service.output}`);
   }
   return service;
+}
+
+/** A submission to a service that is a process of its own. */
+export async function submitTo(
+  url: string,
+  key: string,
+  model: string,
+  input: object,
+): Promise<{ request_id: string; status_url: string }> {
+  const response = await fetch(`${url}/v1/queue/${model}`, {
+    method: 'POST',
+    headers: { authorization: `Key ${key}` },
+    body: JSON.stringify(input),
+  });
+  expect(response.status).toBe(202);
+  return (await response.json()) as { request_id: string; status_url: string };
 }

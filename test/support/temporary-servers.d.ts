@@ -2,3 +2,4 @@ export const temporaryPrefix: string;
 export function stopServerNow(directory: string): void;
 export function stopAbandonedServers(): void;
 export function removeDirectories(directories: string[]): void;
+export function isAlive(pid: number): boolean;

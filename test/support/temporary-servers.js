@@ -26,7 +26,7 @@ export function removeDirectories(directories) {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 }
 
-function isAlive(pid) {
+export function isAlive(pid) {
   try {
     process.kill(pid, 0);
     return true;

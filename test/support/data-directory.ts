@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const made: string[] = [];
+
+afterAll(async () => {
+  for (const directory of made) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** Removed after the tests of the file. Everybody may read it: as root, the embedded server runs as somebody else. */
+export async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'nowserving-files-'));
+  made.push(directory);
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+/** Of the embedded server with this DATA_DIR. */
+export const pidFile = (dataDir: string): string => join(dataDir, 'postgres', 'postmaster.pid');
+export const serverPid = (dataDir: string): number =>
+  Number(readFileSync(pidFile(dataDir), 'utf8').split('\n')[0]);
