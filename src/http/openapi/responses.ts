@@ -20,6 +20,8 @@ function whole(description: string, example: number): Header {
   return { description, schema: { type: 'integer', minimum: 0 }, example };
 }
 
+export const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
+
 /** Every response header that answers refer to. */
 export const headerComponents: Record<string, Header> = {
   'X-Request-Id': text(
@@ -43,7 +45,7 @@ export const headerComponents: Record<string, Header> = {
   'Retry-After': whole('Seconds to wait before trying again.', 1),
   Location: text(
     'The status URL of the new request.',
-    'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
+    `http://127.0.0.1:3000/v1/queue/requests/${exampleId}/status`,
   ),
   'Idempotent-Replayed': text(
     'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
@@ -52,8 +54,6 @@ export const headerComponents: Record<string, Header> = {
   'WWW-Authenticate': text('The scheme to authenticate with.', 'Key'),
   'Accept-Encoding': text('The encodings that a body may have.', 'gzip, deflate, br, identity'),
 };
-
-const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 
 export const rateLimitHeaders = Object.keys(headerComponents).filter((name) => name.includes('RateLimit'));
 
