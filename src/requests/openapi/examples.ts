@@ -1,15 +1,10 @@
-import { exampleId as id } from '../../http/openapi/responses.js';
+import { exampleId } from '../../http/openapi/responses.js';
 import { modelDetails } from '../../http/openapi/problem.dto.js';
 
 /* The objects that the API description shows; they tell one story. */
-const responseUrl = `http://127.0.0.1:3000/v1/queue/requests/${id}`;
-
-const common = {
-  request_id: id,
-  response_url: responseUrl,
-  status_url: `${responseUrl}/status`,
-  cancel_url: `${responseUrl}/cancel`,
-};
+const url = `http://127.0.0.1:3000/v1/queue/requests/${exampleId}`;
+const urls = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+const common = { request_id: exampleId, ...urls };
 
 export const inQueue = { status: 'IN_QUEUE', ...common, metrics: {}, queue_position: 0 };
 
@@ -48,3 +43,6 @@ export const output = {
   image: { url: 'data:image/png;base64,iVBORw0KGgo=', width: 512, height: 512 },
   seed: 7,
 };
+
+const { request_id, status, metrics } = completed;
+export const withLogs = { request_id, status, response: output, logs: inProgress.logs, metrics };

@@ -25,6 +25,14 @@ const status = {
   discriminator: { propertyName: 'status', mapping: { IN_QUEUE, IN_PROGRESS, COMPLETED } },
 };
 
+const outputSchema = {
+  anyOf: [{ $ref: getSchemaPath(dto.ResponseWithLogsDto) }, { $ref: '#/components/schemas/JsonValue' }],
+};
+
+const json = (schema: object, examples: Record<string, object>) => ({
+  content: { 'application/json': { schema, examples } },
+});
+
 /** A call about one request, with the errors that only this one can answer with. */
 export function ApiRequestCall(
   summary: string,
@@ -104,17 +112,12 @@ export const ApiStatus = (): MethodDecorator =>
     ),
     ApiOkResponse({
       description: 'The status, in all three states.',
-      content: {
-        'application/json': {
-          schema: statusSchema,
-          examples: {
-            in_queue: { summary: 'Waiting', value: examples.inQueue },
-            in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
-            completed: { summary: 'Done', value: examples.completed },
-            failed: { summary: 'Done, without success', value: examples.failed },
-          },
-        },
-      },
+      ...json(statusSchema, {
+        in_queue: { summary: 'Waiting', value: examples.inQueue },
+        in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
+        completed: { summary: 'Done', value: examples.completed },
+        failed: { summary: 'Done, without success', value: examples.failed },
+      }),
     }),
   );
 
@@ -137,29 +140,10 @@ export const ApiFetchResponse = (): MethodDecorator =>
     ),
     ApiOkResponse({
       description: 'The output; with `logs=1` wrapped.',
-      content: {
-        'application/json': {
-          schema: {
-            anyOf: [
-              { $ref: getSchemaPath(dto.ResponseWithLogsDto) },
-              { $ref: '#/components/schemas/JsonValue' },
-            ],
-          },
-          examples: {
-            output: { summary: 'The output of demo/image/fractal', value: examples.output },
-            with_logs: {
-              summary: 'With logs=1',
-              value: {
-                request_id: examples.completed.request_id,
-                status: 'COMPLETED',
-                response: examples.output,
-                logs: examples.inProgress.logs,
-                metrics: examples.completed.metrics,
-              },
-            },
-          },
-        },
-      },
+      ...json(outputSchema, {
+        output: { summary: 'The output of demo/image/fractal', value: examples.output },
+        with_logs: { summary: 'With logs=1', value: examples.withLogs },
+      }),
     }),
   );
 
