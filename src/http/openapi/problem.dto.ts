@@ -9,6 +9,8 @@ export const modelDetails = {
   example: { reason: 'the prompt was refused' },
 };
 
+const path = { format: 'uri-reference' };
+
 /** A property that an answer always has. */
 export function Field(
   description: string,
@@ -31,9 +33,7 @@ export class FieldErrorDto {
   description: 'What went wrong, as RFC 9457 has it. Decide by `code`; it is stable.',
 })
 export class ProblemDto {
-  @Field('Names the kind of problem and tells where it is described.', '/docs/errors#unknown_request', {
-    format: 'uri-reference',
-  })
+  @Field('Names the kind of problem and tells where it is described.', '/docs/errors#unknown_request', path)
   type!: string;
   @Field('The kind of problem in words, always the same.', 'No such request')
   title!: string;
@@ -44,7 +44,7 @@ export class ProblemDto {
   @Field(
     'The path that was called; empty if the call was no readable HTTP.',
     '/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
-    { format: 'uri-reference' },
+    path,
   )
   instance!: string;
   @Field('The stable name of the kind of problem.', 'unknown_request', { enum: codeNames })
