@@ -34,7 +34,7 @@ export class AccessLog {
     const start = performance.now();
     response.on('close', () => {
       if (this.lines === '') setImmediate(() => this.write());
-      const code = problemCodeOf(response);
+      const code = problemCodeOf.get(response);
       const durationMs = Math.round((performance.now() - start) * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
       this.lines += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${response.statusCode}`;

@@ -25,10 +25,7 @@ export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEn
   return status;
 }
 
-export function toQueuedRequest(
-  base: string,
-  request_id: string,
-): Record<keyof dto.QueuedRequestDto, string> {
+export function toQueuedRequest(base: string, request_id: string): dto.QueuedRequestDto {
   const response_url = `${base}/v1/queue/requests/${request_id}`;
   return {
     request_id,
@@ -51,12 +48,8 @@ export function toLogEntry({ message, level, source, at }: LogEntry): dto.LogEnt
 }
 
 /** Without its HTTP status. */
-function toError({
-  code,
-  message,
-  timestamp,
-  details,
-}: NonNullable<StatusRow['error']>): dto.RequestErrorDto {
+function toError(error: NonNullable<StatusRow['error']>): dto.RequestErrorDto {
+  const { code, message, timestamp, details } = error;
   return { code, message, timestamp, details };
 }
 
