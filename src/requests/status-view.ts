@@ -9,6 +9,7 @@ export interface Snapshot {
   position: number;
 }
 
+type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
 type Metrics = Partial<dto.FinalMetricsDto>;
 /** In any of the three states. */
 type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metrics'>> & { metrics: Metrics };
@@ -25,7 +26,7 @@ export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEn
   return status;
 }
 
-export function toQueuedRequest(base: string, request_id: string): dto.QueuedRequestDto {
+export function toQueuedRequest(base: string, request_id: string): QueuedRequest {
   const response_url = `${base}/v1/queue/requests/${request_id}`;
   return {
     request_id,

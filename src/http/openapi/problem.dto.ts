@@ -17,7 +17,7 @@ export function Field(
   example: unknown,
   more: ApiPropertyOptions = {},
 ): PropertyDecorator {
-  return ApiProperty({ description, ...more, example } as ApiPropertyOptions);
+  return ApiProperty({ description, ...more, example });
 }
 
 @ApiSchema({ name: 'FieldError', description: 'One thing wrong with one place of the input.' })

@@ -13,8 +13,9 @@ type Headers = NonNullable<Response['headers']>;
 type Header = Resolved<Headers[string]>;
 
 function header(description: string, example: string | number): Header {
-  const schema = typeof example === 'string' ? { type: 'string' } : { type: 'integer', minimum: 0 };
-  return { description, schema, example } as Header;
+  const schema: Header['schema'] =
+    typeof example === 'string' ? { type: 'string' } : { type: 'integer', minimum: 0 };
+  return { description, schema, example };
 }
 
 export const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
