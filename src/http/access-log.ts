@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { lineStart, writeLines } from '../internals/pino-lines.js';
-import { problemCodeOf } from './problem.js';
+import { answeredCodes } from './problem.js';
 import { PINO } from './logging.module.js';
 import { chooseRequestId, requestIdHeader } from './request-id.js';
 
@@ -34,7 +34,7 @@ export class AccessLog {
     const start = performance.now();
     response.on('close', () => {
       if (this.lines === '') setImmediate(() => this.write());
-      const code = problemCodeOf.get(response);
+      const code = answeredCodes.get(response);
       const durationMs = Math.round((performance.now() - start) * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
       this.lines += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${response.statusCode}`;
