@@ -35,12 +35,11 @@ export class HttpRunner implements Runner {
 
   async run(run: Run): Promise<string> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
-    const own = ownHeaders(run);
     const accept = 'application/json, application/x-ndjson';
     const answer = await exchange({
       url,
       body: run.input,
-      headers: { accept, 'user-agent': 'nowserving', ...headers, ...own },
+      headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run) },
       connectTimeoutMs: this.connectTimeoutMs,
       signal: run.signal,
     });
@@ -57,8 +56,7 @@ export class HttpRunner implements Runner {
     if (status < 200 || status > 299) throw await failureOf(answer);
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
-    const [contentType = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
-    const type = contentType.trim();
+    const type = (headers['content-type'] ?? '').toLowerCase().split(';')[0]!.trim();
     if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
     if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
     const got = type.slice(0, 100) || 'no content type';
@@ -84,16 +82,7 @@ function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>):
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
   // Of the body and the connection.
-  ...[
-    'connection',
-    'content-length',
-    'expect',
-    'keep-alive',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-  ],
+  ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
 ]);
 
 function readHeaders(value: unknown): Record<string, string> {

@@ -3,7 +3,6 @@ import { parseDuration, parseRateLimits } from '../../config/parsers.js';
 import type { ApiKey } from '../api-key.entity.js';
 import { isModelPattern, type Scope, scopes } from '../caller.js';
 import type { KeysService, NewKey } from '../keys.service.js';
-import { keyState, toKeyView, toTable } from './key-table.js';
 
 interface CreateOptions {
   name?: string;
@@ -168,4 +167,62 @@ function explain<T>(parse: () => T): T {
   } catch (error) {
     throw new InvalidArgumentError(`${(error as Error).message}.`);
   }
+}
+
+/** One key as `--json` shows it: everything but what could help to guess the secret. */
+function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
+  const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther } = key;
+  return {
+    id,
+    name,
+    prefix,
+    state: keyState(key, now),
+    scopes,
+    models,
+    rate_limit_submit: rateLimitSubmit,
+    rate_limit_other: rateLimitOther,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}
+
+function toTable(keys: readonly ApiKey[], now: Date): string {
+  const rows = [
+    ['PREFIX', 'NAME', 'STATE', 'SCOPES', 'MODELS', 'LIMITS', 'LAST USED', 'ID'],
+    ...keys.map((key) => [
+      key.prefix,
+      key.name,
+      keyState(key, now) === 'valid' && key.expiresAt !== null
+        ? `until ${toMinute(key.expiresAt)}`
+        : keyState(key, now),
+      key.scopes.join(','),
+      key.models === null ? 'all' : key.models.join(','),
+      toLimits(key),
+      key.lastUsedAt === null ? 'never' : toMinute(key.lastUsedAt),
+      key.id,
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => [...row[column]!].length)));
+  const pad = (cell: string, column: number): string => cell + ' '.repeat(widths[column]! - [...cell].length);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
+  if (key.revokedAt !== null) return 'revoked';
+  return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'valid';
+}
+
+function toLimits({ rateLimitSubmit, rateLimitOther }: ApiKey): string {
+  const own = [
+    ...(rateLimitSubmit === null ? [] : [`submit ${rateLimitSubmit}`]),
+    ...(rateLimitOther === null ? [] : [`other ${rateLimitOther}`]),
+  ];
+  return own.join(' ') || 'default';
+}
+
+/** `2026-01-31 09:05Z` */
+function toMinute(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }
