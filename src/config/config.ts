@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { Matches } from 'class-validator';
 import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
@@ -88,6 +89,14 @@ function Lowercase(): PropertyDecorator {
 
 function databaseUrl(value: string): string {
   return parseUrl(value, 'postgres:', 'postgresql:');
+}
+
+@Global()
+@Module({})
+export class ConfigModule {
+  static register(config: Config): DynamicModule {
+    return { module: ConfigModule, providers: [{ provide: Config, useValue: config }], exports: [Config] };
+  }
 }
 
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */

@@ -34,7 +34,7 @@ export class InputSchemas {
       throw new SchemaFault(`expected "$schema" to be ${draft}, or left out`, '/$schema');
     }
     if (schema.$async !== undefined) throw new SchemaFault('"$async" is not supported', '/$async');
-    this.check(schema);
+    if (this.quick.validateSchema(schema) !== true) throw schemaFault(this.quick.errors?.[0]);
     try {
       const quick = compileAlone(this.quick, schema);
       const thorough = compileAlone(this.thorough, schema);
@@ -42,16 +42,6 @@ export class InputSchemas {
     } catch (error) {
       throw compileFault(error as Error);
     }
-  }
-
-  private check(schema: Record<string, unknown>): void {
-    if (this.quick.validateSchema(schema) === true) return;
-    const error = this.quick.errors?.[0];
-    const [first] = fieldErrors(error === undefined ? [] : [error]);
-    throw new SchemaFault(
-      first === undefined ? 'is not a JSON Schema' : `${first.path || 'the schema'} ${first.message}`,
-      error?.instancePath ?? '',
-    );
   }
 }
 
@@ -80,6 +70,12 @@ function compileAlone(ajv: Ajv2020, schema: Record<string, unknown>): ValidateFu
   } finally {
     ajv.removeSchema(schema);
   }
+}
+
+function schemaFault(error: ErrorObject | undefined): SchemaFault {
+  if (error === undefined) return new SchemaFault('is not a JSON Schema', '');
+  const [{ path, message }] = fieldErrors([error]) as [FieldError];
+  return new SchemaFault(`${path || 'the schema'} ${message}`, error.instancePath);
 }
 
 function compileFault(error: Error): SchemaFault {

@@ -13,10 +13,7 @@ const maxModels = 1_000;
 
 /** The options of one entry of the file, but for those with readers of their own. Durations in milliseconds. */
 class ModelOptions {
-  @Required()
-  @Parsed(modelId)
-  id: string | undefined;
-
+  @Required() @Parsed(modelId) id: string | undefined;
   @Text(2_000) description = '';
   @WholeNumber(1, 10_000) concurrency = 1;
   @Duration('7d') timeout = 600_000;

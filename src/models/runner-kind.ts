@@ -4,8 +4,7 @@ import { type Class, Parsed } from '../tools/validation.js';
 
 /** What a model's `runner` says. Each kind adds its own options, with their rules. */
 export class RunnerOptions {
-  @Allow()
-  kind!: string;
+  @Allow() kind!: string;
 
   /** As the `model` table has it. */
   label(): string {

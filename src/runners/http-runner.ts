@@ -18,8 +18,7 @@ class HttpRunnerOptions extends RunnerOptions {
   url!: string;
 
   /** By their names in lower case. */
-  @Parsed(readHeaders)
-  headers: Readonly<Record<string, string>> = {};
+  @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
 }
 
 /** Runs a request by one POST to a model server. */

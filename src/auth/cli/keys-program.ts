@@ -4,13 +4,9 @@ import type { ApiKey } from '../api-key.entity.js';
 import { isModelPattern, type Scope, scopes } from '../caller.js';
 import type { KeysService, NewKey } from '../keys.service.js';
 
-interface CreateOptions {
-  name?: string;
+interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
   scope?: Scope[];
   model?: string[];
-  rateLimitSubmit?: string;
-  rateLimitOther?: string;
-  expires?: NonNullable<NewKey['expires']>;
 }
 
 /** Opens the database, hands it over, and closes it whatever happens. */
@@ -215,11 +211,9 @@ function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
 }
 
 function toLimits({ rateLimitSubmit, rateLimitOther }: ApiKey): string {
-  const own = [
-    ...(rateLimitSubmit === null ? [] : [`submit ${rateLimitSubmit}`]),
-    ...(rateLimitOther === null ? [] : [`other ${rateLimitOther}`]),
-  ];
-  return own.join(' ') || 'default';
+  const submit = rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit} `;
+  const other = rateLimitOther === null ? '' : `other ${rateLimitOther}`;
+  return `${submit}${other}`.trim() || 'default';
 }
 
 /** `2026-01-31 09:05Z` */
