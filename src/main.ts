@@ -14,16 +14,14 @@ async function main(): Promise<void> {
   accountExternalMemory();
   const config = loadConfig();
   const starting = startService(config);
-  let stopping = false;
-  let stoppingSince = 0;
+  let stoppingSince: number | undefined;
   // Also during the start: what has begun by then, such as a database, is first completed and then ended.
   const stop = (): void => {
-    if (stopping) {
+    if (stoppingSince !== undefined) {
       if (performance.now() - stoppingSince > echoMs)
         void starting.then((service) => service.endGracePeriod());
       return;
     }
-    stopping = true;
     stoppingSince = performance.now();
     starting
       .then((service) => service.stop())
@@ -36,20 +34,16 @@ async function main(): Promise<void> {
       );
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-  if ([0, 1, 2].some(isatty)) process.once('SIGHUP', endWithoutTerminal);
+  // At its exit Node 20 resets the terminal; on one that is gone it fails at that and hangs for ever. Before the other
+  // listeners, as the log, which has nowhere to go, throws in its.
+  const killAtExit = (): void =>
+    void process.prependListener('exit', () => process.kill(process.pid, 'SIGKILL'));
+  if ([0, 1, 2].some(isatty)) process.once('SIGHUP', killAtExit);
   // A closed terminal takes nothing more; the stop that it has caused goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
   const service = await starting;
-  if (!stopping) process.stdout.write(startupBanner(service, config));
-}
-
-/**
- * At its exit Node 20 resets the terminal; on one that is gone it fails at that and hangs for ever. Before the other
- * listeners, as the log, which has nowhere to go, throws in its.
- */
-function endWithoutTerminal(): void {
-  process.prependListener('exit', () => process.kill(process.pid, 'SIGKILL'));
+  if (stoppingSince === undefined) process.stdout.write(startupBanner(service, config));
 }
 
 function fail(message: string): never {
@@ -64,9 +58,7 @@ function startupBanner(service: RunningService, config: Config): string {
   if (config.role !== 'scheduler') lines.push(`API description and console: ${url}/docs`);
   if (service.newKey !== undefined) {
     lines.push(
-      '',
-      `Your API key, shown only this once: ${service.newKey}`,
-      '',
+      `\nYour API key, shown only this once: ${service.newKey}\n`,
       'Try it:',
       ...firstSteps(url, service.newKey),
     );

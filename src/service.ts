@@ -13,7 +13,7 @@ import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
-import { runnerKinds } from './runners/runner-kinds.js';
+import { runnerKinds } from './runners/runners.module.js';
 import { StatusSources } from './stream/status-sources.js';
 
 export interface RunningService {

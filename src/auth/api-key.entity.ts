@@ -7,42 +7,19 @@ import type { Scope } from './caller.js';
 @Check('api_key_hash_is_sha256', `octet_length(hash) = 32`)
 @Check('api_key_scopes_are_known', `scopes <@ ARRAY['submit', 'read', 'cancel']`)
 export class ApiKey {
-  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_key_pkey' })
-  id!: string;
-
-  @Column('text')
-  name!: string;
-
+  @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_key_pkey' }) id!: string;
+  @Column('text') name!: string;
   /** Its first characters, to recognise it by. */
-  @Column('text')
-  prefix!: string;
-
-  @Column('bytea', { select: false })
-  hash!: Buffer;
-
-  @Column('text', { array: true })
-  scopes!: Scope[];
-
+  @Column('text') prefix!: string;
+  @Column('bytea', { select: false }) hash!: Buffer;
+  @Column('text', { array: true }) scopes!: Scope[];
   /** Model ids and `prefix/*` patterns; null: all models. */
-  @Column('text', { array: true, nullable: true })
-  models!: string[] | null;
-
+  @Column('text', { array: true, nullable: true }) models!: string[] | null;
   /** As in RATE_LIMIT_SUBMIT; null: the service's own limits. */
-  @Column('text', { name: 'rate_limit_submit', nullable: true })
-  rateLimitSubmit!: string | null;
-
-  @Column('text', { name: 'rate_limit_other', nullable: true })
-  rateLimitOther!: string | null;
-
-  @Column('timestamptz', { name: 'created_at', default: () => 'now()' })
-  createdAt!: Date;
-
-  @Column('timestamptz', { name: 'expires_at', nullable: true })
-  expiresAt!: Date | null;
-
-  @Column('timestamptz', { name: 'revoked_at', nullable: true })
-  revokedAt!: Date | null;
-
-  @Column('timestamptz', { name: 'last_used_at', nullable: true })
-  lastUsedAt!: Date | null;
+  @Column('text', { name: 'rate_limit_submit', nullable: true }) rateLimitSubmit!: string | null;
+  @Column('text', { name: 'rate_limit_other', nullable: true }) rateLimitOther!: string | null;
+  @Column('timestamptz', { name: 'created_at', default: () => 'now()' }) createdAt!: Date;
+  @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
+  @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;
+  @Column('timestamptz', { name: 'last_used_at', nullable: true }) lastUsedAt!: Date | null;
 }

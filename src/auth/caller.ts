@@ -24,11 +24,12 @@ export function assertMayUse(caller: Caller, modelId: string): void {
 }
 
 export function mayUse({ models }: Caller, modelId: string): boolean {
-  return models === null || models.some((pattern) => covers(pattern, modelId));
-}
-
-function covers(pattern: string, modelId: string): boolean {
-  return pattern.endsWith('/*') ? modelId.startsWith(pattern.slice(0, -1)) : pattern === modelId;
+  return (
+    models === null ||
+    models.some((pattern) => {
+      return pattern.endsWith('/*') ? modelId.startsWith(pattern.slice(0, -1)) : pattern === modelId;
+    })
+  );
 }
 
 /** A model id of up to 8 segments, or the first segments of one followed by `/*`. */

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { Matches } from 'class-validator';
 import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
@@ -22,50 +23,29 @@ const variables = new Map<string | symbol, string>();
 
 /** All settings of one process, read from the environment once and never again. */
 export class Config {
-  @Setting('PORT', Numeric(), WholeNumber(0, 65_535))
-  port = 3000;
-
-  @Setting('HOST')
-  host = '127.0.0.1';
-
+  @Setting('PORT', Numeric(), WholeNumber(0, 65_535)) port = 3000;
+  @Setting('HOST') host = '127.0.0.1';
   /** A PostgreSQL 15 or newer; undefined: the embedded one in `dataDir`. */
-  @Setting('DATABASE_URL', Parsed(databaseUrl))
-  databaseUrl: string | undefined;
-
+  @Setting('DATABASE_URL', Parsed(databaseUrl)) databaseUrl: string | undefined;
   /** A URL that by-passes a pooler, for LISTEN and migrations; undefined: `databaseUrl`. */
-  @Setting('DATABASE_DIRECT_URL', Parsed(databaseUrl))
-  databaseDirectUrl: string | undefined;
-
+  @Setting('DATABASE_DIRECT_URL', Parsed(databaseUrl)) databaseDirectUrl: string | undefined;
   /** Off behind a pooler that cannot keep prepared statements (PgBouncer before 1.21). */
-  @Setting('DATABASE_PREPARED_STATEMENTS', Parsed(parseSwitch))
-  databasePreparedStatements = true;
-
-  @Setting('DATABASE_POOL_SIZE', Numeric(), WholeNumber(2, 200))
-  databasePoolSize = 10;
-
-  @Setting('DATA_DIR')
-  dataDir = '.data';
+  @Setting('DATABASE_PREPARED_STATEMENTS', Parsed(parseSwitch)) databasePreparedStatements = true;
+  @Setting('DATABASE_POOL_SIZE', Numeric(), WholeNumber(2, 200)) databasePoolSize = 10;
+  @Setting('DATA_DIR') dataDir = '.data';
 
   @Setting('BOOTSTRAP_API_KEY', Matches(/^[\x21-\x7e]{16,200}$/, { message: keyMessage }))
   bootstrapApiKey: string | undefined;
 
-  @Setting('MODELS_FILE')
-  modelsFile = 'models.yaml';
-
-  @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler'))
-  role: Role = 'all';
+  @Setting('MODELS_FILE') modelsFile = 'models.yaml';
+  @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler')) role: Role = 'all';
 
   @Setting('PUBLIC_BASE_URL', Parsed((url: string) => parseUrl(url, 'http:', 'https:').replace(/\/+$/, '')))
   publicBaseUrl: string | undefined;
 
-  @Setting('TRUST_PROXY', Parsed(parseAddressList))
-  trustProxy: boolean | number | string[] = false;
-
-  @Setting('MAX_BODY_BYTES', Parsed(parseBytes))
-  maxBodyBytes = 10 * 1024 * 1024;
-
-  @Setting('MAX_OUTPUT_BYTES', Parsed(parseBytes))
-  maxOutputBytes = 32 * 1024 * 1024;
+  @Setting('TRUST_PROXY', Parsed(parseAddressList)) trustProxy: boolean | number | string[] = false;
+  @Setting('MAX_BODY_BYTES', Parsed(parseBytes)) maxBodyBytes = 10 * 1024 * 1024;
+  @Setting('MAX_OUTPUT_BYTES', Parsed(parseBytes)) maxOutputBytes = 32 * 1024 * 1024;
 
   @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
   requestAccess: 'capability' | 'key' = 'capability';
@@ -76,30 +56,20 @@ export class Config {
   @Setting('RATE_LIMIT_OTHER', Parsed(parseRateLimits))
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
 
-  @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429))
-  rateLimitStatus: 403 | 429 = 403;
-
-  @Setting('SHUTDOWN_GRACE', Parsed(parseDuration))
-  shutdownGraceMs = 30_000;
-
+  @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
+  @Setting('SHUTDOWN_GRACE', Parsed(parseDuration)) shutdownGraceMs = 30_000;
   /** How long a completed request can be read; models may say otherwise. */
-  @Setting('RETENTION', Parsed(parseDuration))
-  retentionMs = 30 * 86_400_000;
-
+  @Setting('RETENTION', Parsed(parseDuration)) retentionMs = 30 * 86_400_000;
   /** How long inputs and outputs are kept, if shorter; null: as long as the request. */
-  @Setting('RETENTION_PAYLOAD', Parsed(parseDuration))
-  retentionPayloadMs: number | null = null;
+  @Setting('RETENTION_PAYLOAD', Parsed(parseDuration)) retentionPayloadMs: number | null = null;
 
   @Setting('LOG_LEVEL', Lowercase(), OneOf('silent', 'error', 'warn', 'info', 'debug', 'trace'))
   logLevel = 'info';
 
   /** Origins that a browser may call from; empty: CORS is off. */
-  @Setting('CORS_ORIGINS', Parsed(parseOrigins))
-  corsOrigins: string[] = [];
-
+  @Setting('CORS_ORIGINS', Parsed(parseOrigins)) corsOrigins: string[] = [];
   /** Recognises this process in the `node` table; not unique. */
-  @Setting('NODE_NAME')
-  nodeName = `${hostname()}:${process.pid}`;
+  @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
   /** The environment that `models.yaml` may refer to with `${NAME}`. */
   environment: Readonly<Record<string, string | undefined>> = {};
@@ -119,6 +89,14 @@ function Lowercase(): PropertyDecorator {
 
 function databaseUrl(value: string): string {
   return parseUrl(value, 'postgres:', 'postgresql:');
+}
+
+@Global()
+@Module({})
+export class ConfigModule {
+  static register(config: Config): DynamicModule {
+    return { module: ConfigModule, providers: [{ provide: Config, useValue: config }], exports: [Config] };
+  }
 }
 
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */

@@ -1,15 +1,27 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
+import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, SchemaFault } from './input-schemas.js';
-import { ModelOptions } from './model-options.js';
-import type { Model } from './model.js';
+import { isModelId, type Model } from './model.js';
 import { OptionMap } from './option-map.js';
-import type { RunnerKind, RunnerOptions } from './runner-kind.js';
+import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
 
 const maxFileBytes = 1024 ** 2;
 const maxModels = 1_000;
+
+/** The options of one entry of the file, but for those with readers of their own. Durations in milliseconds. */
+class ModelOptions {
+  @Required() @Parsed(modelId) id: string | undefined;
+  @Text(2_000) description = '';
+  @WholeNumber(1, 10_000) concurrency = 1;
+  @Duration('7d') timeout = 600_000;
+  @Duration('365d') expires: number | null = null;
+  @WholeNumber(1, 100) attempts = 3;
+  @Duration('3650d') retention: number | null = null;
+  @Duration('3650d') retention_payload: number | null = null;
+}
 
 /** What a file may refer to, and the kinds of runners that it may name. */
 type Context = [environment: Config['environment'], kinds: readonly RunnerKind[]];
@@ -129,4 +141,12 @@ class ModelsReader {
     this.source.fault(node, expected);
     return undefined;
   }
+}
+
+function modelId(value: unknown): string {
+  if (typeof value === 'string' && isModelId(value)) return value;
+  throw new Error(
+    'expected 1 to 8 segments joined by "/", each of letters, digits, ".", "_" and "-" and beginning with ' +
+      'a letter or digit; the first must not be "requests"',
+  );
 }

@@ -27,7 +27,10 @@ export class ModelsService implements OnModuleInit {
         `other nodes were started with another models file: ${different.join(', ')} differ; give all nodes the same file`,
       );
     }
-    await this.save(rows);
+    // Where people's queries join it. In the order of the ids, nodes that start together do not deadlock; what is right
+    // already is not written. Models that left the file stay, as old requests name them.
+    rows.sort((one, other) => (one.id < other.id ? -1 : 1));
+    await this.table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
   }
 
   get(id: string): Model | undefined {
@@ -36,15 +39,6 @@ export class ModelsService implements OnModuleInit {
 
   all(): Model[] {
     return [...this.models.values()];
-  }
-
-  /**
-   * Where people's queries join it. In the order of the ids, nodes that start together do not deadlock; what is right
-   * already is not written. Models that left the file stay, as old requests name them.
-   */
-  private async save(rows: ModelRow[]): Promise<void> {
-    rows.sort((one, other) => (one.id < other.id ? -1 : 1));
-    await this.table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
   }
 }
 

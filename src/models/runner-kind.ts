@@ -1,10 +1,10 @@
-import { Allow } from 'class-validator';
-import type { Class } from '../tools/validation.js';
+import { Allow, MaxLength, ValidateBy } from 'class-validator';
+import { parseDuration } from '../config/parsers.js';
+import { type Class, Parsed } from '../tools/validation.js';
 
 /** What a model's `runner` says. Each kind adds its own options, with their rules. */
 export class RunnerOptions {
-  @Allow()
-  kind!: string;
+  @Allow() kind!: string;
 
   /** As the `model` table has it. */
   label(): string {
@@ -15,4 +15,25 @@ export class RunnerOptions {
 export interface RunnerKind {
   readonly kind: string;
   readonly Options: Class<RunnerOptions>;
+}
+
+export function Required(): PropertyDecorator {
+  const validate = (value: unknown): boolean => value !== undefined;
+  return ValidateBy({ name: 'isDefined', validator: { validate } }, { message: 'is missing' });
+}
+
+export function Text(maxLength: number): PropertyDecorator {
+  return MaxLength(maxLength, { message: `expected a text of at most ${maxLength} characters` });
+}
+
+/** Milliseconds of a duration from 1 ms to `max`, itself a duration. */
+export function Duration(max: string): PropertyDecorator {
+  const maxMs = parseDuration(max);
+  return Parsed((value: unknown) => {
+    const ms = parseDuration(
+      typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '',
+    );
+    if (ms < 1 || ms > maxMs) throw new Error(`expected a duration from 1ms to ${max}`);
+    return ms;
+  });
 }

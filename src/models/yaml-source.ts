@@ -1,15 +1,10 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
 
-interface Fault {
-  /** From 1; undefined: the file as a whole. */
-  line: number | undefined;
-  message: string;
-}
-
 /** A YAML text whose nodes still know their lines, and what was found wrong with it so far. */
 export class YamlSource {
-  readonly faults: Fault[] = [];
+  /** By their lines, from 1; undefined: the file as a whole. */
+  readonly faults: { line: number | undefined; message: string }[] = [];
   private readonly lines = new LineCounter();
   private readonly document: Document.Parsed;
 

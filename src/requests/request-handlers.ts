@@ -7,7 +7,7 @@ import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
 import { hint } from '../models/closest.js';
 import type { Model } from '../models/model.js';
-import { isModelId } from '../models/model-id.js';
+import { isModelId } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';

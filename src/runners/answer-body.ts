@@ -1,19 +1,21 @@
 import { RunFailure } from '../queue/runs/runner.js';
 import { isDeeperThan } from '../tools/json-scanner.js';
 
+export type Chunks = AsyncIterable<Buffer>;
+
 const newline = 0x0a;
 /** PostgreSQL's JSON parser recurses and gives up at a few thousand levels; far above what a model means. */
 const maxDepth = 1_000;
 
 /** The whole body as text. Throws when it is longer than `maxBytes`, or not UTF-8. */
-export async function readBody(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+export async function readBody(chunks: Chunks, maxBytes: number): Promise<string> {
   const parts: Buffer[] = [];
   if ((await collect(chunks, maxBytes, parts)) > maxBytes) throw tooLarge(maxBytes);
   return decode(Buffer.concat(parts));
 }
 
 /** The first `maxBytes` of a body that need not be whole nor valid, for what a model says of its failure. */
-export async function readBeginning(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+export async function readBeginning(chunks: Chunks, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   // The status has said already that the run failed; the rest of the words is not worth another error.
   await collect(chunks, maxBytes, parts).catch(() => undefined);
@@ -21,7 +23,7 @@ export async function readBeginning(chunks: AsyncIterable<Buffer>, maxBytes: num
 }
 
 /** Stops once there are more than `maxBytes`. Returns how many there are. */
-async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number, into: Buffer[]): Promise<number> {
+async function collect(chunks: Chunks, maxBytes: number, into: Buffer[]): Promise<number> {
   let size = 0;
   for await (const chunk of chunks) {
     into.push(chunk);
@@ -32,10 +34,7 @@ async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number, into: Bu
 }
 
 /** The lines of a body, however its chunks cut them, the last with or without its line feed. */
-export async function* readLines(
-  chunks: AsyncIterable<Buffer>,
-  maxLineBytes: number,
-): AsyncGenerator<string> {
+export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let size = 0;
   for await (const chunk of chunks) {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Required } from '../models/option-rules.js';
-import { RunnerOptions } from '../models/runner-kind.js';
+import { Required, RunnerOptions } from '../models/runner-kind.js';
 import type { Run, Runner } from '../queue/runs/runner.js';
 import { OneOf } from '../tools/validation.js';
 import { runFlaky } from './demos/flaky.js';

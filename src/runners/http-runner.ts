@@ -2,8 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { parseUrl } from '../config/parsers.js';
-import { Required, Text } from '../models/option-rules.js';
-import { RunnerOptions } from '../models/runner-kind.js';
+import { Required, RunnerOptions, Text } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { failureOf } from './http-failure.js';
@@ -19,8 +18,7 @@ class HttpRunnerOptions extends RunnerOptions {
   url!: string;
 
   /** By their names in lower case. */
-  @Parsed(readHeaders)
-  headers: Readonly<Record<string, string>> = {};
+  @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
 }
 
 /** Runs a request by one POST to a model server. */
@@ -36,12 +34,11 @@ export class HttpRunner implements Runner {
 
   async run(run: Run): Promise<string> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
-    const own = ownHeaders(run);
     const accept = 'application/json, application/x-ndjson';
     const answer = await exchange({
       url,
       body: run.input,
-      headers: { accept, 'user-agent': 'nowserving', ...headers, ...own },
+      headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run) },
       connectTimeoutMs: this.connectTimeoutMs,
       signal: run.signal,
     });
@@ -58,8 +55,7 @@ export class HttpRunner implements Runner {
     if (status < 200 || status > 299) throw await failureOf(answer);
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
-    const [contentType = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
-    const type = contentType.trim();
+    const type = (headers['content-type'] ?? '').toLowerCase().split(';')[0]!.trim();
     if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
     if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
     const got = type.slice(0, 100) || 'no content type';
@@ -85,16 +81,7 @@ function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>):
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
   // Of the body and the connection.
-  ...[
-    'connection',
-    'content-length',
-    'expect',
-    'keep-alive',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-  ],
+  ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
 ]);
 
 function readHeaders(value: unknown): Record<string, string> {

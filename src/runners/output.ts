@@ -1,8 +1,6 @@
 import { type LogLevel, type Run, RunFailure } from '../queue/runs/runner.js';
 import { rawMember } from '../tools/json-scanner.js';
-import { cleanText, parseJson, readBody, readLines } from './answer-body.js';
-
-type Chunks = AsyncIterable<Buffer>;
+import { type Chunks, cleanText, parseJson, readBody, readLines } from './answer-body.js';
 
 const maxMessageLength = 8_192;
 const maxUnknownTypes = 10;

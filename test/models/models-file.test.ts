@@ -2,7 +2,7 @@ import { Allow } from 'class-validator';
 import { ConfigError } from '../../src/config/config.js';
 import { loadModelsFile, parseModels } from '../../src/models/models-file.js';
 import { RunnerOptions } from '../../src/models/runner-kind.js';
-import { runnerKinds } from '../../src/runners/runner-kinds.js';
+import { runnerKinds } from '../../src/runners/runners.module.js';
 
 const environment = { TOKEN: 'hush-hush', EMPTY: '', BROKEN: 'hush\nhush', HOST: 'models.internal' };
 

@@ -4,8 +4,7 @@ import type { CanActivate, DynamicModule, ExecutionContext } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
-import { Config } from '../../src/config/config.js';
-import { ConfigModule } from '../../src/config/config.module.js';
+import { Config, ConfigModule } from '../../src/config/config.js';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { BodyReader } from '../../src/http/body-reader.js';
 import { configureHttp } from '../../src/http/configure-http.js';

@@ -1,17 +1,12 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { parseDuration, parseRateLimits } from '../../config/parsers.js';
 import type { ApiKey } from '../api-key.entity.js';
-import type { Scope } from '../caller.js';
+import { isModelPattern, type Scope, scopes } from '../caller.js';
 import type { KeysService, NewKey } from '../keys.service.js';
-import { keyState, toKeyView, toTable } from './key-table.js';
-import { expiryValue, modelValue, nameValue, rateLimitValue, scopeValue } from './option-values.js';
 
-interface CreateOptions {
-  name?: string;
+interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
   scope?: Scope[];
   model?: string[];
-  rateLimitSubmit?: string;
-  rateLimitOther?: string;
-  expires?: NonNullable<NewKey['expires']>;
 }
 
 /** Opens the database, hands it over, and closes it whatever happens. */
@@ -119,4 +114,109 @@ function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
   }
   const lines = candidates.map((key) => `  ${key.id}  ${key.prefix}  ${key.name}  (${keyState(key, now)})`);
   throw new Error(`"${text}" fits ${candidates.length} keys. Revoke one by its id:\n${lines.join('\n')}`);
+}
+
+/* What is wrong with an option's value is said by the parser that reads it. */
+
+function scopeValue(text: string, before: readonly Scope[] | undefined): Scope[] {
+  const scope = scopes.find((known) => known === text.toLowerCase());
+  if (scope === undefined) throw new InvalidArgumentError(`Expected one of ${scopes.join(', ')}.`);
+  return [...(before ?? []), scope];
+}
+
+function modelValue(text: string, before: readonly string[] | undefined): string[] {
+  if (!isModelPattern(text)) {
+    throw new InvalidArgumentError(
+      'Expected a model id such as acme/image/upscale, or a pattern such as acme/*. Leave it out for all models.',
+    );
+  }
+  return [...(before ?? []), text];
+}
+
+function nameValue(text: string): string {
+  const name = text.trim();
+  if (!/^[^\p{C}]{1,100}$/u.test(name))
+    throw new InvalidArgumentError('Expected 1 to 100 printable characters.');
+  return name;
+}
+
+function rateLimitValue(text: string): string {
+  explain(() => parseRateLimits(text));
+  return text.trim().toLowerCase();
+}
+
+function expiryValue(text: string): NonNullable<NewKey['expires']> {
+  if (!/^\d{4}-\d\d-\d\d/.test(text)) {
+    const inMs = explain(() => parseDuration(text));
+    if (inMs < 1) throw new InvalidArgumentError('Expected a time in the future.');
+    return { inMs };
+  }
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('Expected an ISO date such as 2030-12-31.');
+  if (at.getTime() <= Date.now()) throw new InvalidArgumentError('Expected a time in the future.');
+  return { at };
+}
+
+function explain<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
+
+/** One key as `--json` shows it: everything but what could help to guess the secret. */
+function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
+  const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther } = key;
+  return {
+    id,
+    name,
+    prefix,
+    state: keyState(key, now),
+    scopes,
+    models,
+    rate_limit_submit: rateLimitSubmit,
+    rate_limit_other: rateLimitOther,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}
+
+function toTable(keys: readonly ApiKey[], now: Date): string {
+  const rows = [
+    ['PREFIX', 'NAME', 'STATE', 'SCOPES', 'MODELS', 'LIMITS', 'LAST USED', 'ID'],
+    ...keys.map((key) => [
+      key.prefix,
+      key.name,
+      keyState(key, now) === 'valid' && key.expiresAt !== null
+        ? `until ${toMinute(key.expiresAt)}`
+        : keyState(key, now),
+      key.scopes.join(','),
+      key.models === null ? 'all' : key.models.join(','),
+      toLimits(key),
+      key.lastUsedAt === null ? 'never' : toMinute(key.lastUsedAt),
+      key.id,
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => [...row[column]!].length)));
+  const pad = (cell: string, column: number): string => cell + ' '.repeat(widths[column]! - [...cell].length);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
+  if (key.revokedAt !== null) return 'revoked';
+  return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'valid';
+}
+
+function toLimits({ rateLimitSubmit, rateLimitOther }: ApiKey): string {
+  const submit = rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit} `;
+  const other = rateLimitOther === null ? '' : `other ${rateLimitOther}`;
+  return `${submit}${other}`.trim() || 'default';
+}
+
+/** `2026-01-31 09:05Z` */
+function toMinute(time: Date): string {
+  return `${time.toISOString().slice(0, 16).replace('T', ' ')}Z`;
 }

@@ -4,9 +4,8 @@ import type { ModelEntity } from '../model.entity.js';
 export type ModelRow = Omit<ModelEntity, 'updatedAt'>;
 
 /**
- * Which models other nodes have otherwise than this file, as far as the `model` table copies them: with other
- * options, only here, or only there (they run it, so it has slots). Without other nodes a difference is a change
- * of the file. Nodes that start in the same instant may not see each other yet.
+ * With other options, only here, or only there (they run it, so it has slots). Without other nodes a difference is a
+ * change of the file. Nodes that start in the same instant may not see each other yet.
  */
 const findDifferencesText = `
     WITH entry AS (

@@ -1,5 +1,4 @@
 import { Orbit } from './orbit.js';
-import { PaletteTable, srgbByte } from './palette.js';
 import { type Scene, sceneOf } from './scene.js';
 
 export interface Drawing {
@@ -12,6 +11,7 @@ export interface Drawing {
 
 const samplesPerSide = 3;
 const lightHeight = 1.4;
+const tableSize = 2_048;
 
 /** Red, green and blue bytes, row by row from the top; `onRow` gets how many rows are done. */
 export function drawFractal(
@@ -62,4 +62,45 @@ function createShader(scene: Scene, steps: number): (x: number, y: number, sums:
     const light = Math.max((facing + lightHeight) / (1 + lightHeight), 0);
     palette.addTo(sums, phase, 0.35 + 0.75 * light, 0.03 * light ** 24);
   };
+}
+
+/** A palette as linear-light red, green and blue, `tableSize` times, to be read by a phase from 0 to 1. */
+class PaletteTable {
+  private readonly table = new Float64Array(tableSize * 3);
+
+  constructor(colours: readonly string[]) {
+    const stops = colours.map(linear);
+    for (let entry = 0; entry < tableSize; entry += 1) {
+      const place = (entry / tableSize) * stops.length;
+      const from = stops[Math.floor(place)]!;
+      const to = stops[(Math.floor(place) + 1) % stops.length]!;
+      const t = place - Math.floor(place);
+      const eased = t * t * (3 - 2 * t);
+      for (let channel = 0; channel < 3; channel += 1) {
+        // Mixed by cube root, near to how the eye mixes.
+        const mixed = Math.cbrt(from[channel]!) * (1 - eased) + Math.cbrt(to[channel]!) * eased;
+        this.table[entry * 3 + channel] = mixed ** 3;
+      }
+    }
+  }
+
+  addTo(sums: Float64Array, phase: number, weight: number, highlight: number): void {
+    const entry = Math.floor((phase - Math.floor(phase)) * tableSize) * 3;
+    for (let channel = 0; channel < 3; channel += 1) {
+      sums[channel]! += this.table[entry + channel]! * weight + highlight;
+    }
+  }
+}
+
+function linear(colour: string): number[] {
+  return [1, 3, 5].map((at) => {
+    const value = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+}
+
+/** A linear-light value as an sRGB byte. */
+function srgbByte(value: number): number {
+  const encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055;
+  return Math.round(Math.min(Math.max(encoded, 0), 1) * 255);
 }

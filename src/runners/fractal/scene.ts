@@ -1,5 +1,3 @@
-import { palettes } from './palette.js';
-
 /** Where to look and in which colours. */
 export type Scene = ReturnType<typeof sceneOf>;
 
@@ -32,6 +30,20 @@ const mandelbrotPlaces = [
   [0.3695, 0.1095, 0.008],
   [-0.5615, 0.6412, 0.012],
 ] as const;
+
+/** Each runs in a circle: the last colour goes over into the first. */
+const palettes: readonly (readonly string[])[] = [
+  ['#0b1026', '#1f3a7a', '#3fa7d6', '#f6f1d1', '#f7a440', '#7a1f3d'],
+  ['#10002b', '#3c096c', '#9d4edd', '#ff9ebb', '#ffe5d9', '#5a189a'],
+  ['#011c27', '#03506f', '#0a9396', '#94d2bd', '#f4f1de', '#ee9b00', '#9b2226'],
+  ['#0d0d0d', '#3d1308', '#b23a0e', '#f48c06', '#ffe8a3', '#6a040f'],
+  ['#04151f', '#183a37', '#6a994e', '#e9edc9', '#d4a373', '#432534'],
+  ['#03071e', '#14213d', '#4361ee', '#4cc9f0', '#f1faee', '#7209b7'],
+  ['#1a0b2e', '#4a1c6b', '#c9348a', '#ff8fa3', '#fff0d4', '#1b6ca8', '#0b2545'],
+  ['#0a0908', '#22333b', '#5e8c8a', '#eae0d5', '#c6ac8f', '#5e503f'],
+  ['#12030e', '#5f0f40', '#e36414', '#fcefb4', '#0fa3b1', '#0b3954'],
+  ['#020b1c', '#0b3c5d', '#328cc1', '#d9f0ff', '#fdc6d0', '#8e3b6f'],
+];
 
 /** Everything follows from the seed. Without a Julia set's constant it is the Mandelbrot set itself. Angles in radians. */
 export function sceneOf(seed: number) {

@@ -1,4 +1,4 @@
-import { isModelId } from './model-id.js';
+import { isModelId } from './model.js';
 
 describe('isModelId', () => {
   it.each(['a', 'acme/image/upscale', 'A0._-/b', 'a/b/c/d/e/f/g/h', 'a'.repeat(64), 'models/requests'])(
