@@ -76,14 +76,11 @@ export class Batcher<Item, Result> {
   }
 
   private take(): Waiting<Item, Result>[] {
-    const { maxItems, maxWeight = Infinity, weigh } = this.options;
-    let count = Math.min(this.waiting.length, maxItems);
-    if (weigh !== undefined) {
-      let weight = 0;
-      for (let i = 0; i < count; i++) {
-        weight += weigh(this.waiting[i]!.item);
-        if (weight > maxWeight && i > 0) count = i;
-      }
+    const { maxItems, maxWeight = Infinity, weigh = () => 0 } = this.options;
+    let count = 0;
+    for (let weight = 0; count < Math.min(this.waiting.length, maxItems); count++) {
+      weight += weigh(this.waiting[count]!.item);
+      if (weight > maxWeight && count > 0) break;
     }
     return this.waiting.splice(0, count);
   }
