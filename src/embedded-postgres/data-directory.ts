@@ -24,7 +24,6 @@ export class DataDirectory {
   /** `name`: as the user wrote it. */
   constructor(readonly name: string) {}
 
-  /** Makes what is missing. */
   prepare(user: ServerUser): void {
     this.asUsable(() => {
       makeDirectories(this.path);

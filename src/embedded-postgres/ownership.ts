@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** The advisory lock that a service holds on its embedded server. */
 const ownerLock = 0x6e6f7773;
-
 const retakeMs = 500;
 const stopPatienceMs = 30_000;
 /** How long a server that is there but not ready, such as one that recovers, is waited for. */

@@ -37,7 +37,6 @@ export abstract class Duty {
     this.schedule(ms);
   }
 
-  /** How long to wait for the next round. */
   protected nextIntervalMs(): number {
     return this.intervalMs;
   }
