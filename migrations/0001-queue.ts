@@ -1,16 +1,15 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A page of requests keeps room for two changes of each, so that nearly all are HOT. A day is vacuumed after so many
- * dead rows, not after a share of the day, which by the evening may be millions; it is cheap, for HOT changes leave the
- * indexes alone.
+ * A page keeps room for two changes of each request, so that nearly all are HOT, and leave the indexes alone: a vacuum
+ * is cheap. It comes after so many dead rows, not after a share of the day, which by the evening may be millions.
  */
 const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
 /** The queue: what is kept (partitioned by day), what is contended (narrow), and what nodes share of it. */
 export class Queue1790000000001 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+  up = (db: QueryRunner): Promise<unknown> =>
+    db.query(`
       CREATE SEQUENCE request_seq;
       CREATE SEQUENCE request_event_id;
 
@@ -22,9 +21,8 @@ export class Queue1790000000001 implements MigrationInterface {
       CREATE FUNCTION uuid_time(id uuid) RETURNS timestamptz
       LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
         SELECT to_timestamp(('x' || translate(left(id::text, 13), '-', ''))::bit(48)::bigint / 1000.0)
-      $$`);
+      $$;
 
-    await db.query(`
       CREATE TABLE request (
         id uuid PRIMARY KEY,
         model_id text NOT NULL,
@@ -90,42 +88,35 @@ export class Queue1790000000001 implements MigrationInterface {
         CONSTRAINT request_event_source_is_known CHECK (source IN ('queue', 'runner', 'stdout', 'stderr')),
         CONSTRAINT request_event_message_has_level_and_source
           CHECK ((message IS NULL) = (level IS NULL) AND (message IS NULL) = (source IS NULL))
-      ) PARTITION BY RANGE (request_id)`);
+      ) PARTITION BY RANGE (request_id);
 
-    // Built apart and then attached: ATTACH lets reads and writes of the parent go on, CREATE … OF does not.
-    await db.query(`
+      -- Built apart and then attached: ATTACH lets reads and writes of the parent go on, CREATE … OF does not.
       CREATE FUNCTION ensure_partitions(first_day date, days integer) RETURNS integer
       LANGUAGE plpgsql AS $$
       DECLARE
         parent text;
         part text;
         day date;
-        low uuid;
-        high uuid;
         made integer := 0;
       BEGIN
         FOR day IN SELECT first_day + n FROM generate_series(0, days - 1) AS n LOOP
-          low := uuid_at(day::timestamp AT TIME ZONE 'UTC');
-          high := uuid_at((day + 1)::timestamp AT TIME ZONE 'UTC');
           FOREACH parent IN ARRAY ARRAY['request', 'attempt', 'request_event'] LOOP
             part := parent || '_' || to_char(day, 'YYYYMMDD');
-            IF to_regclass(part) IS NULL THEN
-              EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, parent);
-              IF parent = 'request' THEN
-                EXECUTE format('ALTER TABLE %I SET (${storage})', part);
-              END IF;
-              EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
-                             parent, part, low, high);
-              made := made + 1;
+            CONTINUE WHEN to_regclass(part) IS NOT NULL;
+            EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, parent);
+            IF parent = 'request' THEN
+              EXECUTE format('ALTER TABLE %I SET (${storage})', part);
             END IF;
+            EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part,
+                           uuid_at(day::timestamp AT TIME ZONE 'UTC'), uuid_at((day + 1)::timestamp AT TIME ZONE 'UTC'));
+            made := made + 1;
           END LOOP;
         END LOOP;
         RETURN made;
       END
       $$;
-      SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9)`);
+      SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9);
 
-    await db.query(`
       -- The requests that wait: the primary key is the order in which they are claimed.
       CREATE TABLE queue_entry (
         model_id text NOT NULL,
@@ -141,12 +132,7 @@ export class Queue1790000000001 implements MigrationInterface {
 
       -- A request between two attempts: it keeps its place, but cannot be claimed before ready_at.
       CREATE TABLE delayed_entry (
-        model_id text NOT NULL,
-        priority smallint NOT NULL,
-        seq bigint NOT NULL,
-        request_id uuid NOT NULL,
-        attempt integer NOT NULL DEFAULT 0,
-        expires_at timestamptz,
+        LIKE queue_entry INCLUDING DEFAULTS,
         ready_at timestamptz NOT NULL,
         PRIMARY KEY (model_id, priority, seq)
       ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -198,12 +184,10 @@ export class Queue1790000000001 implements MigrationInterface {
         PRIMARY KEY (model_id, node_id),
         CONSTRAINT slot_grant_slots_is_not_negative CHECK (slots >= 0)
       )`);
-  }
 
-  async down(db: QueryRunner): Promise<void> {
-    await db.query(`
+  down = (db: QueryRunner): Promise<unknown> =>
+    db.query(`
       DROP TABLE slot_grant, idempotency_key, model, lease, delayed_entry, queue_entry, request_event, attempt, request;
       DROP FUNCTION ensure_partitions(date, integer), uuid_time(uuid), uuid_at(timestamptz);
       DROP SEQUENCE request_event_id, request_seq`);
-  }
 }

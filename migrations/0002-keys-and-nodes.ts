@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The keys of callers, and the processes that serve them. */
 export class KeysAndNodes1790000000002 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+  up = (db: QueryRunner): Promise<unknown> =>
+    db.query(`
       -- Of a key only a SHA-256 is kept, and a prefix to recognise it by.
       CREATE TABLE api_key (
         id uuid PRIMARY KEY,
@@ -32,9 +32,6 @@ export class KeysAndNodes1790000000002 implements MigrationInterface {
         heartbeat_at timestamptz NOT NULL DEFAULT now(),
         CONSTRAINT node_role_is_known CHECK (role IN ('all', 'api', 'scheduler'))
       ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100)`);
-  }
 
-  async down(db: QueryRunner): Promise<void> {
-    await db.query(`DROP TABLE node, api_key`);
-  }
+  down = (db: QueryRunner): Promise<unknown> => db.query(`DROP TABLE node, api_key`);
 }

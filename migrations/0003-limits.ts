@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Rate limits: each node counts in memory against its shares of a caller's limit, which these tables grant. */
 export class Limits1790000000003 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+  up = (db: QueryRunner): Promise<unknown> =>
+    db.query(`
       -- One run of a node's share book; a holder whose row is gone may not use its shares.
       CREATE TABLE limit_holder (
         id uuid PRIMARY KEY,
@@ -12,8 +12,7 @@ export class Limits1790000000003 implements MigrationInterface {
 
       -- What a holder may admit of a caller's limit, and what it did: shares[i] and used[i] are of the policy's window i.
       -- No index by the holder: a plan made while the table was empty would take it for every row of a write.
-      -- A row in use changes every few seconds, with hundreds of others in one statement: a page has room for a change of
-      -- each.
+      -- A row in use changes every few seconds, with hundreds of others at once: a page has room for a change of each.
       CREATE TABLE limit_share (
         subject text COLLATE "C" NOT NULL,
         route_class text COLLATE "C" NOT NULL,
@@ -35,9 +34,6 @@ export class Limits1790000000003 implements MigrationInterface {
         policy text COLLATE "C" NOT NULL,
         PRIMARY KEY (holder_id, subject, route_class, policy)
       ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500)`);
-  }
 
-  async down(db: QueryRunner): Promise<void> {
-    await db.query(`DROP TABLE limit_ask, limit_share, limit_holder`);
-  }
+  down = (db: QueryRunner): Promise<unknown> => db.query(`DROP TABLE limit_ask, limit_share, limit_holder`);
 }

@@ -2,8 +2,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** What people look at with psql; docs/database.md explains each and shows what to ask. */
 export class Views1790000000004 implements MigrationInterface {
-  async up(db: QueryRunner): Promise<void> {
-    await db.query(`
+  up = (db: QueryRunner): Promise<unknown> =>
+    db.query(`
       CREATE VIEW queue_depth AS
       SELECT model.id AS model_id,
              coalesce(waiting.count, 0) AS waiting,
@@ -62,9 +62,7 @@ export class Views1790000000004 implements MigrationInterface {
             CROSS JOIN LATERAL unnest(shares, used) WITH ORDINALITY AS w (shares, used, n)
             GROUP BY subject, route_class, policy, n) AS of_all_holders
       GROUP BY subject, route_class, policy`);
-  }
 
-  async down(db: QueryRunner): Promise<void> {
-    await db.query(`DROP VIEW rate_limit_usage, running_now, model_stats, request_history, queue_depth`);
-  }
+  down = (db: QueryRunner): Promise<unknown> =>
+    db.query(`DROP VIEW rate_limit_usage, running_now, model_stats, request_history, queue_depth`);
 }

@@ -1,7 +1,5 @@
-/*
- * Array parameters in PostgreSQL's binary format (array_send in src/backend/utils/adt/arrayfuncs.c). As text, each
- * element would be quoted here and taken apart there, byte by byte. pg sends a Buffer as a binary parameter.
- */
+// Array parameters in PostgreSQL's binary format (array_send in src/backend/utils/adt/arrayfuncs.c). As text, each
+// element would be quoted here and taken apart there, byte by byte. pg sends a Buffer as a binary parameter.
 
 const uuidType = 2950;
 const jsonType = 114;

@@ -88,11 +88,11 @@ export class Database implements Queries, OnApplicationShutdown {
     values: unknown[],
   ): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      const done = (error: Error | undefined, rows: object[]): void => {
+      const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
         if (error) reject(error);
-        else resolve(rows as Row[]);
-      };
-      client.query(namedQuery(this.prepared ? name : undefined, text, values, done));
+        else resolve(result.rows as Row[]);
+      });
+      client.query(query);
     });
   }
 

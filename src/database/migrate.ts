@@ -16,7 +16,9 @@ export async function migrate(url: string): Promise<void> {
     await client.connect();
   } catch (cause) {
     await client.end().catch(() => undefined);
-    throw new Error(`The database at ${describe(url)} cannot be reached: ${reason(cause)}`, { cause });
+    const { message, code = 'no answer' } = cause as NodeJS.ErrnoException;
+    const reason = message === '' ? code : message;
+    throw new Error(`The database at ${describe(url)} cannot be reached: ${reason}`, { cause });
   }
   let dataSource: DataSource | undefined;
   try {
@@ -40,10 +42,8 @@ export async function migrate(url: string): Promise<void> {
 
 /** The migrations were rewritten before the first release: a database that the old ones made cannot be upgraded. */
 async function refuseUnreleased(client: pg.Client, url: string): Promise<void> {
-  const { rows } = await client.query<{ begun: boolean }>(
-    `SELECT to_regclass('migrations') IS NOT NULL AS begun`,
-  );
-  if (!rows[0]!.begun) return;
+  const begun = await client.query(`SELECT WHERE to_regclass('migrations') IS NOT NULL`);
+  if (begun.rowCount === 0) return;
   const oldestHere = Number(migrations[0]!.name.slice(-13));
   const { rowCount } = await client.query('SELECT FROM migrations WHERE timestamp < $1', [oldestHere]);
   if (rowCount === 0) return;
@@ -57,9 +57,4 @@ async function refuseUnreleased(client: pg.Client, url: string): Promise<void> {
 function describe(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
-}
-
-function reason(cause: unknown): string {
-  const { message, code } = cause as NodeJS.ErrnoException;
-  return message === '' ? (code ?? 'no answer') : message;
 }

@@ -7,11 +7,7 @@ const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
 /** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
-
-const notifyAll = {
-  name: 'notify_all',
-  text: 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload',
-};
+const notifyAll = 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload';
 
 export interface ChannelListener {
   /** A message of another process, or of this one. */
@@ -49,10 +45,8 @@ export class NotifyChannel {
   /** A connection was lost; also one of two, while the other was being made. */
   private broken = false;
 
-  constructor(
-    /** Of a direct connection: no pooler passes notifications on. */
-    private readonly url: string,
-  ) {}
+  /** `url`: of a direct connection, for no pooler passes notifications on. */
+  constructor(private readonly url: string) {}
 
   /** Messages under a word of their own, beside those of the queue; each is a hint as well. */
   listen(topic: string, receive: (body: string) => void): void {
@@ -61,9 +55,7 @@ export class NotifyChannel {
 
   /** Not together with the queue's messages, which wait for each other. Lost while the channel is down. */
   sendNow(topic: string, body: string): void {
-    this.sending
-      ?.query({ ...notifyAll, values: [channel, [`${topic} ${body}`]] })
-      .catch(() => this.reconnect());
+    this.notify([`${topic} ${body}`]).catch(() => this.reconnect());
   }
 
   async start(listener: ChannelListener): Promise<void> {
@@ -103,13 +95,12 @@ export class NotifyChannel {
     this.flushScheduled = false;
     if (this.flushing) return;
     this.flushDue = false;
-    const payloads = [...this.unsent, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
-    this.unsent = payloads;
-    if (payloads.length === 0 || this.sending === undefined) return;
+    this.unsent = [...this.unsent, ...(this.listener?.collect() ?? [])].slice(-maxWaiting);
+    if (this.unsent.length === 0 || this.sending === undefined) return;
     this.flushing = true;
     this.flushedAt = performance.now();
     try {
-      await this.sending.query({ ...notifyAll, values: [channel, payloads] });
+      await this.notify(this.unsent);
       this.unsent = [];
     } catch {
       // Sent twice is harmless, not sent leaves the others waiting for their next look.
@@ -119,6 +110,10 @@ export class NotifyChannel {
       this.flushing = false;
       this.scheduleFlush();
     }
+  }
+
+  private async notify(payloads: string[]): Promise<void> {
+    await this.sending?.query({ name: 'notify_all', text: notifyAll, values: [channel, payloads] });
   }
 
   private async connect(): Promise<void> {
@@ -193,14 +188,12 @@ export class NotifyChannel {
   private async selfTest(): Promise<void> {
     const asked = performance.now();
     if (asked - this.heardAt < selfTestMs / 2 || this.sending === undefined) return;
-    try {
-      await this.sending.query('SELECT pg_notify($1, $2)', [channel, '']);
-    } catch {
-      this.reconnect();
-      return;
-    }
-    setTimeout(() => {
+    const look = (): void => {
       if (this.heardAt < asked) this.reconnect();
-    }, selfTestPatienceMs).unref();
+    };
+    await this.notify(['']).then(
+      () => setTimeout(look, selfTestPatienceMs).unref(),
+      () => this.reconnect(),
+    );
   }
 }

@@ -10,14 +10,15 @@ export interface PipelineConnection {
 }
 
 /** While anything is under way. */
-interface Lease {
-  readonly connection: Promise<PipelineConnection>;
-  underWay: number;
+class Lease {
+  underWay = 0;
   /** A statement failed in a way that a new connection may help against. */
-  isBroken: boolean;
+  isBroken = false;
   /** It takes no more statements. */
-  isEnding: boolean;
-  onEnd: (() => void)[];
+  isEnding = false;
+  readonly onEnd: (() => void)[] = [];
+
+  constructor(readonly connection: Promise<PipelineConnection>) {}
 }
 
 /**
@@ -33,13 +34,7 @@ export class Pipeline implements Queries {
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     // On another connection a statement could overtake those that are still under way on this one.
     while (this.lease?.isEnding) await new Promise<void>((resume) => this.lease!.onEnd.push(resume));
-    const lease = (this.lease ??= {
-      connection: this.connect(),
-      underWay: 0,
-      isBroken: false,
-      isEnding: false,
-      onEnd: [],
-    });
+    const lease = (this.lease ??= new Lease(this.connect()));
     lease.underWay++;
     try {
       const connection = await lease.connection;

@@ -1,3 +1,4 @@
+import type { SpawnOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -9,10 +10,7 @@ const staleAfterMs = 180_000;
 const retryMs = 100;
 
 /** What the embedded server runs as; empty: as the user of this process. */
-export interface ServerUser {
-  uid?: number;
-  gid?: number;
-}
+export type ServerUser = Pick<SpawnOptions, 'uid' | 'gid'>;
 
 /** Where the embedded server keeps what. */
 export class DataDirectory {
@@ -23,12 +21,9 @@ export class DataDirectory {
   readonly urlFile = join(this.path, 'database-url');
   private readonly startLock = join(this.path, 'starting');
 
-  constructor(
-    /** As the user wrote it. */
-    readonly name: string,
-  ) {}
+  /** `name`: as the user wrote it. */
+  constructor(readonly name: string) {}
 
-  /** Makes what is missing. */
   prepare(user: ServerUser): void {
     this.asUsable(() => {
       makeDirectories(this.path);
@@ -64,9 +59,9 @@ export class DataDirectory {
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (isStale(this.startLock)) fs.rmSync(this.startLock, { force: true });
+      return false;
     }
-    if (isStale(this.startLock)) fs.rmSync(this.startLock, { force: true });
-    return false;
   }
 
   private asUsable(work: () => void): void {

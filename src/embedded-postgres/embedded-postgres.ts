@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataDirectory, type ServerUser } from './data-directory.js';
-import { OwnerLock, stopOrphanedServer, stopServer } from './ownership.js';
+import { freeCluster, OwnerLock, stopServer } from './ownership.js';
 import {
   assertReachable,
   findBinaries,
@@ -47,7 +47,7 @@ export class EmbeddedPostgres {
 
   private async startAlone(binaries: PostgresBinaries, user: ServerUser): Promise<string> {
     const { name, clusterDir, urlFile } = this.directory;
-    if ((await stopOrphanedServer(clusterDir, (port) => this.url(port))) === 'in use') {
+    if (!(await freeCluster(clusterDir, (port) => this.url(port)))) {
       throw new Error(
         `Another service is running on the data directory ${name}. ` +
           'Stop it, set DATA_DIR to another directory, or set DATABASE_URL for both to share one PostgreSQL.',

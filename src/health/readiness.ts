@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { migrations } from '../database/data-source.js';
 import { Database } from '../database/database.js';
@@ -41,10 +42,7 @@ export class Readiness {
   private async databaseChecks(): Promise<DatabaseChecks> {
     if (this.last !== undefined && performance.now() - this.last.at < freshMs) return this.last.checks;
     this.looking ??= this.look().finally(() => (this.looking = undefined));
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<DatabaseChecks>((resolve) => (timer = setTimeout(resolve, patienceMs, lost)));
-    const checks = await Promise.race([this.looking, late]);
-    clearTimeout(timer);
+    const checks = await Promise.race([this.looking, delay(patienceMs, lost, { ref: false })]);
     this.last = { checks, at: performance.now() };
     return checks;
   }

@@ -5,9 +5,8 @@ export const externalMemoryFlag = '--external-memory-accounted-in-global-limit';
 export const hasExternalMemoryFlag = Number.parseInt(process.versions.v8) >= 13;
 
 /**
- * V8 begins a full collection for every 64 MiB of buffers, however few of them are alive: several a second with large
- * inputs, each of which walks the whole heap. With this flag, which V8 has from 13 on (Node 24), buffers count as the
- * heap's own objects do, against a limit that grows with what is alive.
+ * V8 begins a full collection for every 64 MiB of buffers, however few are alive: several a second with large inputs.
+ * With this flag (V8 13, Node 24) they count as the heap's own objects do, against a limit that grows with what is alive.
  */
 export function accountExternalMemory(): void {
   if (hasExternalMemoryFlag) setFlagsFromString(externalMemoryFlag);

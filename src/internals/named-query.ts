@@ -9,11 +9,8 @@ export function namedQuery(
   name: string | undefined,
   text: string,
   values: unknown[],
-  done: (error: Error | undefined, rows: object[]) => void,
+  done: (error: Error | undefined, result: pg.QueryResult<object>) => void,
 ): pg.Submittable {
-  const query = new pg.Query<object>(text, values, (error, result) => {
-    if (error) done(error, []);
-    else done(undefined, result.rows);
-  });
+  const query = new pg.Query<object>(text, values, done);
   return name === undefined ? query : Object.assign(query, { name });
 }

@@ -1,7 +1,6 @@
 import { isDatabaseUnavailable } from '../errors/database-error.js';
 
 export interface BatcherOptions<Item> {
-  /** Most items in one write. */
   maxItems: number;
   /** Most weight in one write; an item above it travels alone. */
   maxWeight?: number;
@@ -36,7 +35,6 @@ export class Batcher<Item, Result> {
     private readonly options: BatcherOptions<Item>,
   ) {}
 
-  /** Nothing waits and nothing is under way. */
   get isIdle(): boolean {
     return this.waiting.length === 0 && this.writing === 0;
   }
@@ -76,41 +74,33 @@ export class Batcher<Item, Result> {
   }
 
   private take(): Waiting<Item, Result>[] {
-    const { maxItems, maxWeight = Infinity, weigh } = this.options;
-    let count = Math.min(this.waiting.length, maxItems);
-    if (weigh !== undefined) {
-      let weight = 0;
-      for (let i = 0; i < count; i++) {
-        weight += weigh(this.waiting[i]!.item);
-        if (weight > maxWeight && i > 0) count = i;
-      }
+    const { maxItems, maxWeight = Infinity, weigh = () => 0 } = this.options;
+    let count = 0;
+    for (let weight = 0; count < Math.min(this.waiting.length, maxItems); count++) {
+      weight += weigh(this.waiting[count]!.item);
+      if (weight > maxWeight && count > 0) break;
     }
     return this.waiting.splice(0, count);
   }
 
   /** Resolves to the failure, if it was for nothing in the batch. */
   private async send(batch: Waiting<Item, Result>[]): Promise<unknown> {
+    let failure: unknown;
     try {
       const results = await this.write(batch.map(({ item }) => item));
       batch.forEach(({ resolve }, i) => resolve(results[i]!));
-      return undefined;
     } catch (error) {
       if (isDatabaseUnavailable(error)) {
         // It was not for an item of the batch: those behind it have waited as long and would fare no better.
         for (const { reject } of [...batch, ...this.waiting.splice(0)]) reject(error);
         return error;
       }
-      if (batch.length > 1) return this.sendEach(batch); // so that one bad item fails alone
-      batch[0]!.reject(error);
-      return undefined;
-    }
-  }
-
-  private async sendEach(batch: Waiting<Item, Result>[]): Promise<unknown> {
-    let failure: unknown;
-    for (const one of batch) {
-      if (failure === undefined) failure = await this.send([one]);
-      else one.reject(failure);
+      if (batch.length === 1) return batch[0]!.reject(error);
+      // So that one bad item fails alone.
+      for (const one of batch) {
+        if (failure === undefined) failure = await this.send([one]);
+        else one.reject(failure);
+      }
     }
     return failure;
   }

@@ -6,22 +6,14 @@ export class BoundedCache<Value> {
 
   get(key: string, now: number): Value | undefined {
     const entry = this.entries.get(key);
-    if (entry === undefined) return undefined;
-    if (entry.until > now) return entry.value;
+    if (entry !== undefined && entry.until > now) return entry.value;
     this.entries.delete(key);
     return undefined;
   }
 
   set(key: string, value: Value, until: number): void {
     this.entries.delete(key);
-    if (this.entries.size >= this.capacity) {
-      const oldest = this.entries.keys().next();
-      if (oldest.done !== true) this.entries.delete(oldest.value);
-    }
+    if (this.entries.size >= this.capacity) this.entries.delete(this.entries.keys().next().value!);
     this.entries.set(key, { value, until });
-  }
-
-  clear(): void {
-    this.entries.clear();
   }
 }

@@ -37,7 +37,6 @@ export abstract class Duty {
     this.schedule(ms);
   }
 
-  /** How long to wait for the next round. */
   protected nextIntervalMs(): number {
     return this.intervalMs;
   }
@@ -47,9 +46,7 @@ export abstract class Duty {
     // Jitter of a fifth either way keeps many nodes from beating together.
     const delayMs = ms * (0.8 + Math.random() * 0.4);
     this.dueAt = performance.now() + delayMs;
-    this.timer = setTimeout(() => {
-      this.round = this.turn();
-    }, delayMs);
+    this.timer = setTimeout(() => void (this.round = this.turn()), delayMs);
   }
 
   private async turn(): Promise<void> {

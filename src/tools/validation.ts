@@ -17,7 +17,6 @@ export type Class<T> = new () => T;
 export interface Fault {
   property: string;
   message: string;
-  /** Given with the rule. */
   context: Record<string, unknown> | undefined;
   /** What a parser threw. */
   cause: Error | undefined;
@@ -90,7 +89,6 @@ export function toInstance<T extends object>(
   return { instance, faults: faults.map(toFault) };
 }
 
-/** The properties of a class that have rules. */
 export function ruledProperties(type: Class<object>): string[] {
   const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
   return [...new Set(rules.map(({ propertyName }) => propertyName))];

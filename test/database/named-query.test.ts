@@ -18,7 +18,9 @@ afterAll(async () => {
 
 const run = (name: string | undefined, text: string, values: unknown[] = []): Promise<object[]> =>
   new Promise((resolve, reject) =>
-    client.query(namedQuery(name, text, values, (error, rows) => (error ? reject(error) : resolve(rows)))),
+    client.query(
+      namedQuery(name, text, values, (error, result) => (error ? reject(error) : resolve(result.rows))),
+    ),
   );
 
 const prepared = (): Promise<object[]> => run(undefined, 'SELECT name FROM pg_prepared_statements');
