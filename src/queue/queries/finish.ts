@@ -80,8 +80,7 @@ const finishSuccesses = statement('finish_successes')`WITH released AS (
   returning: ofRun,
 })}, recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
-  SELECT id, attempt, node_id, started_at, ended_at, 'succeeded'
-  FROM completed
+  SELECT id, attempt, node_id, started_at, ended_at, 'succeeded' FROM completed
 )
 ${whichEnded}`;
 

@@ -23,8 +23,7 @@ export interface Beat {
  * Index: node_pkey; node and lease are a few rows.
  */
 const beatStatement = statement('heartbeat')`WITH beaten AS (
-  UPDATE node
-  SET heartbeat_at = clock_timestamp()
+  UPDATE node SET heartbeat_at = clock_timestamp()
   WHERE id = $1::uuid
   RETURNING id
 )

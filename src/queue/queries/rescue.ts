@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
-import type { LostNode } from '../request-events.js';
+import type { RequestEvents } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
 import { complete } from '../completion.js';
 import type { WaitingRequest } from './waiting.js';
@@ -9,16 +9,6 @@ import type { WaitingRequest } from './waiting.js';
 export interface Rescued extends WaitingRequest {
   /** null: it waits again. Else it was completed: its nodes were lost too often, or it was to be cancelled. */
   outcome: Outcome | null;
-}
-
-export interface RescueOptions {
-  nodeId: string;
-  /** A node without a heartbeat for so long is given up. */
-  lostAfterMs: number;
-  /** A request that took so many nodes with it is not tried again. */
-  lostLimit: number;
-  nodeLost: RequestError;
-  cancelled: RequestError;
 }
 
 /*
@@ -44,15 +34,13 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
  */
 const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
-  SELECT request_id
-  FROM lease
+  SELECT request_id FROM lease
   WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
      OR deadline_at < clock_timestamp() - interval '30 seconds'
   LIMIT 500
   FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM lease
-  USING orphan
+  DELETE FROM lease USING orphan
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
@@ -64,8 +52,7 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   FROM taken
   JOIN request ON request.id = taken.request_id
 ), hopeless AS (
-  SELECT *
-  FROM verdict
+  SELECT * FROM verdict
   WHERE outcome IS NOT NULL
 ), ${complete({
   verb: 'rescue',
@@ -90,8 +77,7 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, attempt, expires_at
-  FROM requeued
+  SELECT model_id, priority, seq, id, attempt, expires_at FROM requeued
 ), rescued AS (
   SELECT id, model_id, priority, seq, attempt, outcome FROM completed
   UNION ALL
@@ -103,22 +89,22 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'requeued', attempt
-  FROM requeued
+  SELECT id, 'requeued', attempt FROM requeued
 )
-SELECT id, model_id AS "modelId", priority, seq, attempt, outcome
-FROM rescued`;
+SELECT id, model_id AS "modelId", priority, seq, attempt, outcome FROM rescued`;
 
+/** `lostLimit`: a request that took so many nodes with it is not tried again. */
 export async function rescue(
   database: Database,
-  options: RescueOptions,
-): Promise<{ nodes: LostNode[]; requests: Rescued[] }> {
-  const nodes = await database.query<LostNode>(giveUpStatement, [options.nodeId, options.lostAfterMs]);
-  const requests = await database.query<Rescued>(rescueStatement, [
-    options.lostLimit,
-    JSON.stringify(options.nodeLost),
-    JSON.stringify(options.cancelled),
-  ]);
+  options: { nodeId: string; lostAfterMs: number; lostLimit: number } & Record<
+    'nodeLost' | 'cancelled',
+    RequestError
+  >,
+): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
+  const { nodeId, lostAfterMs, lostLimit, nodeLost, cancelled } = options;
+  const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
+  const values = [lostLimit, JSON.stringify(nodeLost), JSON.stringify(cancelled)];
+  const requests = await database.query<Rescued>(rescueStatement, values);
   await database.query(dropGrants);
   return { nodes, requests };
 }

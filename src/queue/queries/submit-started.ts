@@ -40,11 +40,9 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
   FROM chance
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT ${$.id}, 'started', 1
-  FROM chance
+  SELECT ${$.id}, 'started', 1 FROM chance
 )
-SELECT seq
-FROM written`;
+SELECT seq FROM written`;
 
 /** With the token of its lease; undefined: nothing was written. */
 export async function submitStarted(

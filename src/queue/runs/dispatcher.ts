@@ -96,7 +96,7 @@ export class Dispatcher {
     this.slots.take(model.id, 1);
     const options = this.startOptions(dispatcher, dispatcher.claimFloor);
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
-      this.runs.suspectOrphans();
+      this.runs.orphansSuspectedAt = performance.now();
       this.release(dispatcher);
       throw error;
     });
@@ -149,7 +149,7 @@ export class Dispatcher {
     const { generation } = this.slots;
     const options = this.startOptions(dispatcher, this.index.head(modelId));
     const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
-      this.runs.suspectOrphans();
+      this.runs.orphansSuspectedAt = performance.now();
       this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
       return undefined;
     });
