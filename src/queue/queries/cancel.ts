@@ -20,9 +20,7 @@ export interface Cancelled extends EntryChange {
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
-  SELECT id, model_id, priority, seq, attempt, state, outcome
-  FROM request
-  WHERE id = $1::uuid
+  SELECT id, model_id, priority, seq, attempt, state, outcome FROM request WHERE id = $1::uuid
 ), removed_entry AS (
   DELETE FROM queue_entry AS entry USING target
   WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
@@ -41,13 +39,11 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
 })}, held AS MATERIALIZED (
   SELECT request_id, cancel_requested_at FROM lease
-  WHERE request_id = $1::uuid
-  FOR UPDATE
+  WHERE request_id = $1::uuid FOR UPDATE
 ), requested AS (
   UPDATE lease SET cancel_requested_at = clock_timestamp()
   FROM held
-  WHERE lease.request_id = held.request_id
-    AND held.cancel_requested_at IS NULL
+  WHERE lease.request_id = held.request_id AND held.cancel_requested_at IS NULL
   RETURNING lease.request_id, lease.attempt
 ), requested_event AS (
   INSERT INTO request_event (request_id, kind, attempt)

@@ -42,8 +42,7 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
     AND (expires_at IS NULL OR expires_at > now())
     AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid)
     AND now() < to_timestamp($7::float8 / 1000)
-  ORDER BY priority, seq LIMIT $2::integer
-  FOR UPDATE SKIP LOCKED
+  ORDER BY priority, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM queue_entry
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
@@ -52,8 +51,7 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   UPDATE request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
-  WHERE request.id = taken.request_id
-    AND request.state = 'IN_QUEUE'
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
             request.lost_attempts, request.input, request.started_at
 ), leased AS (

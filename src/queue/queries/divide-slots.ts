@@ -3,7 +3,7 @@ import { statement } from '../../database/statement.js';
 
 export interface SlotGrant {
   modelId: string;
-  /** What this node may run of the model from now on; below `retained` never. */
+  /** Never below `retained`. */
   slots: number;
   /** Whether there is more to take or to give once others have moved. */
   settled: boolean;
@@ -54,11 +54,8 @@ export async function divideSlots(
       const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
       return { modelId: id, slots, settled: slots === fair };
     });
-    await query(writeGrants, [
-      granted.map(({ modelId }) => modelId),
-      nodeId,
-      granted.map(({ slots }) => slots),
-    ]);
+    const slots = granted.map((grant) => grant.slots);
+    await query(writeGrants, [granted.map(({ modelId }) => modelId), nodeId, slots]);
     return granted;
   });
 }

@@ -10,8 +10,7 @@ import type { QueueKey } from '../waiting/waiting-index.js';
 const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
   SELECT model_id, priority, seq FROM delayed_entry
   WHERE ready_at <= now()
-  ORDER BY ready_at LIMIT 1000
-  FOR UPDATE SKIP LOCKED
+  ORDER BY ready_at LIMIT 1000 FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM delayed_entry AS entry USING ready
   WHERE (entry.model_id, entry.priority, entry.seq) = (ready.model_id, ready.priority, ready.seq)

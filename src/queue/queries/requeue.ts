@@ -33,8 +33,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
       failed_attempts = failed_attempts + ($3::text = 'failed')::integer,
       inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
   FROM released
-  WHERE request.id = released.request_id
-    AND request.state = 'IN_PROGRESS'
+  WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at,
             released.node_id, released.started_at, released.ended_at
 ), waiting AS (

@@ -13,8 +13,8 @@ export interface Rescued extends WaitingRequest {
 
 /*
  * Purpose: gives up nodes that are silent, and their slots.
- * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats in the very moment
- *   holds its row's lock: its heartbeat is read again after the wait, and the row stays.
+ * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats in the very moment holds its row's
+ *   lock: its heartbeat is read again after the wait, and the row stays.
  * Index: none needed; node is a few rows.
  */
 const giveUpStatement = statement('give_up_nodes')`DELETE FROM node
@@ -27,18 +27,16 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
   AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`;
 
 /*
- * Purpose: takes the leases of lost nodes, and of runs far beyond their deadline, and decides on each request:
- *   back under its old key, or ended.
- * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and
- *   from then on every write of the old run is refused for want of its token.
+ * Purpose: takes leases of lost nodes and of runs far beyond their deadline; the request waits again or has ended.
+ * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and from then
+ *   on every write of the old run is refused for want of its token.
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
  */
 const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   SELECT request_id FROM lease
   WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
      OR deadline_at < clock_timestamp() - interval '30 seconds'
-  LIMIT 500
-  FOR UPDATE SKIP LOCKED
+  LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM lease USING orphan
   WHERE lease.request_id = orphan.request_id
@@ -52,8 +50,7 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   FROM taken
   JOIN request ON request.id = taken.request_id
 ), hopeless AS (
-  SELECT * FROM verdict
-  WHERE outcome IS NOT NULL
+  SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), ${complete({
   verb: 'rescue',
   of: 'hopeless',

@@ -2,10 +2,8 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
 /*
- * Purpose: the days whose tables are older than the retention and hold nothing that still waits or runs, or that
- *   waited so long that its own time is not over.
- * Race: an old request can only go from its lease back to the queue or to its end, in one statement, so one snapshot
- *   sees it in one of the tables.
+ * Purpose: days older than the retention that hold nothing that waits, runs, or ended so late that its time is not over.
+ * Race: an old request goes from its lease to the queue or to its end in one statement: one snapshot sees it somewhere.
  * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is read
  *   through, by request_pkey, in the rounds from its own end of time until it goes: mostly one.
  */
@@ -39,8 +37,7 @@ export async function droppableDays(database: Database, retentionMs: number): Pr
 
 const attachedStatement = statement('attached_partition')`SELECT inhdetachpending AS pending
 FROM pg_inherits
-WHERE inhparent = $1::regclass
-  AND inhrelid = to_regclass($2)`;
+WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
 
 /**
  * Detaches each table of a day first, without blocking: the parent is never locked while a long query reads it. After
@@ -84,12 +81,8 @@ SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
          AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
          ORDER BY id LIMIT 1) AS "firstKept"`;
 
-export interface Emptied {
-  /** The newest id looked at; null: there were none. */
-  lastId: string | null;
-  /** The oldest whose payload must stay for now. */
-  firstKept: string | null;
-}
+/** `lastId`: the newest looked at; null: there were none. `firstKept`: the oldest whose payload must stay for now. */
+type Emptied = Record<'lastId' | 'firstKept', string | null>;
 
 export async function emptyOldPayloads(
   database: Database,

@@ -66,11 +66,11 @@ const reserved = `reserved AS (
 ), `;
 const submitReserved = submitStatement('submit_once', insertOne('reserved'), reserved);
 
-const findKey = statement('find_idempotency_key')`SELECT request_id AS id,
-       fingerprint = $3::bytea AS "sameRequest"
+const findKey = statement(
+  'find_idempotency_key',
+)`SELECT request_id AS id, fingerprint = $3::bytea AS "sameRequest"
 FROM idempotency_key
-WHERE api_key_id = $1::uuid
-  AND key = $2::text`;
+WHERE api_key_id = $1::uuid AND key = $2::text`;
 
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<Submitted | Known> {
   const key = [item.keyId, item.idempotencyKey, item.fingerprint];

@@ -67,9 +67,8 @@ export class Dispatcher {
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
     const mayStart = this.accepting && this.cluster.connected && this.slots.free(modelId) > 0;
-    return (
-      mayStart && this.dispatchers.get(modelId)?.claiming === undefined && this.index.depth(modelId) === 0
-    );
+    const isClaiming = this.dispatchers.get(modelId)?.claiming !== undefined;
+    return mayStart && !isClaiming && this.index.depth(modelId) === 0;
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */

@@ -13,11 +13,7 @@ export interface LogEntry extends CappedEntry {
   at: Date;
 }
 
-export interface CappedEntry {
-  level: LogLevel;
-  source: LogSource;
-  message: string;
-}
+export type CappedEntry = Pick<LogLine, 'level' | 'source' | 'message'>;
 
 export interface LogUsage {
   entries: number;
@@ -44,11 +40,9 @@ export class RunLog {
   }
 }
 
-type Line = CappedEntry & { number: number; atMs: number };
-
 /** Writes the log of one run, one write at a time, so that a write that has to be repeated keeps its place. */
 export class LogWriter {
-  private waiting: Line[] = [];
+  private waiting: Omit<LogLine, 'requestId' | 'token'>[] = [];
   private count = 0;
   private writing: Promise<void> | undefined;
 
