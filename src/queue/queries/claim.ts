@@ -3,16 +3,16 @@ import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-export interface ClaimOptions {
-  modelId: string;
+export interface StartOptions {
   nodeId: string;
-  limit: number;
   timeoutMs: number;
   /** Entries before this key are skipped; null looks from the very front. */
   floor: ClaimFloor | null;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
 }
+
+export type ClaimOptions = StartOptions & { modelId: string; limit: number };
 
 export interface Claimed {
   id: string;

@@ -86,7 +86,7 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
     uuidArray(items.map(({ token }) => token)),
     jsonArray(items.map(({ output }) => output)),
   ];
-  const [ended] = items.every(isPlainSuccess)
+  const [ended] = items.every(({ attemptOutcome: how, message }) => how === 'succeeded' && message === null)
     ? await database.query<Ended>(finishSuccesses, runs)
     : await database.query<Ended>(finishAny, [
         ...runs,
@@ -100,8 +100,4 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
   if (count === items.length) return items.map(() => true);
   const finished = new Set(ids);
   return items.map(({ requestId }) => finished.has(requestId));
-}
-
-function isPlainSuccess({ attemptOutcome, message }: Finish): boolean {
-  return attemptOutcome === 'succeeded' && message === null;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
-import type { ClaimOptions } from './claim.js';
+import type { StartOptions } from './claim.js';
 import { insertOne, type Submission, submissionTypes } from './submission.js';
 
 /*
@@ -45,7 +45,7 @@ SELECT seq FROM written`;
 export async function submitStarted(
   database: Database,
   submission: Submission,
-  { nodeId, timeoutMs, floor, byMs }: Omit<ClaimOptions, 'modelId' | 'limit'>,
+  { nodeId, timeoutMs, floor, byMs }: StartOptions,
 ): Promise<{ seq: number; token: string } | undefined> {
   const token = randomUUID();
   const floorPriority = floor?.priority ?? -32_768;

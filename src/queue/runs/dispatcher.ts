@@ -5,7 +5,7 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
-import { claim, type Claimed, type ClaimOptions } from '../queries/claim.js';
+import { claim, type Claimed, type StartOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { submitStarted } from '../queries/submit-started.js';
 import { QueueEvents } from '../queue-events.js';
@@ -167,10 +167,7 @@ export class Dispatcher {
     return () => this.execute(dispatcher, claimed, generation);
   }
 
-  private startOptions(
-    dispatcher: ModelDispatcher,
-    floor: ClaimFloor | undefined,
-  ): Omit<ClaimOptions, 'modelId' | 'limit'> {
+  private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
     return {
       nodeId: this.cluster.nodeId,
       timeoutMs: dispatcher.model.timeoutMs,

@@ -11,16 +11,14 @@ export async function withJsonArray<T>(
   values: readonly Buffer[],
   use: (array: Buffer) => Promise<T>,
 ): Promise<T> {
-  const memory = borrow(values.reduce((sum, { length }) => sum + length + 1, 1));
+  const bytes = values.reduce((sum, { length }) => sum + length + 1, 1);
+  const isKept = bytes <= keptBytes;
+  const memory = isKept ? (free.pop() ?? Buffer.allocUnsafeSlow(keptBytes)) : Buffer.allocUnsafe(bytes);
   try {
     return await use(write(values, memory));
   } finally {
-    if (memory.length === keptBytes) free.push(memory);
+    if (isKept) free.push(memory);
   }
-}
-
-function borrow(bytes: number): Buffer {
-  return bytes > keptBytes ? Buffer.allocUnsafe(bytes) : (free.pop() ?? Buffer.allocUnsafeSlow(keptBytes));
 }
 
 function write(values: readonly Buffer[], memory: Buffer): Buffer {

@@ -20,14 +20,11 @@ export class RequestIds {
   constructor(private readonly clock: Clock) {}
 
   next(): string {
-    return v7({ msecs: this.clock.now(), random: this.draw() });
-  }
-
-  private draw(): Uint8Array {
     if (this.used === this.random.length) {
       randomFillSync(this.random);
       this.used = 0;
     }
-    return this.random.subarray(this.used, (this.used += idBytes));
+    const random = this.random.subarray(this.used, (this.used += idBytes));
+    return v7({ msecs: this.clock.now(), random });
   }
 }

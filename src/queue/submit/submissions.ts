@@ -40,10 +40,7 @@ type WritePath = 'pipeline' | 'connection';
  */
 @Injectable()
 export class Submissions {
-  private readonly inFlight: Record<WritePath, Set<Promise<unknown>>> = {
-    pipeline: new Set(),
-    connection: new Set(),
-  };
+  private readonly inFlight = { pipeline: new Set<Promise<void>>(), connection: new Set<Promise<void>>() };
   /** One is being written that never waits: no position depends on it. */
   private startsImmediately = false;
   private readonly pipeline: Pipeline;
