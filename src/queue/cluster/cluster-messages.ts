@@ -97,9 +97,8 @@ export class ClusterMessages {
     const { node, missed, added = [], removed = [], ...rest } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
     if (missed === true) this.publishMissed();
-    const { work = [], changed = [], cancelled = [] } = rest;
     const entries = { added: added.flatMap(fromWire), removed: removed.flatMap(fromWire) };
-    this.events.publish({ ...entries, work, changed, cancelled }, 'elsewhere');
+    this.events.publish({ ...entries, ...rest }, 'elsewhere');
   }
 }
 

@@ -35,8 +35,8 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
     items.map(({ input }) => input),
     (inputs) => database.query<Submitted>(submitMany, bindMany(items, inputs)),
   );
-  const seqs = new Map(rows.map((row) => [row.id, row]));
-  return items.map(({ id }) => seqs.get(id)!);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return items.map(({ id }) => byId.get(id)!);
 }
 
 /** `fingerprint`: SHA-256 of what was asked, to tell a repetition from another request under the same key. */

@@ -44,7 +44,8 @@ export class RunLog {
 export class LogWriter {
   private waiting: Omit<LogLine, 'requestId' | 'token'>[] = [];
   private count = 0;
-  private writing: Promise<void> | undefined;
+  /** undefined: everything is written. */
+  writing: Promise<void> | undefined;
 
   constructor(
     private readonly lease: Pick<LogLine, 'requestId' | 'token'>,
@@ -54,10 +55,6 @@ export class LogWriter {
   add(entry: CappedEntry, atMs: number): void {
     this.waiting.push({ ...entry, number: ++this.count, atMs });
     this.writing ??= this.drain().finally(() => (this.writing = undefined));
-  }
-
-  async flushed(): Promise<void> {
-    await this.writing;
   }
 
   private async drain(): Promise<void> {

@@ -14,7 +14,6 @@ import { QueueEvents } from '../queue-events.js';
 import { type RunFinish, toCompleted } from './finish-of.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
-const retryMs = 500;
 const maxWeight = 1024 * 1024;
 const charactersOf = (lines: LogLine[]): number =>
   lines.reduce((sum, { message }) => sum + message.length, 0);
@@ -84,7 +83,7 @@ async function persist<T>(statement: () => Promise<T>): Promise<T> {
       return await statement();
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
-      await delay(retryMs);
+      await delay(500);
     }
   }
 }

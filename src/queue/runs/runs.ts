@@ -54,7 +54,7 @@ export class Runs {
     try {
       if (claimed.attempt > 1) execution.cappedLog = new RunLog(await this.store.logUsage(claimed.id));
       const end = await execution.execute(this.runners.for(model));
-      if (execution.writer !== undefined) await execution.writer.flushed();
+      if (execution.writer !== undefined) await execution.writer.writing;
       await this.complete(execution, this.bounded(end));
     } finally {
       this.going.delete(claimed.id);
