@@ -29,19 +29,16 @@ export interface Completion {
   message?: string;
 }
 
-const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at'].map((column) => `request.${column}`);
+const forHooks = ['request.model_id', 'request.api_key_id', 'request.outcome', 'request.completed_at'];
 
 /**
  * The common table expressions with which every statement completes requests: `completed`, the event, and the hooks.
  * The one guard for everything terminal: only a request in the state that the verb starts from is completed.
  */
-export const complete = (completion: Completion) => (): string => commonTableExpressions(completion);
-
-function commonTableExpressions({ verb, of, set, returning = [], message }: Completion): string {
+export const complete = (completion: Completion) => (): string => {
+  const { verb, of, set, returning = [], message = '' } = completion;
   isBuilt = true;
-  const { from } = transitions.find(
-    (transition) => transition.verb === verb && transition.to === 'COMPLETED',
-  )!;
+  const { from } = transitions.find((one) => one.verb === verb && one.to === 'COMPLETED')!;
   const assignments = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
   const returned = new Set([
     'request.id',
@@ -49,28 +46,18 @@ function commonTableExpressions({ verb, of, set, returning = [], message }: Comp
     ...returning,
     ...(hooks.size > 0 ? forHooks : []),
   ]);
-  if (message !== undefined) returned.add(`${of}.${message}`);
+  if (message !== '') returned.add(`${of}.${message}`);
   return `completed AS (
   UPDATE request
   SET state = 'COMPLETED', ${assignments.join(', ')}
   FROM ${of}
-  WHERE request.id = ${of}.request_id
-    AND request.state = '${from}'
+  WHERE request.id = ${of}.request_id AND request.state = '${from}'
   RETURNING ${[...returned].join(', ')}
 ), event AS (
-  ${message === undefined ? plainEvent : eventWith(message)}
+  INSERT INTO request_event (request_id, kind, attempt${message && ', level, source, message'})
+  SELECT id, 'completed', attempt${message && logged(message)} FROM completed
 )${[...hooks].map(([name, sql]) => `, ${name} AS (\n  ${sql}\n)`).join('')}`;
-}
+};
 
-const plainEvent = `INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'completed', attempt
-  FROM completed`;
-
-const eventWith = (
-  message: string,
-): string => `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
-  SELECT id, 'completed', attempt,
-         CASE WHEN ${message} IS NOT NULL THEN 'ERROR' END,
-         CASE WHEN ${message} IS NOT NULL THEN 'queue' END,
-         ${message}
-  FROM completed`;
+const logged = (message: string): string => `, CASE WHEN ${message} IS NOT NULL THEN 'ERROR' END,
+         CASE WHEN ${message} IS NOT NULL THEN 'queue' END, ${message}`;

@@ -20,9 +20,6 @@ const everywhere = [IndexSync, PartitionKeeper, Rescuer, Expirer, Promoter, Prun
 const whereRequestsRun = [SlotKeeper, Scheduler];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
-/** How long a stopping node tries to hand runs back. */
-const handBackMs = 10_000;
-
 /** Starts the queue's duties in their order; at the end, first lets the runs end. */
 @Injectable()
 export class QueueLifecycle implements OnApplicationBootstrap {
@@ -65,7 +62,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.runsEnded(this.config.shutdownGraceMs, () => this.graceEnded);
     this.runs.abortAll('shutdown');
     // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
-    await this.runsEnded(handBackMs);
+    await this.runsEnded(10_000);
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
     await this.messages.stop();

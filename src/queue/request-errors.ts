@@ -14,16 +14,13 @@ function requestError(
   code: ProblemCode,
   message: string,
   atMs: number,
-  { status = problemCodes[code].status, details }: { status?: number | undefined; details?: unknown } = {},
+  { status = problemCodes[code].status, details }: { status?: number; details?: unknown } = {},
 ): RequestError {
-  return {
-    code,
-    status,
-    message,
-    timestamp: new Date(atMs).toISOString(),
-    ...(details !== undefined && { details }),
-  };
+  const timestamp = new Date(atMs).toISOString();
+  return { code, status, message, timestamp, ...(details !== undefined && { details }) };
 }
+
+const nodeLost = 'The nodes that ran the request stopped working each time; it is not tried again.';
 
 /** The errors that requests end with; `atMs` is the database's time. */
 export const requestErrors = {
@@ -36,11 +33,6 @@ export const requestErrors = {
       `The run took longer than the ${timeoutMs / 1000} s that its model allows.`,
       atMs,
     ),
-  nodeLost: (atMs: number) =>
-    requestError(
-      'node_lost',
-      'The nodes that ran the request stopped working each time; it is not tried again.',
-      atMs,
-    ),
+  nodeLost: (atMs: number) => requestError('node_lost', nodeLost, atMs),
   failed: requestError,
 };

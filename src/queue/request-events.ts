@@ -1,11 +1,5 @@
 import type { Outcome } from './request-state.js';
 
-export interface SubmittedRequest {
-  id: string;
-  modelId: string;
-  keyId: string;
-}
-
 export interface StartedRequest {
   id: string;
   modelId: string;
@@ -35,20 +29,15 @@ export interface CompletedRequest extends StartedRequest {
   failure?: AttemptFailure | undefined;
 }
 
-/** A node without heartbeats, whose runs are taken over. */
-export interface LostNode {
-  id: string;
-  name: string;
-}
-
 /**
  * What `@OnEvent(name)` is handed: what one commit of this node changed, after it and once at most. A process that
  * dies publishes nothing, so what must not be lost is a completion hook.
  */
 export interface RequestEvents {
-  'request.submitted': readonly SubmittedRequest[];
+  'request.submitted': readonly { id: string; modelId: string; keyId: string }[];
   'request.started': readonly StartedRequest[];
   'request.requeued': readonly RequeuedRequest[];
   'request.completed': readonly CompletedRequest[];
-  'node.lost': readonly LostNode[];
+  /** Nodes without heartbeats, whose runs are taken over. */
+  'node.lost': readonly { id: string; name: string }[];
 }

@@ -19,13 +19,9 @@ export class Retention {
   }
 
   payloadMs(modelId: string): number {
+    const { retentionPayloadMs, retentionMs } = this.config;
     const model = this.models.get(modelId);
-    return (
-      model?.retentionPayloadMs ??
-      model?.retentionMs ??
-      this.config.retentionPayloadMs ??
-      this.config.retentionMs
-    );
+    return model?.retentionPayloadMs ?? model?.retentionMs ?? retentionPayloadMs ?? retentionMs;
   }
 
   isOver({ modelId, completedAtMs }: StatusRow): boolean {

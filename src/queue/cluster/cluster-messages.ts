@@ -85,14 +85,9 @@ export class ClusterMessages {
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
     this.throttle.published(added.length + removed.length + changed.length);
-    const chunks = chunkMessages([
-      // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
-      ...wireItems('removed', groupSeqs(removed)),
-      ...wireItems('added', groupSeqs(added)),
-      ...wireItems('work', [...work]),
-      ...wireItems('changed', changed),
-      ...wireItems('cancelled', cancelled),
-    ]);
+    // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
+    const entries = { removed: groupSeqs(removed), added: groupSeqs(added) };
+    const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
   }
@@ -102,16 +97,10 @@ export class ClusterMessages {
     const { node, missed, added = [], removed = [], ...rest } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
     if (missed === true) this.publishMissed();
-    const { work = [], changed = [], cancelled = [] } = rest;
     const entries = { added: added.flatMap(fromWire), removed: removed.flatMap(fromWire) };
-    this.events.publish({ ...entries, work, changed, cancelled }, 'elsewhere');
+    this.events.publish({ ...entries, ...rest }, 'elsewhere');
   }
 }
-
-type WireItem = [kind: keyof WireMessage, item: unknown];
-
-const wireItems = (kind: keyof WireMessage, items: unknown[]): WireItem[] =>
-  items.map((item) => [kind, item]);
 
 function groupSeqs(changes: EntryChange[]): WireChanges[] {
   const groups: WireChanges[] = [];
@@ -129,20 +118,21 @@ function groupSeqs(changes: EntryChange[]): WireChanges[] {
   return groups;
 }
 
-function chunkMessages(items: WireItem[]): Record<string, unknown[]>[] {
+function chunkMessages(lists: Record<string, unknown[]>): Record<string, unknown[]>[] {
   const parts: Record<string, unknown[]>[] = [];
   let part: Record<string, unknown[]> = {};
   let size = 0;
-  for (const [kind, item] of items) {
-    const length = JSON.stringify(item).length + kind.length + 4;
-    if (size + length > maxMessageCharacters) {
-      parts.push(part);
-      part = {};
-      size = 0;
+  for (const [kind, items] of Object.entries(lists))
+    for (const item of items) {
+      const length = JSON.stringify(item).length + kind.length + 4;
+      if (size + length > maxMessageCharacters) {
+        parts.push(part);
+        part = {};
+        size = 0;
+      }
+      (part[kind] ??= []).push(item);
+      size += length;
     }
-    (part[kind] ??= []).push(item);
-    size += length;
-  }
   if (size > 0) parts.push(part);
   return parts;
 }

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
-import type { Statement } from '../../database/statement.js';
+import { statement } from '../../database/statement.js';
 import { Duty } from '../../tools/duty.js';
 
-const ensurePartitions: Statement = {
-  name: 'ensure_partitions',
-  text: `SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made`,
-};
+const ensurePartitions = statement('ensure_partitions')`
+SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made`;
 
 /** Makes the days' partitions a week ahead, so that a submit never finds none. */
 @Injectable()

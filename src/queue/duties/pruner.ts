@@ -9,7 +9,6 @@ import { Retention } from '../retention.js';
 import { Duty } from '../../tools/duty.js';
 
 const keysAtOnce = 5_000;
-const firstId = '00000000-0000-0000-0000-000000000000';
 
 /** Removes what retention does not keep: days whole, payloads earlier, old idempotency keys. */
 @Injectable()
@@ -47,7 +46,7 @@ export class Pruner extends Duty {
   }
 
   private async emptyPayloads(modelId: string, keptMs: number): Promise<void> {
-    let from = this.emptiedUpTo.get(modelId) ?? firstId;
+    let from = this.emptiedUpTo.get(modelId) ?? '00000000-0000-0000-0000-000000000000';
     let blocked = false;
     for (;;) {
       const { lastId, firstKept } = await emptyOldPayloads(this.database, modelId, from, keptMs);

@@ -79,13 +79,8 @@ export class Rescuer extends Duty {
     });
     for (const { requestId, token } of leases) {
       if (this.runs.holds(requestId, token)) continue;
-      const nothing = { delayMs: 0, errorCode: null, errorMessage: null, message: null };
-      const entry = await requeue(this.database, {
-        requestId,
-        token,
-        attemptOutcome: 'returned',
-        ...nothing,
-      });
+      const returned = { requestId, token, attemptOutcome: 'returned', delayMs: 0 } as const;
+      const entry = await requeue(this.database, returned);
       if (entry !== undefined)
         this.events.publish({ added: [entry], work: [entry.modelId], changed: [entry.id] });
     }

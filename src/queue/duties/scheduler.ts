@@ -23,7 +23,10 @@ export class Scheduler extends Duty {
   }
 
   override start(): void {
-    this.dispatcher.open(() => this.pollSoon());
+    this.dispatcher.open(() => {
+      this.idleRounds = 0;
+      this.scheduleWithin(this.intervalMs);
+    });
     super.start();
     this.scheduleWithin(0);
   }
@@ -44,10 +47,5 @@ export class Scheduler extends Duty {
 
   protected override nextIntervalMs(): number {
     return Math.min(30_000, this.intervalMs * 2 ** Math.min(this.idleRounds, 5));
-  }
-
-  private pollSoon(): void {
-    this.idleRounds = 0;
-    this.scheduleWithin(this.intervalMs);
   }
 }

@@ -17,9 +17,8 @@ export interface LogLine {
 /*
  * Purpose: appends log lines of runs that hold their lease.
  * Race: the lease's row lock keeps it from being deleted before this commits, so no line can follow the event that
- *   completed the request, and a run without its lease writes nothing. A write whose answer was lost is sent
- *   again: it waits for the first, and then finds on the lease that its lines are there. The ids are drawn
- *   after the lock, in the order of the lines.
+ *   completed the request, and a run without its lease writes nothing. A write whose answer was lost is sent again: it
+ *   waits for the first, and finds on the lease that its lines are there. Ids are drawn after the lock, in line order.
  * Index: lease_pkey. The update of the lease is HOT.
  */
 const appendStatement = statement('append_log')`WITH line AS MATERIALIZED (
@@ -30,8 +29,7 @@ const appendStatement = statement('append_log')`WITH line AS MATERIALIZED (
   SELECT lease.request_id, lease.token, lease.attempt, lease.log_lines
   FROM lease
   WHERE (request_id, token) IN (SELECT request_id, token FROM line)
-  ORDER BY request_id
-  FOR NO KEY UPDATE
+  ORDER BY request_id FOR NO KEY UPDATE
 ), counted AS (
   UPDATE lease
   SET log_lines = greatest(held.log_lines, (SELECT max(number) FROM line WHERE line.request_id = held.request_id))

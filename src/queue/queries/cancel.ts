@@ -3,9 +3,9 @@ import { statement } from '../../database/statement.js';
 import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
-import type { Waiting } from './waiting.js';
+import type { EntryChange } from '../waiting/waiting-index.js';
 
-export interface Cancelled extends Waiting {
+export interface Cancelled extends EntryChange {
   /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
   result: 'cancelled' | 'requested' | 'completed' | 'moved';
   outcome: Outcome | null;
@@ -13,25 +13,20 @@ export interface Cancelled extends Waiting {
 
 /*
  * Purpose: cancels a request that waits, or asks the run that has it to stop.
- * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim
- *   won after our snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the
- *   caller looks again with a fresh snapshot.
+ * Race: against a claim. Both want the queue entry's row lock; the loser finds it gone. When the claim won after our
+ *   snapshot, neither the entry nor the new lease is seen: the result is `moved`, and the caller looks again.
  *   Against log lines being written: FOR UPDATE waits for their FOR NO KEY UPDATE, so the event ids of a request commit
  *   in order, and no stream skips a log line that becomes visible after a higher id.
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
-  SELECT id, model_id, priority, seq, attempt, state, outcome
-  FROM request
-  WHERE id = $1::uuid
+  SELECT id, model_id, priority, seq, attempt, state, outcome FROM request WHERE id = $1::uuid
 ), removed_entry AS (
-  DELETE FROM queue_entry AS entry
-  USING target
+  DELETE FROM queue_entry AS entry USING target
   WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
   RETURNING entry.request_id
 ), removed_delay AS (
-  DELETE FROM delayed_entry AS entry
-  USING target
+  DELETE FROM delayed_entry AS entry USING target
   WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
   RETURNING entry.request_id
 ), removed AS (
@@ -43,21 +38,16 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   of: 'removed',
   set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$2::json' },
 })}, held AS MATERIALIZED (
-  SELECT request_id, cancel_requested_at
-  FROM lease
-  WHERE request_id = $1::uuid
-  FOR UPDATE
+  SELECT request_id, cancel_requested_at FROM lease
+  WHERE request_id = $1::uuid FOR UPDATE
 ), requested AS (
-  UPDATE lease
-  SET cancel_requested_at = clock_timestamp()
+  UPDATE lease SET cancel_requested_at = clock_timestamp()
   FROM held
-  WHERE lease.request_id = held.request_id
-    AND held.cancel_requested_at IS NULL
+  WHERE lease.request_id = held.request_id AND held.cancel_requested_at IS NULL
   RETURNING lease.request_id, lease.attempt
 ), requested_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT request_id, 'cancel_requested', attempt
-  FROM requested
+  SELECT request_id, 'cancel_requested', attempt FROM requested
 )
 SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt,
        CASE

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { QueueKey } from '../waiting/queue-key.js';
+import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-export interface ClaimOptions {
-  modelId: string;
+export interface StartOptions {
   nodeId: string;
-  limit: number;
   timeoutMs: number;
   /** Entries before this key are skipped; null looks from the very front. */
-  floor: Pick<QueueKey, 'priority' | 'seq'> | null;
+  floor: ClaimFloor | null;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
 }
+
+export type ClaimOptions = StartOptions & { modelId: string; limit: number };
 
 export interface Claimed {
   id: string;
@@ -28,25 +28,21 @@ export interface Claimed {
 
 /*
  * Purpose: takes the first waiting requests of a model and gives each a lease with the claim's token, in one statement.
- * Race: many schedulers claim at once, and cancels delete entries: SKIP LOCKED passes over rows that
- *   another transaction holds, DELETE makes sure that an entry is handed out once, and the request moves only
- *   from IN_QUEUE. The list of keys is made once and before anything is deleted, and so the LIMIT runs once.
+ * Race: many claim at once, and cancels delete entries: SKIP LOCKED passes over rows that others hold, DELETE hands an
+ *   entry out once, and the request moves only from IN_QUEUE. MATERIALIZED: the LIMIT runs once, before any DELETE.
  * Index: queue_entry_pkey, whose order is the ORDER BY, so the cost does not know the depth; what was locked is
  *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over
  *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
  *   claim that the network held back until its answer is not waited for any more. Expired entries are left to the expirer.
  */
 const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
-  SELECT ctid
-  FROM queue_entry
+  SELECT ctid FROM queue_entry
   WHERE model_id = $1::text
     AND (priority, seq) >= ($5::smallint, $6::bigint)
     AND (expires_at IS NULL OR expires_at > now())
     AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid)
     AND now() < to_timestamp($7::float8 / 1000)
-  ORDER BY priority, seq
-  LIMIT $2::integer
-  FOR UPDATE SKIP LOCKED
+  ORDER BY priority, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM queue_entry
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
@@ -55,8 +51,7 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   UPDATE request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
-  WHERE request.id = taken.request_id
-    AND request.state = 'IN_QUEUE'
+  WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
             request.lost_attempts, request.input, request.started_at
 ), leased AS (
@@ -66,8 +61,7 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   FROM started
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'started', attempt
-  FROM started
+  SELECT id, 'started', attempt FROM started
 )
 SELECT id, priority, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
        input::text AS input

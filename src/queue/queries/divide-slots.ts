@@ -1,33 +1,24 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-export interface SlotRequest {
-  modelId: string;
-  /** Slots of the old grant that runs occupy now. */
-  retained: number;
-}
-
 export interface SlotGrant {
   modelId: string;
-  /** What this node may run of the model from now on; below `retained` never. */
+  /** Never below `retained`. */
   slots: number;
   /** Whether there is more to take or to give once others have moved. */
   settled: boolean;
 }
 
 /*
- * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all
- *   of them at every instant, and a claim needs no count.
- * Race: the rows of `model` are locked in one order by a first statement; the second then sees every grant that
- *   was committed before. The sum of the grants never exceeds the limit: a node gives up only slots that it
- *   does not use, and takes only what is left over.
+ * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all of them
+ *   at every instant, and a claim needs no count.
+ * Race: a first statement locks the rows of `model` in one order; the second then sees every grant committed before. The
+ *   grants never exceed the limit: a node gives up only slots that it does not use, and takes only what is left over.
  * Index: model_pkey, slot_grant_pkey.
  */
-const lockModels = statement('lock_models')`SELECT id, concurrency
-FROM model
+const lockModels = statement('lock_models')`SELECT id, concurrency FROM model
 WHERE id = ANY ($1::text[])
-ORDER BY id
-FOR UPDATE`;
+ORDER BY id FOR UPDATE`;
 
 const readGrants = statement('read_grants')`SELECT model_id AS "modelId",
        coalesce(sum(slots) FILTER (WHERE node_id <> $2::uuid), 0)::integer AS others
@@ -35,21 +26,18 @@ FROM slot_grant
 WHERE model_id = ANY ($1::text[])
 GROUP BY model_id`;
 
-const readSchedulers = statement('read_schedulers')`SELECT id
-FROM node
-WHERE role <> 'api'
-ORDER BY id`;
+const readSchedulers = statement('read_schedulers')`SELECT id FROM node WHERE role <> 'api' ORDER BY id`;
 
 const writeGrants = statement('write_grants')`INSERT INTO slot_grant (model_id, node_id, slots)
 SELECT model_id, $2::uuid, slots
 FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
 ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
 
-/** undefined: this node is not registered any more and may run nothing. */
+/** `retained`: slots of the old grant that runs occupy now. undefined: this node is not registered any more. */
 export async function divideSlots(
   database: Database,
   nodeId: string,
-  requested: SlotRequest[],
+  requested: { modelId: string; retained: number }[],
 ): Promise<SlotGrant[] | undefined> {
   const ids = requested.map(({ modelId }) => modelId);
   return database.transaction(async (query) => {
@@ -66,11 +54,8 @@ export async function divideSlots(
       const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
       return { modelId: id, slots, settled: slots === fair };
     });
-    await query(writeGrants, [
-      granted.map(({ modelId }) => modelId),
-      nodeId,
-      granted.map(({ slots }) => slots),
-    ]);
+    const slots = granted.map((grant) => grant.slots);
+    await query(writeGrants, [granted.map(({ modelId }) => modelId), nodeId, slots]);
     return granted;
   });
 }

@@ -12,15 +12,12 @@ export interface Finish {
   /** JSON text of a success. */
   output: string | null;
   error: RequestError | null;
-  /** Shown among the logs; null when the log is full or there is nothing to say. */
+  /** Shown among the logs, unless the log is full. */
   message: string | null;
 }
 
-interface Ended {
-  count: number;
-  /** Only if not all have. */
-  ids: string[] | null;
-}
+/** `ids`: only if not all have ended. */
+type Ended = { count: number; ids: string[] | null };
 
 const inferenceMs = 'extract(epoch FROM released.ended_at - released.started_at) * 1000';
 const ofRun = ['released.node_id', 'released.started_at', 'released.ended_at'];
@@ -38,8 +35,7 @@ const finishAny = statement('finish')`WITH released AS (
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[], $4::text[], $5::json[], $6::text[], $7::text[], $8::text[])
     AS done (request_id, token, output, attempt_outcome, error, error_code, error_message, message)
-  WHERE lease.request_id = done.request_id
-    AND lease.token = done.token
+  WHERE lease.request_id = done.request_id AND lease.token = done.token
   RETURNING done.*, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
 ), ${complete({
   verb: 'finish',
@@ -65,8 +61,7 @@ ${whichEnded}`;
 const finishSuccesses = statement('finish_successes')`WITH released AS (
   DELETE FROM lease
   USING unnest($1::uuid[], $2::uuid[], $3::json[]) AS done (request_id, token, output)
-  WHERE lease.request_id = done.request_id
-    AND lease.token = done.token
+  WHERE lease.request_id = done.request_id AND lease.token = done.token
   RETURNING done.request_id, done.output, lease.node_id, lease.started_at, clock_timestamp() AS ended_at
 ), ${complete({
   verb: 'finish',
@@ -80,8 +75,7 @@ const finishSuccesses = statement('finish_successes')`WITH released AS (
   returning: ofRun,
 })}, recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
-  SELECT id, attempt, node_id, started_at, ended_at, 'succeeded'
-  FROM completed
+  SELECT id, attempt, node_id, started_at, ended_at, 'succeeded' FROM completed
 )
 ${whichEnded}`;
 
@@ -92,7 +86,7 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
     uuidArray(items.map(({ token }) => token)),
     jsonArray(items.map(({ output }) => output)),
   ];
-  const [ended] = items.every(isPlainSuccess)
+  const [ended] = items.every(({ attemptOutcome: how, message }) => how === 'succeeded' && message === null)
     ? await database.query<Ended>(finishSuccesses, runs)
     : await database.query<Ended>(finishAny, [
         ...runs,
@@ -106,8 +100,4 @@ export async function finish(database: Database, items: Finish[]): Promise<boole
   if (count === items.length) return items.map(() => true);
   const finished = new Set(ids);
   return items.map(({ requestId }) => finished.has(requestId));
-}
-
-function isPlainSuccess({ attemptOutcome, message }: Finish): boolean {
-  return attemptOutcome === 'succeeded' && message === null;
 }

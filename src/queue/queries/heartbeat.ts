@@ -7,9 +7,8 @@ export interface Beat {
   known: boolean;
   /** Other nodes whose heartbeat is overdue, or leases whose node is gone. */
   hasLostNodes: boolean;
-  /** Ids of all nodes, in order. */
   nodes: string[];
-  /** Ids of the nodes that run requests, in order. */
+  /** The nodes that run requests. */
   schedulers: string[];
   /** Requests of this node's runs that were asked to stop. */
   cancelRequested: string[];
@@ -23,8 +22,7 @@ export interface Beat {
  * Index: node_pkey; node and lease are a few rows.
  */
 const beatStatement = statement('heartbeat')`WITH beaten AS (
-  UPDATE node
-  SET heartbeat_at = clock_timestamp()
+  UPDATE node SET heartbeat_at = clock_timestamp()
   WHERE id = $1::uuid
   RETURNING id
 )
@@ -55,11 +53,9 @@ export async function register(
 }
 
 const leaveStatement = statement('leave_cluster')`WITH granted AS (
-  DELETE FROM slot_grant
-  WHERE node_id = $1::uuid
+  DELETE FROM slot_grant WHERE node_id = $1::uuid
 )
-DELETE FROM node
-WHERE id = $1::uuid`;
+DELETE FROM node WHERE id = $1::uuid`;
 
 /** A node that stops in order takes its row and its slots with it. */
 export async function leave(database: Database, nodeId: string): Promise<void> {

@@ -9,10 +9,7 @@ import type { LogEntry } from '../runs/run-log.js';
  */
 const readLogStatement = statement('read_log')`SELECT id, message, level, source, at
 FROM request_event
-WHERE request_id = $1::uuid
-  AND id > $2::bigint
-  AND id <= $3::bigint
-  AND message IS NOT NULL
+WHERE request_id = $1::uuid AND id > $2::bigint AND id <= $3::bigint AND message IS NOT NULL
 ORDER BY id`;
 
 /** Entries whose event id is in (after, upTo]. */

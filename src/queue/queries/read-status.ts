@@ -12,12 +12,9 @@ const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state
  * Race: row and newest event id come from one snapshot, so a stream never announces a state without its events.
  * Index: request_pkey and request_event_pkey; the nested loop prunes to the day's partition for each id.
  */
-const readOne = statement('read_status_one')`SELECT ${columns}
-FROM request
-WHERE id = $1::uuid`;
+const readOne = statement('read_status_one')`SELECT ${columns} FROM request WHERE id = $1::uuid`;
 
-const readMany = statement('read_status_many')`SELECT ${columns}
-FROM unnest($1::uuid[]) AS wanted (id)
+const readMany = statement('read_status_many')`SELECT ${columns} FROM unnest($1::uuid[]) AS wanted (id)
 JOIN request ON request.id = wanted.id`;
 
 /** One result an id, undefined where there is no such request. */

@@ -9,18 +9,16 @@ export interface Requeue {
   attemptOutcome: Extract<AttemptOutcome, 'failed' | 'returned'>;
   /** The earliest time of the next attempt, from now; 0: at once. */
   delayMs: number;
-  errorCode: string | null;
-  errorMessage: string | null;
-  /** Shown among the logs; null when the log is full or there is nothing to say. */
-  message: string | null;
+  errorCode?: string | null;
+  errorMessage?: string | null;
+  /** Shown among the logs, unless the log is full. */
+  message?: string | null;
 }
 
 /*
- * Purpose: gives a request back to the queue, under its old key (priority, seq): after a failed attempt or when
- *   a node hands back what it cannot finish.
- * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice.
- *   A cancel that was asked for meanwhile keeps the row from moving: then nothing is returned, and the
- *   caller finishes the run as cancelled.
+ * Purpose: gives a request back to the queue under its old key, after a failed attempt or from a node that is to stop.
+ * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A cancel
+ *   that was asked for meanwhile keeps the row: nothing is returned, and the caller finishes the run as cancelled.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
  */
 const requeueStatement = statement('requeue')`WITH released AS (
@@ -35,14 +33,12 @@ const requeueStatement = statement('requeue')`WITH released AS (
       failed_attempts = failed_attempts + ($3::text = 'failed')::integer,
       inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
   FROM released
-  WHERE request.id = released.request_id
-    AND request.state = 'IN_PROGRESS'
+  WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at,
             released.node_id, released.started_at, released.ended_at
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, attempt, expires_at
-  FROM returned
+  SELECT model_id, priority, seq, id, attempt, expires_at FROM returned
   WHERE $4::float8 <= 0
 ), delayed AS (
   INSERT INTO delayed_entry (model_id, priority, seq, request_id, attempt, expires_at, ready_at)
@@ -52,22 +48,19 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE $4::float8 > 0
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
-  SELECT id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text
-  FROM returned
+  SELECT id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text FROM returned
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
   SELECT id, 'requeued', attempt,
-         CASE WHEN $7::text IS NOT NULL THEN 'WARN' END,
-         CASE WHEN $7::text IS NOT NULL THEN 'queue' END,
-         $7::text
+         CASE WHEN $7::text IS NOT NULL THEN 'WARN' END, CASE WHEN $7::text IS NOT NULL THEN 'queue' END, $7::text
   FROM returned
 )
-SELECT id, model_id AS "modelId", priority, seq, attempt
-FROM returned`;
+SELECT id, model_id AS "modelId", priority, seq, attempt FROM returned`;
 
 /** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
 export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {
-  const { requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message } = item;
+  const { requestId, token, attemptOutcome, delayMs } = item;
+  const { errorCode = null, errorMessage = null, message = null } = item;
   const values = [requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message];
   const [row] = await database.query<WaitingRequest>(requeueStatement, values);
   return row;

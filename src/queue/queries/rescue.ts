@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
-import type { LostNode } from '../request-events.js';
+import type { RequestEvents } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
 import { complete } from '../completion.js';
 import type { WaitingRequest } from './waiting.js';
@@ -11,20 +11,10 @@ export interface Rescued extends WaitingRequest {
   outcome: Outcome | null;
 }
 
-export interface RescueOptions {
-  nodeId: string;
-  /** A node without a heartbeat for so long is given up. */
-  lostAfterMs: number;
-  /** A request that took so many nodes with it is not tried again. */
-  lostLimit: number;
-  nodeLost: RequestError;
-  cancelled: RequestError;
-}
-
 /*
  * Purpose: gives up nodes that are silent, and their slots.
- * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats in the very moment
- *   holds its row's lock: its heartbeat is read again after the wait, and the row stays.
+ * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats in the very moment holds its row's
+ *   lock: its heartbeat is read again after the wait, and the row stays.
  * Index: none needed; node is a few rows.
  */
 const giveUpStatement = statement('give_up_nodes')`DELETE FROM node
@@ -37,22 +27,18 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
   AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`;
 
 /*
- * Purpose: takes the leases of lost nodes, and of runs far beyond their deadline, and decides on each request:
- *   back under its old key, or ended.
- * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and
- *   from then on every write of the old run is refused for want of its token.
+ * Purpose: takes leases of lost nodes and of runs far beyond their deadline; the request waits again or has ended.
+ * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and from then
+ *   on every write of the old run is refused for want of its token.
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
  */
 const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
-  SELECT request_id
-  FROM lease
+  SELECT request_id FROM lease
   WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
      OR deadline_at < clock_timestamp() - interval '30 seconds'
-  LIMIT 500
-  FOR UPDATE SKIP LOCKED
+  LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
-  DELETE FROM lease
-  USING orphan
+  DELETE FROM lease USING orphan
   WHERE lease.request_id = orphan.request_id
   RETURNING lease.*, clock_timestamp() AS ended_at
 ), verdict AS (
@@ -64,9 +50,7 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   FROM taken
   JOIN request ON request.id = taken.request_id
 ), hopeless AS (
-  SELECT *
-  FROM verdict
-  WHERE outcome IS NOT NULL
+  SELECT * FROM verdict WHERE outcome IS NOT NULL
 ), ${complete({
   verb: 'rescue',
   of: 'hopeless',
@@ -90,8 +74,7 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, attempt, expires_at
-  FROM requeued
+  SELECT model_id, priority, seq, id, attempt, expires_at FROM requeued
 ), rescued AS (
   SELECT id, model_id, priority, seq, attempt, outcome FROM completed
   UNION ALL
@@ -103,22 +86,22 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'requeued', attempt
-  FROM requeued
+  SELECT id, 'requeued', attempt FROM requeued
 )
-SELECT id, model_id AS "modelId", priority, seq, attempt, outcome
-FROM rescued`;
+SELECT id, model_id AS "modelId", priority, seq, attempt, outcome FROM rescued`;
 
+/** `lostLimit`: a request that took so many nodes with it is not tried again. */
 export async function rescue(
   database: Database,
-  options: RescueOptions,
-): Promise<{ nodes: LostNode[]; requests: Rescued[] }> {
-  const nodes = await database.query<LostNode>(giveUpStatement, [options.nodeId, options.lostAfterMs]);
-  const requests = await database.query<Rescued>(rescueStatement, [
-    options.lostLimit,
-    JSON.stringify(options.nodeLost),
-    JSON.stringify(options.cancelled),
-  ]);
+  options: { nodeId: string; lostAfterMs: number; lostLimit: number } & Record<
+    'nodeLost' | 'cancelled',
+    RequestError
+  >,
+): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
+  const { nodeId, lostAfterMs, lostLimit, nodeLost, cancelled } = options;
+  const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
+  const values = [lostLimit, JSON.stringify(nodeLost), JSON.stringify(cancelled)];
+  const requests = await database.query<Rescued>(rescueStatement, values);
   await database.query(dropGrants);
   return { nodes, requests };
 }

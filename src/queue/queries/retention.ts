@@ -1,13 +1,9 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
-const parents = ['request_event', 'attempt', 'request'] as const;
-
 /*
- * Purpose: the days whose tables are older than the retention and hold nothing that still waits or runs, or that
- *   waited so long that its own time is not over.
- * Race: an old request can only go from its lease back to the queue or to its end, in one statement, so one snapshot
- *   sees it in one of the tables.
+ * Purpose: days older than the retention that hold nothing that waits, runs, or ended so late that its time is not over.
+ * Race: an old request goes from its lease to the queue or to its end in one statement: one snapshot sees it somewhere.
  * Index: the system catalogue; queue_entry, delayed_entry and lease hold only what is not completed. A day is read
  *   through, by request_pkey, in the rounds from its own end of time until it goes: mostly one.
  */
@@ -20,8 +16,7 @@ const droppableStatement = statement('droppable_days')`WITH day AS (
     AND relkind = 'r'
     AND relnamespace = current_schema()::regnamespace
 )
-SELECT day
-FROM day
+SELECT day FROM day
 WHERE bound < uuid_at(clock_timestamp() - $1::float8 * interval '1 millisecond')
   AND NOT EXISTS (SELECT FROM queue_entry WHERE request_id < day.bound)
   AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id < day.bound)
@@ -42,17 +37,15 @@ export async function droppableDays(database: Database, retentionMs: number): Pr
 
 const attachedStatement = statement('attached_partition')`SELECT inhdetachpending AS pending
 FROM pg_inherits
-WHERE inhparent = $1::regclass
-  AND inhrelid = to_regclass($2)`;
+WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
 
 /**
- * Drops a day of requests whole. Each table is first detached without blocking, so the parent is never locked
- * while a long query reads it. A crash anywhere in between is taken up by the next round: `request`, by which
- * the days are found, goes last.
+ * Detaches each table of a day first, without blocking: the parent is never locked while a long query reads it. After
+ * a crash the next round goes on: `request`, by which the days are found, goes last.
  */
 export async function dropDay(database: Database, day: string): Promise<void> {
   if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is no day`);
-  for (const parent of parents) {
+  for (const parent of ['request_event', 'attempt', 'request']) {
     const part = `${parent}_${day}`;
     const [attached] = await database.query<{ pending: boolean }>(attachedStatement, [parent, part]);
     if (attached !== undefined) {
@@ -73,8 +66,7 @@ const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
   FROM request
   WHERE id > $2::uuid
     AND id < uuid_at(clock_timestamp() - $3::float8 * interval '1 millisecond')
-  ORDER BY id
-  LIMIT 1000
+  ORDER BY id LIMIT 1000
 ), emptied AS (
   UPDATE request
   SET input = NULL, output = NULL
@@ -83,21 +75,14 @@ const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
     AND old.has_payload
     AND old.model_id = $1::text
     AND old.completed_at < clock_timestamp() - $3::float8 * interval '1 millisecond'
-  RETURNING request.id
 )
-SELECT (SELECT count(*)::integer FROM emptied) AS emptied,
-       (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
+SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
        (SELECT id FROM old WHERE model_id = $1::text
          AND (completed_at IS NULL OR completed_at >= clock_timestamp() - $3::float8 * interval '1 millisecond')
          ORDER BY id LIMIT 1) AS "firstKept"`;
 
-export interface Emptied {
-  emptied: number;
-  /** The newest id looked at; null: there were none. */
-  lastId: string | null;
-  /** The oldest whose payload must stay for now. */
-  firstKept: string | null;
-}
+/** `lastId`: the newest looked at; null: there were none. `firstKept`: the oldest whose payload must stay for now. */
+type Emptied = Record<'lastId' | 'firstKept', string | null>;
 
 export async function emptyOldPayloads(
   database: Database,

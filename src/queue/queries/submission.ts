@@ -73,8 +73,6 @@ export function bindMany(items: readonly Submission[], inputs: Buffer): unknown[
 }
 
 /** An array parameter as text; pg would build it in several steps for each element. */
-function arrayText(values: readonly (string | number | Buffer | null)[]): string {
-  return `{${values.map((value) => (typeof value === 'string' ? quoted(value) : (value ?? 'NULL'))).join()}}`;
-}
-
+const arrayText = (values: readonly (string | number | Buffer | null)[]): string =>
+  `{${values.map((value) => (typeof value === 'string' ? quoted(value) : (value ?? 'NULL'))).join()}}`;
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;

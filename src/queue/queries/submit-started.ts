@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
-import type { ClaimOptions } from './claim.js';
+import type { StartOptions } from './claim.js';
 import { insertOne, type Submission, submissionTypes } from './submission.js';
 
 /*
- * Purpose: puts a request on disk with its first lease in the same commit, if none waits before it: an idle service
- *   starts a request one commit after it came, not two.
+ * Purpose: puts a request on disk with its first lease in one commit, not two, if none waits before it.
  * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. What
  *   waits in the queue goes first; the slot is this node's own and was taken before.
- * Index: queue_entry_pkey for the look at the queue, from the floor on; inserts into request_pkey (today's partition)
- *   and lease_pkey.
+ * Index: queue_entry_pkey from the floor on; inserts into request_pkey (today's partition) and lease_pkey.
  */
 const { placeholders: $, bind } = parameters({
   ...submissionTypes,
@@ -28,8 +26,7 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
     AND clock_timestamp() < to_timestamp(${$.byMs} / 1000)
     AND NOT EXISTS (
       SELECT FROM queue_entry
-      WHERE model_id = ${$.modelId}
-        AND (priority, seq) >= (${$.floorPriority}, ${$.floorSeq})
+      WHERE model_id = ${$.modelId} AND (priority, seq) >= (${$.floorPriority}, ${$.floorSeq})
     )
 ), written AS (
   ${insertOne('chance', { created_at: 'at', started_at: 'at', state: `'IN_PROGRESS'`, attempt: '1' })}
@@ -40,17 +37,15 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
   FROM chance
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
-  SELECT ${$.id}, 'started', 1
-  FROM chance
+  SELECT ${$.id}, 'started', 1 FROM chance
 )
-SELECT seq
-FROM written`;
+SELECT seq FROM written`;
 
 /** With the token of its lease; undefined: nothing was written. */
 export async function submitStarted(
   database: Database,
   submission: Submission,
-  { nodeId, timeoutMs, floor, byMs }: Omit<ClaimOptions, 'modelId' | 'limit'>,
+  { nodeId, timeoutMs, floor, byMs }: StartOptions,
 ): Promise<{ seq: number; token: string } | undefined> {
   const token = randomUUID();
   const floorPriority = floor?.priority ?? -32_768;

@@ -10,8 +10,8 @@ export interface Submitted {
 
 /*
  * Purpose: puts requests on disk and in the queue, in one statement and one commit.
- * Race: none to lose. The row and its queue entry appear together; seq is drawn once per row, and two
- *   submits that overlap may commit in either order, which is why a claim's floor is only a hint.
+ * Race: none to lose. Row and queue entry appear together; two submits that overlap draw their seqs and commit in either
+ *   order, which is why a claim's floor is only a hint.
  * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
  */
 const submitStatement = (name: string, insert: string, before = ''): Statement => statement(name)`
@@ -20,11 +20,9 @@ WITH ${before}written AS (
   RETURNING id, model_id, priority, seq, expires_at
 ), added AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
-  SELECT model_id, priority, seq, id, expires_at
-  FROM written
+  SELECT model_id, priority, seq, id, expires_at FROM written
 )
-SELECT id, seq
-FROM written`;
+SELECT id, seq FROM written`;
 
 const submitOne = submitStatement('submit_one', insertOne());
 const submitMany = submitStatement('submit_many', insertMany);
@@ -37,25 +35,19 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
     items.map(({ input }) => input),
     (inputs) => database.query<Submitted>(submitMany, bindMany(items, inputs)),
   );
-  const seqs = new Map(rows.map((row) => [row.id, row]));
-  return items.map(({ id }) => seqs.get(id)!);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return items.map(({ id }) => byId.get(id)!);
 }
 
-export interface OnceSubmission extends Submission {
-  idempotencyKey: string;
-  /** SHA-256 of what was asked, to tell a repetition from another request under the same key. */
-  fingerprint: Buffer;
-}
+/** `fingerprint`: SHA-256 of what was asked, to tell a repetition from another request under the same key. */
+type OnceSubmission = Submission & { idempotencyKey: string; fingerprint: Buffer };
 
-export type OnceResult =
-  | { kind: 'submitted'; seq: number }
-  /** The key was used before: `id` is the request it made. */
-  | { kind: 'known'; id: string; sameRequest: boolean };
+/** The request of a key that was used before. */
+type Known = { id: string; sameRequest: boolean };
 
 /*
  * Purpose: submits a request together with its idempotency key, in one commit, unless the key is taken.
- * Race: of two submissions with one key the second waits for the first's insert; when that commits, the
- *   second inserts nothing. A key older than 24 h is taken over in place.
+ * Race: the second of two with one key waits for the first's insert, and inserts nothing. After 24 h a key is taken over.
  * Index: idempotency_key_pkey; the rest is as in submit.
  */
 const { placeholders: $, bind: bindOnce } = parameters({
@@ -74,19 +66,19 @@ const reserved = `reserved AS (
 ), `;
 const submitReserved = submitStatement('submit_once', insertOne('reserved'), reserved);
 
-const findKey = statement('find_idempotency_key')`SELECT request_id AS id,
-       fingerprint = $3::bytea AS "sameRequest"
+const findKey = statement(
+  'find_idempotency_key',
+)`SELECT request_id AS id, fingerprint = $3::bytea AS "sameRequest"
 FROM idempotency_key
-WHERE api_key_id = $1::uuid
-  AND key = $2::text`;
+WHERE api_key_id = $1::uuid AND key = $2::text`;
 
-export async function submitOnce(database: Database, item: OnceSubmission): Promise<OnceResult> {
+export async function submitOnce(database: Database, item: OnceSubmission): Promise<Submitted | Known> {
   const key = [item.keyId, item.idempotencyKey, item.fingerprint];
   for (;;) {
     const [written] = await database.query<Submitted>(submitReserved, bindOnce(item));
-    if (written !== undefined) return { kind: 'submitted', seq: written.seq };
-    const [known] = await database.query<{ id: string; sameRequest: boolean }>(findKey, key);
+    if (written !== undefined) return written;
+    const [known] = await database.query<Known>(findKey, key);
     // Gone between the two statements: it was pruned, so the key is free now.
-    if (known !== undefined) return { kind: 'known', ...known };
+    if (known !== undefined) return known;
   }
 }

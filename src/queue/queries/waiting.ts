@@ -1,15 +1,8 @@
 import type { Database } from '../../database/database.js';
 import { type Statement, statement } from '../../database/statement.js';
-import type { QueueKey } from '../waiting/queue-key.js';
+import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
-export interface Waiting extends QueueKey {
-  /** Runs so far. */
-  attempt: number;
-}
-
-export interface WaitingRequest extends Waiting {
-  id: string;
-}
+export type WaitingRequest = EntryChange & { id: string };
 
 /*
  * Purpose: walks everything that waits, in order, a page at a time, to fill the waiting index.
@@ -20,15 +13,14 @@ const page = (table: string): Statement => statement(`waiting_${table}`)`
 SELECT model_id AS "modelId", priority, seq, attempt
 FROM ${table}
 WHERE (model_id, priority, seq) > ($1::text, $2::smallint, $3::bigint)
-ORDER BY model_id, priority, seq
-LIMIT 20000`;
+ORDER BY model_id, priority, seq LIMIT 20000`;
 const pages = [page('queue_entry'), page('delayed_entry')];
 
-export async function* waiting(database: Database): AsyncGenerator<Waiting[]> {
+export async function* waiting(database: Database): AsyncGenerator<EntryChange[]> {
   for (const statement of pages) {
     let last: QueueKey = { modelId: '', priority: -32_768, seq: 0 };
     for (;;) {
-      const rows = await database.query<Waiting>(statement, [last.modelId, last.priority, last.seq]);
+      const rows = await database.query<EntryChange>(statement, [last.modelId, last.priority, last.seq]);
       if (rows.length === 0) break;
       yield rows;
       last = rows[rows.length - 1]!;

@@ -1,9 +1,5 @@
-const baseMs = 1_000;
-const capMs = 60_000;
-
-/** Exponential with full jitter, but never before the time that the model itself asked for. */
+/** Exponential with full jitter, up to a minute, but never before the time that the model itself asked for. */
 export function backoffMs(failures: number, retryAfterMs: number | undefined, random = Math.random): number {
-  const ceiling = Math.min(capMs, baseMs * 2 ** (failures - 1));
-  const jittered = random() * ceiling;
-  return retryAfterMs === undefined ? jittered : retryAfterMs + random() * baseMs * 0.1;
+  const jittered = random() * Math.min(60_000, 1_000 * 2 ** (failures - 1));
+  return retryAfterMs === undefined ? jittered : retryAfterMs + random() * 100;
 }

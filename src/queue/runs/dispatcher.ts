@@ -5,7 +5,7 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
-import { claim, type Claimed, type ClaimOptions } from '../queries/claim.js';
+import { claim, type Claimed, type StartOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { submitStarted } from '../queries/submit-started.js';
 import { QueueEvents } from '../queue-events.js';
@@ -67,9 +67,8 @@ export class Dispatcher {
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
     const mayStart = this.accepting && this.cluster.connected && this.slots.free(modelId) > 0;
-    return (
-      mayStart && this.dispatchers.get(modelId)?.claiming === undefined && this.index.depth(modelId) === 0
-    );
+    const isClaiming = this.dispatchers.get(modelId)?.claiming !== undefined;
+    return mayStart && !isClaiming && this.index.depth(modelId) === 0;
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
@@ -96,7 +95,7 @@ export class Dispatcher {
     this.slots.take(model.id, 1);
     const options = this.startOptions(dispatcher, dispatcher.claimFloor);
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
-      this.runs.suspectOrphans();
+      this.runs.orphansSuspectedAt = performance.now();
       this.release(dispatcher);
       throw error;
     });
@@ -149,7 +148,7 @@ export class Dispatcher {
     const { generation } = this.slots;
     const options = this.startOptions(dispatcher, this.index.head(modelId));
     const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
-      this.runs.suspectOrphans();
+      this.runs.orphansSuspectedAt = performance.now();
       this.log.debug(`claim for ${modelId} failed: ${(error as Error).message}`);
       return undefined;
     });
@@ -168,10 +167,7 @@ export class Dispatcher {
     return () => this.execute(dispatcher, claimed, generation);
   }
 
-  private startOptions(
-    dispatcher: ModelDispatcher,
-    floor: ClaimFloor | undefined,
-  ): Omit<ClaimOptions, 'modelId' | 'limit'> {
+  private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
     return {
       nodeId: this.cluster.nodeId,
       timeoutMs: dispatcher.model.timeoutMs,

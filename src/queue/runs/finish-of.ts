@@ -6,9 +6,9 @@ import { storable } from './run-log.js';
 import { RunFailure } from './runner.js';
 
 /** What is to be written when a run ends for good, and what is published of it besides. */
-export interface RunFinish extends Finish, Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs'> {
-  cause?: Error | undefined;
-}
+export type RunFinish = Finish &
+  Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs'> &
+  Pick<AttemptFailure, 'cause'>;
 
 export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
   const { claimed, model, runMs } = execution;

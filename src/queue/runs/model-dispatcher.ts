@@ -1,5 +1,5 @@
 import type { Model } from '../../models/model.js';
-import type { QueueKey } from '../waiting/queue-key.js';
+import type { QueueKey } from '../waiting/waiting-index.js';
 
 const claimLimit = 512;
 /** A look from the very front at least this often: a submission elsewhere may not be known here yet. */

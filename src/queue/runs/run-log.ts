@@ -13,11 +13,7 @@ export interface LogEntry extends CappedEntry {
   at: Date;
 }
 
-export interface CappedEntry {
-  level: LogLevel;
-  source: LogSource;
-  message: string;
-}
+export type CappedEntry = Pick<LogLine, 'level' | 'source' | 'message'>;
 
 export interface LogUsage {
   entries: number;
@@ -44,13 +40,12 @@ export class RunLog {
   }
 }
 
-type Line = CappedEntry & { number: number; atMs: number };
-
 /** Writes the log of one run, one write at a time, so that a write that has to be repeated keeps its place. */
 export class LogWriter {
-  private waiting: Line[] = [];
+  private waiting: Omit<LogLine, 'requestId' | 'token'>[] = [];
   private count = 0;
-  private writing: Promise<void> | undefined;
+  /** undefined: everything is written. */
+  writing: Promise<void> | undefined;
 
   constructor(
     private readonly lease: Pick<LogLine, 'requestId' | 'token'>,
@@ -60,10 +55,6 @@ export class LogWriter {
   add(entry: CappedEntry, atMs: number): void {
     this.waiting.push({ ...entry, number: ++this.count, atMs });
     this.writing ??= this.drain().finally(() => (this.writing = undefined));
-  }
-
-  async flushed(): Promise<void> {
-    await this.writing;
   }
 
   private async drain(): Promise<void> {

@@ -14,8 +14,9 @@ import { QueueEvents } from '../queue-events.js';
 import { type RunFinish, toCompleted } from './finish-of.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
-const retryMs = 500;
 const maxWeight = 1024 * 1024;
+const charactersOf = (lines: LogLine[]): number =>
+  lines.reduce((sum, { message }) => sum + message.length, 0);
 
 /** What runs read and write, tried until the database takes it; whether a run still may write, its token decides. */
 @Injectable()
@@ -43,11 +44,7 @@ export class RunStore {
         await appendLog(database, logs.flat());
         return logs.map(() => undefined);
       },
-      {
-        maxItems: 64,
-        maxWeight,
-        weigh: (lines) => lines.reduce((sum, { message }) => sum + message.length, 0),
-      },
+      { maxItems: 64, maxWeight, weigh: charactersOf },
     );
   }
 
@@ -86,7 +83,7 @@ async function persist<T>(statement: () => Promise<T>): Promise<T> {
       return await statement();
     } catch (error) {
       if (!isDatabaseUnavailable(error)) throw error;
-      await delay(retryMs);
+      await delay(500);
     }
   }
 }

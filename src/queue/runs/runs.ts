@@ -34,10 +34,6 @@ export class Runs {
     return this.going.size;
   }
 
-  suspectOrphans(): void {
-    this.orphansSuspectedAt = performance.now();
-  }
-
   holds(requestId: string, token: string): boolean {
     return this.going.get(requestId)?.claimed.token === token;
   }
@@ -58,7 +54,7 @@ export class Runs {
     try {
       if (claimed.attempt > 1) execution.cappedLog = new RunLog(await this.store.logUsage(claimed.id));
       const end = await execution.execute(this.runners.for(model));
-      if (execution.writer !== undefined) await execution.writer.flushed();
+      if (execution.writer !== undefined) await execution.writer.writing;
       await this.complete(execution, this.bounded(end));
     } finally {
       this.going.delete(claimed.id);
@@ -121,8 +117,7 @@ export class Runs {
       requestId,
       token,
       ...how,
-      errorCode: failure?.code ?? null,
-      errorMessage: failure === undefined ? null : storable(failure.message),
+      ...(failure && { errorCode: failure.code, errorMessage: storable(failure.message) }),
       message: line?.message ?? null,
     });
     if (entry === undefined) return false;
@@ -144,5 +139,5 @@ export class Runs {
 }
 
 function modelError(message: string): RunEnd {
-  return { kind: 'failure', error: new RunFailure(message, { code: 'model_error', retryable: false }) };
+  return { kind: 'failure', error: new RunFailure(message) };
 }

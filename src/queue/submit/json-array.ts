@@ -1,8 +1,5 @@
 /** Above what a batch may weigh; what is larger is not kept. */
 const keptBytes = 2 * 1024 * 1024;
-const openingBracket = 0x5b;
-const comma = 0x2c;
-const closingBracket = 0x5d;
 
 const free: Buffer[] = [];
 
@@ -11,25 +8,23 @@ export async function withJsonArray<T>(
   values: readonly Buffer[],
   use: (array: Buffer) => Promise<T>,
 ): Promise<T> {
-  const memory = borrow(values.reduce((sum, { length }) => sum + length + 1, 1));
+  const bytes = values.reduce((sum, { length }) => sum + length + 1, 1);
+  const isKept = bytes <= keptBytes;
+  const memory = isKept ? (free.pop() ?? Buffer.allocUnsafeSlow(keptBytes)) : Buffer.allocUnsafe(bytes);
   try {
     return await use(write(values, memory));
   } finally {
-    if (memory.length === keptBytes) free.push(memory);
+    if (isKept) free.push(memory);
   }
-}
-
-function borrow(bytes: number): Buffer {
-  return bytes > keptBytes ? Buffer.allocUnsafe(bytes) : (free.pop() ?? Buffer.allocUnsafeSlow(keptBytes));
 }
 
 function write(values: readonly Buffer[], memory: Buffer): Buffer {
-  memory[0] = openingBracket;
+  memory[0] = 0x5b; // [
   let end = 1;
   for (const value of values) {
     end += value.copy(memory, end);
-    memory[end++] = comma;
+    memory[end++] = 0x2c; // ,
   }
-  memory[values.length === 0 ? end++ : end - 1] = closingBracket;
+  memory[values.length === 0 ? end++ : end - 1] = 0x5d; // ]
   return memory.subarray(0, end);
 }

@@ -40,10 +40,7 @@ type WritePath = 'pipeline' | 'connection';
  */
 @Injectable()
 export class Submissions {
-  private readonly inFlight: Record<WritePath, Set<Promise<unknown>>> = {
-    pipeline: new Set(),
-    connection: new Set(),
-  };
+  private readonly inFlight = { pipeline: new Set<Promise<void>>(), connection: new Set<Promise<void>>() };
   /** One is being written that never waits: no position depends on it. */
   private startsImmediately = false;
   private readonly pipeline: Pipeline;
@@ -58,7 +55,8 @@ export class Submissions {
   ) {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
-    const weigh = ({ input }: Submission): number => (isTrimmed(input) ? input.length : Infinity);
+    const weigh = ({ input }: Submission): number =>
+      input[0] === 0x7b && input.at(-1) === 0x7d ? input.length : Infinity;
     const options = { maxItems: 128, maxWeight: 512 * 1024, weigh, writers: 3 };
     const ofSmall = { ...options, maxWeight: 1024 * 1024, earlyItems: 16, itemsBehind: 8 };
     this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
@@ -81,11 +79,11 @@ export class Submissions {
     const { result, visibleAfter } = await this.write(
       () => submitOnce(this.database, submission),
       (written) => {
-        if (written.kind === 'submitted') this.publish([submission], [written]);
+        if ('seq' in written) this.publish([submission], [written]);
       },
     );
     await visibleAfter;
-    if (result.kind === 'submitted') return { id: submission.id, replayed: false };
+    if ('seq' in result) return { id: submission.id, replayed: false };
     if (!result.sameRequest) {
       throw new DomainError(
         'idempotency_key_reused',
@@ -150,8 +148,4 @@ export class Submissions {
       work: [...new Set(items.map(({ modelId }) => modelId))],
     });
   }
-}
-
-function isTrimmed(json: Buffer): boolean {
-  return json[0] === 0x7b && json.at(-1) === 0x7d;
 }

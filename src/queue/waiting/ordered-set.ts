@@ -63,24 +63,21 @@ export class OrderedSet {
 
   /** Index of the first block whose last number is not below `value`. */
   private blockOf(value: number): number {
-    let low = 0;
-    let high = this.blocks.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const block = this.blocks[middle]!;
-      if (block[block.length - 1]! < value) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return search(this.blocks.length, (index) => this.blocks[index]!.at(-1)! < value);
   }
 }
 
 function lowerBound(block: number[], value: number): number {
+  return search(block.length, (index) => block[index]! < value);
+}
+
+/** The first index, of so many, that is not below what is looked for. */
+function search(count: number, isBelow: (index: number) => boolean): number {
   let low = 0;
-  let high = block.length;
+  let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (block[middle]! < value) low = middle + 1;
+    if (isBelow(middle)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { OrderedSet } from './ordered-set.js';
-import type { QueueKey } from './queue-key.js';
 import { Tombstones } from './tombstones.js';
+
+/** Orders the waiting requests of a model: lower priority first, then lower seq. */
+export interface QueueKey {
+  modelId: string;
+  priority: number;
+  seq: number;
+}
 
 /** An entry that is added to a queue or removed; `attempt` counts the runs of its request when it was added. */
 export interface EntryChange extends QueueKey {
