@@ -40,7 +40,7 @@ export class Budget {
   askedAt: number | undefined;
   /** A statement is under way for it: no other may be. */
   isBusy = false;
-  calledAt = 0;
+  calledAt = -Infinity;
   /** Calls admitted since its row was last taken to be written. */
   unwritten = 0;
   private refusedUntil = 0;

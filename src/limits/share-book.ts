@@ -1,4 +1,5 @@
 import { type Admission, tooManyCallers } from './admission.js';
+import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
 import { idOf, toRequest, toRow } from './budget-rows.js';
 import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
@@ -13,8 +14,9 @@ const askEveryMs = 100;
 const keptWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
 const writeAfterMs = 5_000;
-/** Budgets looked at in a round for those that nobody called on in their longest window. */
+/** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
 const idleLooks = 25_000;
+const maxForgotten = 5_000;
 
 export interface TakenRequest {
   budget: Budget;
@@ -24,17 +26,13 @@ export interface TakenRequest {
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
-  /** Forgotten, and their rows are still there. */
-  private readonly leaving = new Map<string, BudgetKey>();
-  /** A statement is under way that removes their rows. */
-  private removing: ReadonlyMap<string, BudgetKey> = new Map();
   private readonly wanting = new Set<Budget>();
   private readonly holding = new Set<Budget>();
   /** Used since their rows were written, and since when. */
   private readonly unwritten = new Map<Budget, number>();
   /** Of them, those to be written with the next round. */
   private readonly due = new Set<Budget>();
-  private idleScan = this.budgets.entries();
+  private idleScan = this.budgets.values();
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
   constructor(private readonly maxBudgets = 200_000) {}
@@ -62,7 +60,6 @@ export class ShareBook {
     }
     const budget = new Budget(key, limits);
     this.budgets.set(id, budget);
-    this.leaving.delete(id);
     return budget;
   }
 
@@ -95,7 +92,7 @@ export class ShareBook {
     const taken: TakenRequest[] = [];
     for (const budget of this.wanting) {
       if (taken.length >= max) break;
-      if (budget.isBusy || this.removing.has(idOf(budget.key))) continue;
+      if (budget.isBusy) continue;
       this.wanting.delete(budget);
       budget.askedAt = now;
       budget.isBusy = true;
@@ -214,39 +211,44 @@ export class ShareBook {
     return this.budgets.get(idOf(budget.key)) === budget;
   }
 
-  /** Forgets callers that have not called for their longest window, in memory first; their rows are to be removed. */
-  takeForgotten(max: number, now: number): Map<string, BudgetKey> {
-    for (let looks = Math.min(idleLooks, this.budgets.size); looks > 0; looks--) {
-      const next = this.idleScan.next();
-      if (next.done === true) {
-        this.idleScan = this.budgets.entries();
+  /** Callers that have not called for their longest window: they give up their shares, and their rows are to be removed. */
+  takeIdle(now: number): Budget[] {
+    const idle: Budget[] = [];
+    for (
+      let looks = Math.min(idleLooks, this.budgets.size);
+      looks > 0 && idle.length < maxForgotten;
+      looks--
+    ) {
+      const { value: budget, done } = this.idleScan.next();
+      if (done === true) {
+        this.idleScan = this.budgets.values();
         break;
       }
-      const [id, budget] = next.value;
       if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
-      this.budgets.delete(id);
-      this.unwritten.delete(budget);
-      this.due.delete(budget);
+      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
+      budget.expire(now);
+      for (const window of budget.windows) window.shrink(0);
+      budget.isBusy = true;
+      idle.push(budget);
+    }
+    return idle;
+  }
+
+  /** Their rows are removed. Those that were called on meanwhile stay, without a share. */
+  forget(idle: readonly Budget[]): void {
+    for (const budget of idle) {
+      if (budget.held.length > 0 || !this.isKnown(budget)) continue;
+      this.budgets.delete(idOf(budget.key));
       this.wanting.delete(budget);
-      this.leaving.set(id, budget.key);
     }
-    const taken = new Map<string, BudgetKey>();
-    for (const [id, key] of this.leaving) {
-      if (taken.size >= max) break;
-      taken.set(id, key);
-    }
-    return (this.removing = taken);
   }
 
-  /** The statement that was to remove the rows has ended. */
-  endRemoval(isDone: boolean): void {
-    if (isDone) for (const id of this.removing.keys()) this.leaving.delete(id);
-    this.removing = new Map();
-  }
-
-  /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is removed. */
+  /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is idle. */
   noteRows(keys: readonly BudgetKey[]): void {
-    for (const key of keys) if (!this.budgets.has(idOf(key))) this.leaving.set(idOf(key), key);
+    for (const key of keys) {
+      if (!this.budgets.has(idOf(key)))
+        this.budgets.set(idOf(key), new Budget(key, parseRateLimits(key.policy)));
+    }
   }
 
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
@@ -261,10 +263,9 @@ export class ShareBook {
   clear(error: unknown): void {
     this.rejectHeld(error);
     this.budgets.clear();
-    this.leaving.clear();
     this.wanting.clear();
     this.unwritten.clear();
     this.due.clear();
-    this.idleScan = this.budgets.entries();
+    this.idleScan = this.budgets.values();
   }
 }
