@@ -7,8 +7,9 @@ import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
 import type { Admission } from './admission.js';
-import type { LimitSubject, RouteClass } from './budget.js';
+import type { LimitSubject } from './budget.js';
 import { rateLimitFields } from './rate-limit-fields.js';
+import type { RouteClass } from './share-store.js';
 import { Shares } from './shares.js';
 
 /** Where the fields of an answer go: names and values in turns. */

@@ -6,12 +6,12 @@ import {
   type ThrottlerModuleOptions,
   type ThrottlerRequest,
 } from '@nestjs/throttler';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { CallerResolver } from '../auth/caller-resolver.js';
 import { type GuardedRequest, RequireScope } from '../auth/current-caller.decorator.js';
 import { setFields } from '../http/reply.js';
 import { Gate, routeClassOf } from './gate.js';
-import { ShareStorage, throttlerKey } from './share-storage.js';
+import { ShareStorage } from './share-storage.js';
 
 /** The gate as a guard of Nest: the throttler counts, then the scope of the route decides. */
 @Injectable()
@@ -35,23 +35,16 @@ export class LimitedGuard extends ThrottlerGuard {
     return true;
   }
 
-  protected override async handleRequest({
-    context,
-    ttl,
-    limit,
-    blockDuration,
-    throttler,
-  }: ThrottlerRequest): Promise<boolean> {
+  /** Called for each of the throttlers: one of them is for the route. */
+  protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const response = http.getResponse<Response>();
     const routeClass = routeClassOf(this.reflector.get(RequireScope, context.getHandler()));
     if (throttler.name !== routeClass) return true;
     const subject = this.gate.subjectOf(request, await this.callers.resolve(request), routeClass);
     if (subject === undefined) return true;
-    const key = throttlerKey(subject);
-    const { admission } = await this.storage.increment(key, ttl, limit, blockDuration, routeClass);
-    this.gate.judge(admission, { setFields: (fields) => setFields(response, fields) });
+    const { admission } = await this.storage.increment(JSON.stringify(subject));
+    this.gate.judge(admission, { setFields: (fields) => setFields(http.getResponse(), fields) });
     return true;
   }
 }

@@ -1,9 +1,8 @@
 import { type Admission, tooManyCallers } from './admission.js';
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import { idOf, toRequest, toRow } from './budget-rows.js';
-import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
-import type { Grant, GrantRequest, ShareRow } from './share-store.js';
+import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
+import type { BudgetKey, Grant, GrantRequest, ShareRow } from './share-store.js';
 
 /** A call is held so long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -96,7 +95,7 @@ export class ShareBook {
       this.wanting.delete(budget);
       budget.askedAt = now;
       budget.isBusy = true;
-      taken.push({ budget, request: toRequest(budget, nodes, now) });
+      taken.push({ budget, request: budget.toRequest(nodes, now) });
     }
     return taken;
   }
@@ -200,7 +199,7 @@ export class ShareBook {
   /** As they are now, for a statement that has them until `release`. */
   takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
     for (const budget of budgets) budget.isBusy = true;
-    return budgets.map((budget) => toRow(budget, now));
+    return budgets.map((budget) => budget.toRow(now));
   }
 
   putBackUnwritten(budgets: readonly Budget[]): void {
@@ -254,7 +253,7 @@ export class ShareBook {
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
   lastRows(now: number): ShareRow[] {
     return [...this.budgets.values()].map((budget) => {
-      const { key, used } = toRow(budget, now);
+      const { key, used } = budget.toRow(now);
       return { key, used, shares: used };
     });
   }

@@ -1,11 +1,17 @@
 import { type Admission, unavailable } from './admission.js';
-import type { BudgetKey, LimitSubject } from './budget.js';
+import { idOf, type LimitSubject } from './budget.js';
 import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
-import { idOf } from './budget-rows.js';
 import { ShareBook } from './share-book.js';
 import { UseWriter } from './use-writer.js';
-import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
+import type {
+  BudgetKey,
+  HolderBeat,
+  KeeperListener,
+  ShareMessages,
+  ShareStore,
+  Timing,
+} from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;

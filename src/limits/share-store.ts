@@ -1,4 +1,13 @@
-import type { BudgetKey } from './budget.js';
+/** Submissions are limited apart from all other calls. */
+export type RouteClass = 'submit' | 'other';
+
+/** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
+export interface BudgetKey {
+  subject: string;
+  routeClass: RouteClass;
+  /** As in RATE_LIMIT_SUBMIT. Another limit is another budget, so nodes never add up shares of different limits. */
+  policy: string;
+}
 
 /** One number a window, the tightest window first. */
 export type PerWindow = readonly number[];

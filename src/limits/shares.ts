@@ -7,10 +7,10 @@ import {
 import { v7 } from 'uuid';
 import { NotifyChannel } from '../database/notify-channel.js';
 import type { Admission } from './admission.js';
-import type { BudgetKey, LimitSubject } from './budget.js';
+import type { LimitSubject } from './budget.js';
 import { ShareDatabase } from './share-database.js';
 import { ShareKeeper } from './share-keeper.js';
-import type { ShareMessages, Timing } from './share-store.js';
+import type { BudgetKey, ShareMessages, Timing } from './share-store.js';
 
 const topic = 'limits';
 /** So many budgets are named in a message at the most: it has to fit into a notification. */

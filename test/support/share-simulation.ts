@@ -1,9 +1,9 @@
 import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
 import type { Admission } from '../../src/limits/admission.js';
-import type { BudgetKey } from '../../src/limits/budget.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import type {
+  BudgetKey,
   GoneHolder,
   Grant,
   GrantRequest,
