@@ -55,12 +55,11 @@ test('one that comes back while its row is removed has no share, asks only after
   expect(idle).toEqual([budget]);
   expect(book.admit(budget, 6_002)).toBeUndefined();
   book.hold(budget, { since: 6_002, admit: () => undefined, reject: () => undefined });
-  expect(book.takeGrantRequests(1, 1, 6_002)).toEqual([]);
+  expect(book.takeWanting(1, 6_002)).toEqual([]);
   book.forget(idle);
   book.release(idle);
-  expect(book.takeGrantRequests(1, 1, 6_003)).toMatchObject([
-    { budget, request: { held: [0], needed: [1] } },
-  ]);
+  expect(book.takeWanting(1, 6_003)).toEqual([budget]);
+  expect(budget.toRequest(1, 6_003)).toMatchObject({ held: [0], needed: [1] });
   expect(book.budgetOf(subject('address:1', false))).toBe(budget);
 });
 

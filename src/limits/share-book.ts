@@ -1,8 +1,9 @@
-import { type Admission, tooManyCallers } from './admission.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { Admission } from './admission.js';
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
-import type { BudgetKey, Grant, GrantRequest, ShareRow } from './share-store.js';
+import type { BudgetKey, Grant, ShareRow } from './share-store.js';
 
 /** A call is held so long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -17,11 +18,6 @@ const writeAfterMs = 5_000;
 const idleLooks = 25_000;
 const maxForgotten = 5_000;
 
-export interface TakenRequest {
-  budget: Budget;
-  request: GrantRequest;
-}
-
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
@@ -35,10 +31,6 @@ export class ShareBook {
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
   constructor(private readonly maxBudgets = 200_000) {}
-
-  get size(): number {
-    return this.budgets.size;
-  }
 
   /** Budgets to ask for. */
   get wanted(): number {
@@ -55,7 +47,8 @@ export class ShareBook {
     const known = this.budgets.get(id);
     if (known !== undefined) return known;
     if (!hasKey && this.budgets.size >= this.maxBudgets) {
-      throw tooManyCallers();
+      const message = 'The service has too many callers at once. Try again in a minute.';
+      throw new DomainError('unavailable', message, { retryAfterSeconds: 60 });
     }
     const budget = new Budget(key, limits);
     this.budgets.set(id, budget);
@@ -86,16 +79,16 @@ export class ShareBook {
     this.askAgain(budget, call.since);
   }
 
-  /** What to ask for, of this many nodes; takes it off the list. */
-  takeGrantRequests(nodes: number, max: number, now: number): TakenRequest[] {
-    const taken: TakenRequest[] = [];
+  /** Budgets to ask for now; takes them off the list. */
+  takeWanting(max: number, now: number): Budget[] {
+    const taken: Budget[] = [];
     for (const budget of this.wanting) {
       if (taken.length >= max) break;
       if (budget.isBusy) continue;
       this.wanting.delete(budget);
       budget.askedAt = now;
       budget.isBusy = true;
-      taken.push({ budget, request: budget.toRequest(nodes, now) });
+      taken.push(budget);
     }
     return taken;
   }
@@ -190,7 +183,7 @@ export class ShareBook {
     return budgets;
   }
 
-  /** Those that may be written now: a grant under way writes as well, and one that was forgotten must not write at all. */
+  /** Not those with a grant under way, which writes as well, and none that was forgotten. */
   takeWritable(budgets: readonly Budget[]): Budget[] {
     this.putBackUnwritten(budgets.filter(({ isBusy }) => isBusy));
     return budgets.filter((budget) => !budget.isBusy && this.isKnown(budget));

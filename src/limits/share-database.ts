@@ -42,18 +42,13 @@ export class ShareDatabase implements ShareStore {
     gone: readonly GoneHolder[],
   ): Promise<GrantResult> {
     const keys = keyColumns(requests);
-    const perWindow = (field: 'limits' | 'windowsMs' | 'held' | 'used' | 'needed' | 'wanted'): string[] =>
-      texts(requests.map((request) => request[field]));
+    const numbers = (['limits', 'windowsMs', 'held', 'used', 'needed', 'wanted'] as const).map((field) =>
+      texts(requests.map((request) => request[field])),
+    );
+    const holders = [gone.map(({ id }) => id), gone.map(({ forMs }) => forMs)];
     const grants = await this.database.atomically<Grant & { strays: string[] }>(
       [lockBudgets, keys],
-      [
-        grantStatement,
-        [
-          ...[holder, ...keys, perWindow('limits'), perWindow('windowsMs'), perWindow('held')],
-          ...[perWindow('used'), perWindow('needed')],
-          ...[gone.map(({ id }) => id), gone.map(({ forMs }) => forMs), perWindow('wanted')],
-        ],
-      ],
+      [grantStatement, [holder, ...keys, ...numbers, ...holders]],
     );
     return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
   }
@@ -77,12 +72,8 @@ export class ShareDatabase implements ShareStore {
   }
 }
 
-function keyColumns(rows: readonly { key: BudgetKey }[]): [string[], string[], string[]] {
-  return [
-    rows.map(({ key }) => key.subject),
-    rows.map(({ key }) => key.routeClass),
-    rows.map(({ key }) => key.policy),
-  ];
+function keyColumns(rows: readonly { key: BudgetKey }[]): string[][] {
+  return (['subject', 'routeClass', 'policy'] as const).map((field) => rows.map(({ key }) => key[field]));
 }
 
 function rowColumns(rows: readonly ShareRow[]): string[][] {

@@ -4,14 +4,7 @@ import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
 import { ShareBook } from './share-book.js';
 import { UseWriter } from './use-writer.js';
-import type {
-  BudgetKey,
-  HolderBeat,
-  KeeperListener,
-  ShareMessages,
-  ShareStore,
-  Timing,
-} from './share-store.js';
+import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;
@@ -47,17 +40,14 @@ export class ShareKeeper {
 
   constructor(
     private readonly store: ShareStore,
-    private readonly messages: ShareMessages,
     private readonly timing: Timing,
     private readonly newHolderId: () => string,
-    private readonly listener?: KeeperListener,
+    private readonly listener: KeeperListener,
   ) {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
-    this.grants = new GrantAsker(store, this.book, this.watch, messages, timing, {
-      holder: () => (this.isRegistered && !this.isUncertain && !this.isStopped ? this.holder : undefined),
-      isAlive: (now) => this.isAlive(now),
+    this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
+      holder: () => (this.mayAsk ? this.holder : undefined),
       lose: () => this.lose(),
-      failed: (error) => this.listener?.failed(error),
       ended: () => this.runSoon(),
     });
   }
@@ -122,6 +112,10 @@ export class ShareKeeper {
     return now - this.aliveAt < fenceMs;
   }
 
+  private get mayAsk(): boolean {
+    return this.isRegistered && !this.isUncertain && !this.isStopped && this.isAlive(this.timing.now());
+  }
+
   private tickIn(ms: number): void {
     if (this.isStopped) return;
     this.cancelTick?.();
@@ -166,7 +160,7 @@ export class ShareKeeper {
         else if (this.asked.size > 0) await this.giveBack();
         else await this.writeUse();
       } catch (error) {
-        this.listener?.failed(error);
+        this.listener.failed?.(error);
         this.isUncertain = true;
         this.book.rejectHeld(error);
         this.writer.abandon();
@@ -207,7 +201,7 @@ export class ShareKeeper {
     } finally {
       this.book.release(budgets);
     }
-    this.messages.gave(rows.map(({ key }) => key));
+    this.listener.gave(rows.map(({ key }) => key));
   }
 
   /** A part of what was used since the last time. */
@@ -218,7 +212,7 @@ export class ShareKeeper {
     this.onAsked(asked);
     if (completedFrom === undefined) return;
     this.aliveAt = completedFrom;
-    this.listener?.worked();
+    this.listener.worked?.();
   }
 
   private nextBeat(): HolderBeat {

@@ -98,18 +98,15 @@ export interface ShareStore {
   leave(holder: string, rows: readonly ShareRow[]): Promise<void>;
 }
 
-/** Hints between nodes; each may be lost. */
-export interface ShareMessages {
-  /** This node is short of these. */
+/** What a keeper tells its node. */
+export interface KeeperListener {
+  /** This node is short of these. A hint to the others, which may be lost, as is `gave`. */
   asked(keys: readonly BudgetKey[]): void;
   /** This node gave something of these back. */
   gave(keys: readonly BudgetKey[]): void;
-}
-
-/** Hears what becomes of the writes. */
-export interface KeeperListener {
-  failed(error: unknown): void;
-  worked(): void;
+  failed?(error: unknown): void;
+  /** A round of writes is done. */
+  worked?(): void;
 }
 
 /** The process's monotonic clock and timers; a simulation has its own. */
