@@ -41,7 +41,7 @@ export class ShareStorage implements ThrottlerStorage {
 
 /** The gate as a guard of Nest: the throttler counts, then the scope of the route decides. */
 @Injectable()
-export class LimitedGuard extends ThrottlerGuard {
+class LimitedGuard extends ThrottlerGuard {
   constructor(
     @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
     private readonly storage: ShareStorage,

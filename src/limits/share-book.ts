@@ -1,7 +1,7 @@
-import { DomainError } from '../errors/domain-error.js';
-import type { Admission } from './admission.js';
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { Admission } from './admission.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
 import type { BudgetKey, Grant, ShareRow } from './share-store.js';
 
@@ -32,7 +32,6 @@ export class ShareBook {
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
   constructor(private readonly maxBudgets = 200_000) {}
 
-  /** Budgets to ask for. */
   get wanted(): number {
     return this.wanting.size;
   }
@@ -65,7 +64,7 @@ export class ShareBook {
     return admission;
   }
 
-  /** Asks before the share is used up, so that no call has to wait. False: it was asked for a moment ago. */
+  /** Asks before the share is used up. False: it was asked for a moment ago. */
   askAhead(budget: Budget, now: number): boolean {
     if (now - budget.askedAt! < askEveryMs) return false;
     this.wanting.add(budget);
@@ -206,16 +205,9 @@ export class ShareBook {
   /** Callers that have not called for their longest window: they give up their shares, and their rows are to be removed. */
   takeIdle(now: number): Budget[] {
     const idle: Budget[] = [];
-    for (
-      let looks = Math.min(idleLooks, this.budgets.size);
-      looks > 0 && idle.length < maxForgotten;
-      looks--
-    ) {
-      const { value: budget, done } = this.idleScan.next();
-      if (done === true) {
-        this.idleScan = this.budgets.values();
-        break;
-      }
+    let looks = 0;
+    for (const budget of this.idleScan) {
+      if (++looks > idleLooks || idle.length >= maxForgotten) return idle;
       if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
       for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
       budget.expire(now);
@@ -223,6 +215,7 @@ export class ShareBook {
       budget.isBusy = true;
       idle.push(budget);
     }
+    this.idleScan = this.budgets.values();
     return idle;
   }
 
@@ -237,27 +230,21 @@ export class ShareBook {
 
   /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is idle. */
   noteRows(keys: readonly BudgetKey[]): void {
-    for (const key of keys) {
-      if (!this.budgets.has(idOf(key)))
-        this.budgets.set(idOf(key), new Budget(key, parseRateLimits(key.policy)));
+    for (const key of keys.filter((one) => !this.budgets.has(idOf(one)))) {
+      this.budgets.set(idOf(key), new Budget(key, parseRateLimits(key.policy)));
     }
   }
 
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
   lastRows(now: number): ShareRow[] {
-    return [...this.budgets.values()].map((budget) => {
-      const { key, used } = budget.toRow(now);
-      return { key, used, shares: used };
-    });
+    const rows = [...this.budgets.values()].map((budget) => budget.toRow(now));
+    return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
   /** Nothing is held any more. */
   clear(error: unknown): void {
     this.rejectHeld(error);
-    this.budgets.clear();
-    this.wanting.clear();
-    this.unwritten.clear();
-    this.due.clear();
+    for (const list of [this.budgets, this.wanting, this.unwritten, this.due]) list.clear();
     this.idleScan = this.budgets.values();
   }
 }

@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { Database } from '../database/database.js';
-import { LimitAskEntity } from './entities/limit-ask.entity.js';
-import { LimitShareEntity } from './entities/limit-share.entity.js';
+import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
-import { registerStatement } from './queries/register-holder.js';
-import { leaveStatement, writeStatement } from './queries/write-shares.js';
+import { leaveStatement, registerStatement, writeStatement } from './queries/write-shares.js';
 import type {
   BudgetKey,
   GoneHolder,

@@ -46,7 +46,8 @@ export class ShareKeeper {
   ) {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
     this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
-      holder: () => (this.mayAsk ? this.holder : undefined),
+      holder: () =>
+        this.isRegistered && !this.isUncertain && !this.isStopped && this.isAlive() ? this.holder : undefined,
       lose: () => this.lose(),
       ended: () => this.runSoon(),
     });
@@ -96,24 +97,18 @@ export class ShareKeeper {
     });
   }
 
-  /** Another node is short of these. */
   onAsked(keys: readonly BudgetKey[]): void {
     for (const key of keys) this.asked.set(idOf(key), key);
     this.runSoon();
   }
 
-  /** Another node gave something of these back. */
   onGiven(keys: readonly BudgetKey[]): void {
     this.book.noteGiven(keys);
     this.runSoon();
   }
 
-  private isAlive(now: number): boolean {
+  private isAlive(now = this.timing.now()): boolean {
     return now - this.aliveAt < fenceMs;
-  }
-
-  private get mayAsk(): boolean {
-    return this.isRegistered && !this.isUncertain && !this.isStopped && this.isAlive(this.timing.now());
   }
 
   private tickIn(ms: number): void {
