@@ -1,7 +1,7 @@
 import { callersScript, insertKeys } from '../support/callers.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
-import { turnsRow } from '../support/rows.js';
+import { cpuRows, turnsRow } from '../support/rows.js';
 import { withinLimit } from '../support/within-limit.js';
 
 const processes = 2;
@@ -23,6 +23,7 @@ export const scene = {
     return [
       turnsRow('submits/s', of('shipped'), 'limits off', of('off'), { bar: { least: 0.9 } }),
       turnsRow('p99 ms', of('shipped'), 'limits off', of('off'), { field: 'p99' }),
+      ...cpuRows('submit', of('shipped'), of('off'), 'limits off'),
     ];
   },
 };
@@ -30,7 +31,7 @@ export const scene = {
 async function turns(bench, order) {
   const fleets = [];
   for (const limits of order) fleets.push([limits, await startFleet(bench, limits)]);
-  for (const [, fleet] of fleets) await fleet.load(bench.warmUpSeconds);
+  for (const [, fleet] of fleets) await fleet.meetAll();
   const measured = await interleave(
     bench.rounds,
     Object.fromEntries(fleets.map(([limits, fleet]) => [limits, () => fleet.load(bench.turnSeconds)])),
@@ -47,20 +48,32 @@ async function startFleet(bench, limits) {
   for (let i = 0; i < processes; i++) {
     services.push(await bench.service({ databaseUrl, limits, env: { TRUST_PROXY: '1' } }));
   }
-  const loads = services.map((service, i) => {
-    const script = callersScript({
+  const connections = connectionsEach;
+  const scripts = services.map((_, i) =>
+    callersScript({
       ...{ calls, key: `n % ${keys}`, from: (i * keys) / processes },
       ...{ method: 'POST', paths: ['/v1/queue/bench/held'], body: smallInput },
-    });
-    return (seconds) => bench.load(service, script, { connections: connectionsEach, seconds });
-  });
+    }),
+  );
+  const loads = services.map(
+    (service, i) => (seconds) => bench.load(service, scripts[i], { connections, seconds }),
+  );
   const all = async (seconds) => {
     const each = await Promise.all(loads.map((load) => load(seconds)));
     const sum = (field) => each.reduce((total, load) => total + load[field], 0);
     const p99 = Math.max(...each.map((load) => load.p99));
-    return { answers: sum('answers'), perSecond: sum('perSecond'), p99 };
+    const answers = sum('answers');
+    const processUs = each.reduce((total, load) => total + load.processUs * load.answers, 0) / answers;
+    // Each load saw all of PostgreSQL.
+    const postgresUs = (each[0].postgresUs * each[0].answers) / answers;
+    return { answers, perSecond: sum('perSecond'), p99, processUs, postgresUs };
   };
   return {
+    // First calls are another scene's: here each process has met each caller.
+    meetAll: () =>
+      Promise.all(
+        services.map((one, i) => bench.firstAnswers(one, scripts[i], { connections, count: keys })),
+      ),
     load: limits === 'off' ? all : withinLimit(all, { callers: keys, perMinute: 100 }),
     stop: () => Promise.all(services.map((service) => service.stop())),
   };

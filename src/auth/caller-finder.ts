@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { parseRateLimits } from '../config/parsers.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Database } from '../database/database.js';
@@ -12,16 +12,23 @@ import { touchKeys } from './queries/touch-keys.js';
 /** Under the 5 s within which a revocation must reach every node, counted from before the look-up. */
 const knownMs = 4_500;
 const unknownMs = 1_000;
+const noteUseMs = 1_000;
 
 /** Finds the caller behind a key's hash: from memory, or with one statement for all that are asked for at once. */
 @Injectable()
-export class CallerFinder {
+export class CallerFinder implements BeforeApplicationShutdown {
   private readonly logger = new Logger(CallerFinder.name);
   private readonly known = new BoundedCache<Caller>(20_000);
   /** Apart from the known, so that a flood of invented keys cannot push valid ones out. */
   private readonly unknown = new BoundedCache<true>(10_000);
   private readonly searches = new Map<string, Promise<Caller | undefined>>();
-  private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), { maxItems: 500 });
+  private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), {
+    maxItems: 500,
+    writers: 2,
+  });
+  /** Ids of keys whose last use is to be written. */
+  private readonly used = new Set<string>();
+  private noteTimer: NodeJS.Timeout | undefined;
 
   constructor(private readonly database: Database) {}
 
@@ -39,10 +46,16 @@ export class CallerFinder {
     return search;
   }
 
+  async beforeApplicationShutdown(): Promise<void> {
+    clearTimeout(this.noteTimer);
+    if (this.used.size > 0) await this.noteUse();
+  }
+
   private async search(hashes: string[]): Promise<(Caller | undefined)[]> {
     const startedAt = performance.now();
     const keys = new Map((await findKeys(this.database, hashes)).map((key) => [key.hash, key]));
-    void this.noteUse([...keys.values()]);
+    for (const { id, wasUnused } of keys.values()) if (wasUnused) this.used.add(id);
+    if (this.used.size > 0) this.noteTimer ??= setTimeout(() => void this.noteUse(), noteUseMs).unref();
     return hashes.map((hash) => {
       const key = keys.get(hash);
       const caller = key && toCaller(key);
@@ -53,9 +66,10 @@ export class CallerFinder {
   }
 
   /** While a key is in use it is looked up again and again. A lost note costs a minute of accuracy. */
-  private async noteUse(keys: readonly FoundKey[]): Promise<void> {
-    const ids = keys.filter(({ wasUnused }) => wasUnused).map(({ id }) => id);
-    if (ids.length === 0) return;
+  private async noteUse(): Promise<void> {
+    this.noteTimer = undefined;
+    const ids = [...this.used];
+    this.used.clear();
     try {
       await touchKeys(this.database, ids);
     } catch (error) {
