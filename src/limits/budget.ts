@@ -75,7 +75,6 @@ export class Budget {
     return this.admission(true, now);
   }
 
-  /** The refusal that still stands, without another look. */
   standingRefusal(now: number): Admission | undefined {
     return now < this.refusedUntil ? this.admission(false, now) : undefined;
   }
@@ -105,7 +104,6 @@ export class Budget {
     return this.admission(false, now);
   }
 
-  /** Whether the others are worth asking for a share. */
   mayAsk(now: number): boolean {
     return now >= this.restsUntil;
   }

@@ -19,6 +19,7 @@ export interface Answer {
 
 /** undefined: it came without a key, where that is allowed. */
 type Entered = Caller | undefined;
+type Subject = LimitSubject | undefined;
 
 /**
  * What every call of the queue passes, by whichever door it came: whose key it brings, whether there is room under its
@@ -42,17 +43,12 @@ export class Gate {
   }
 
   /** What the call counts for; undefined: nothing limits it. */
-  subjectOf(
-    request: IncomingMessage,
-    resolution: Resolution,
-    routeClass: RouteClass,
-  ): LimitSubject | undefined {
+  subjectOf(request: IncomingMessage, resolution: Resolution, routeClass: RouteClass): Subject {
     const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
     const caller = resolution.kind === 'caller' ? resolution.caller : undefined;
     const limits = caller?.[own] ?? this.config[own];
     if (limits.length === 0) return undefined;
-    const subject =
-      caller === undefined ? `address:${normalizeIp(this.addresses.of(request))}` : `key:${caller.keyId}`;
+    const subject = caller ? `key:${caller.keyId}` : `address:${normalizeIp(this.addresses.of(request))}`;
     return { subject, routeClass, limits, hasKey: caller !== undefined };
   }
 

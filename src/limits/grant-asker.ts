@@ -14,7 +14,6 @@ const minBehind = 8;
 interface Asker {
   /** undefined: nothing may be asked for now. */
   holder(): string | undefined;
-  /** The others gave it up. */
   lose(): void;
   /** A statement has ended; there may be more to do. */
   ended(): void;
@@ -58,7 +57,6 @@ export class GrantAsker {
     }
   }
 
-  /** Resolves when no statement is under way. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.statements);
   }

@@ -12,7 +12,6 @@ export interface BudgetKey {
 /** One number a window, the tightest window first. */
 export type PerWindow = readonly number[];
 
-/** What a node asks the database for, for one budget. */
 export interface GrantRequest {
   key: BudgetKey;
   limits: PerWindow;
@@ -79,7 +78,6 @@ export interface WriteResult {
 }
 
 export interface Registration {
-  /** All others. */
   holders: HolderBeat[];
   /** Gone already, but there are still shares to their names. */
   gone: string[];

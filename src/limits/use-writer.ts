@@ -9,7 +9,6 @@ const maxRows = 500;
 interface Round {
   beganAt: number;
   budgets: readonly Budget[];
-  /** So many are written. */
   written: number;
 }
 
