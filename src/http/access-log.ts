@@ -3,9 +3,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { lineStart, writeLines } from '../internals/pino-lines.js';
-import { problemCodeOf } from './problem.js';
+import { answeredCodes } from './problem.js';
 import { PINO } from './logging.module.js';
-import { requestIdOf } from './request-id.js';
+import { chooseRequestId, requestIdHeader } from './request-id.js';
 
 /** Asked for all day by machines: not worth a line at info. */
 const chatter = /^\/(health|docs|openapi\.json)(\/|$)/;
@@ -20,9 +20,11 @@ export class AccessLog {
 
   constructor(@Inject(PINO) private readonly logger: Logger) {}
 
-  /** For Express. */
+  /** For Express: gives the exchange its id too. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
-    this.follow(request, response, request.path, requestIdOf(response));
+    const requestId = chooseRequestId(request.headers['x-request-id']);
+    response.setHeader(requestIdHeader, requestId);
+    this.follow(request, response, request.path, requestId);
     next();
   };
 
@@ -32,7 +34,7 @@ export class AccessLog {
     const start = performance.now();
     response.on('close', () => {
       if (this.lines === '') setImmediate(() => this.write());
-      const code = problemCodeOf(response);
+      const code = answeredCodes.get(response);
       const durationMs = Math.round((performance.now() - start) * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
       this.lines += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${response.statusCode}`;

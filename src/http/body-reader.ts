@@ -12,6 +12,8 @@ const decoders = new Map<string, () => Transform>([
   ['br', createBrotliDecompress],
 ]);
 
+const unsupported = 'The body must be plain or encoded with gzip, deflate or br.';
+
 /** Their clients send the body only once they are told to go on. */
 const waiting = new WeakSet<IncomingMessage>();
 
@@ -44,10 +46,7 @@ export class BodyReader {
     const coding = encoding.trim().toLowerCase();
     if (coding === 'identity' || coding === '') return collect(request, request, maxBodyBytes);
     const decoder = decoders.get(coding)?.();
-    if (decoder === undefined) {
-      const detail = 'The body must be plain or encoded with gzip, deflate or br.';
-      throw new DomainError('unsupported_encoding', detail);
-    }
+    if (decoder === undefined) throw new DomainError('unsupported_encoding', unsupported);
     request.pipe(decoder);
     return collect(request, decoder, maxBodyBytes).finally(() => {
       request.unpipe(decoder);

@@ -7,8 +7,7 @@ import { answerConnectionErrors } from './connection-errors.js';
 import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { QuietNestLogger } from './logging.module.js';
-import { assignRequestId } from './request-id.js';
-import { refuseReservedSubmit } from './served-methods.js';
+import { refuseReservedSubmit } from './problem.filter.js';
 
 /** How long a slow or silent client can hold a connection, in milliseconds. Node reads it when it begins to listen. */
 const serverLimits = {
@@ -27,7 +26,6 @@ export function configureHttp(app: NestExpressApplication, models: readonly stri
   app.set('etag', false);
   app.disable('x-powered-by');
 
-  app.use(assignRequestId);
   app.use(app.get(AccessLog).middleware);
   const fields = app.get(AnswerFields);
   app.use(fields.security());

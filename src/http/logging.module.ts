@@ -2,12 +2,8 @@ import { type DynamicModule, Global, Inject, Injectable, type LoggerService, Mod
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
 
-/** Lines are written together once there are so many bytes of them… */
+/** Lines are written together once there are so many bytes of them. */
 const writeBytes = 32 * 1024;
-/** …or so long after the last write. */
-const latestMs = 100;
-/** When stdout is not read any more, lines beyond it are dropped. */
-const maxWaitingBytes = 16 * 1024 * 1024;
 
 /** Lines of the same millisecond share its text, which takes as long as the rest of a line. */
 function isoTime(): () => string {
@@ -23,7 +19,6 @@ function isoTime(): () => string {
   };
 }
 
-/** Where pino puts its lines. */
 function logLines(): DestinationStream & { flushSync(): void } {
   // A write a line would cost a call to the service a tenth of its time. What waits is written at the exit.
   const out = pino.destination({
@@ -32,8 +27,9 @@ function logLines(): DestinationStream & { flushSync(): void } {
     contentMode: 'buffer',
     minLength: writeBytes,
     maxWrite: 2 * writeBytes,
-    periodicFlush: latestMs,
-    maxLength: maxWaitingBytes,
+    periodicFlush: 100, // ms
+    // When stdout is not read any more, lines beyond these bytes are dropped.
+    maxLength: 16 * 1024 * 1024,
   });
   // A terminal that was closed takes no lines; that must not keep a stop from its end.
   out.on('error', () => undefined);
@@ -50,8 +46,6 @@ export const PINO = Symbol('PINO');
 
 const startUp = /^(NestFactory|NestApplication|InstanceLoader|RoutesResolver|RouterExplorer)$/;
 
-type Write = (message: unknown, ...rest: unknown[]) => void;
-
 /** Nest's logger on pino; its account of its own start is logged at debug only. */
 @Injectable()
 export class QuietNestLogger implements LoggerService {
@@ -63,8 +57,8 @@ export class QuietNestLogger implements LoggerService {
 
   constructor(@Inject(PINO) private readonly pino: Logger) {}
 
-  private writer(levelFor: (context?: string) => Level): Write {
-    return (message, ...rest) => {
+  private writer(levelFor: (context?: string) => Level) {
+    return (message: unknown, ...rest: unknown[]): void => {
       // Nest passes the name of the class that logs last.
       const last = rest.at(-1);
       const context = typeof last === 'string' ? last : undefined;

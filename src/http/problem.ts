@@ -29,11 +29,9 @@ export function problemHeaders(error: DomainError): Record<string, string> {
 }
 
 const codes = Object.keys(problemCodes) as ProblemCode[];
-const answered = new WeakMap<ServerResponse, ProblemCode>();
 
-export function problemCodeOf(response: ServerResponse): ProblemCode | undefined {
-  return answered.get(response);
-}
+/** The codes of the problems that responses have answered with. */
+export const answeredCodes = new WeakMap<ServerResponse, ProblemCode>();
 
 /** What to answer for a thrown thing, whose cause only the log is told; undefined: an answer that had begun was cut. */
 export function toAnswer(
@@ -56,7 +54,7 @@ export function toAnswer(
 
 /** Besides the header fields that are set already. A Buffer and its type: problem+json has no charset. */
 export function answerProblem(error: DomainError, target: string, response: ServerResponse): void {
-  answered.set(response, error.code);
+  answeredCodes.set(response, error.code);
   const body = Buffer.from(JSON.stringify(toProblem(error, target.split('?', 1)[0]!)));
   for (const [name, value] of Object.entries(problemHeaders(error))) response.setHeader(name, value);
   response.setHeader('Content-Length', body.length);

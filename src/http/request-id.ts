@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { NextFunction, Request, Response } from 'express';
+import type { Response } from 'express';
 
 export const requestIdHeader = 'X-Request-Id';
 
@@ -13,9 +13,4 @@ export function chooseRequestId(sent: string | string[] | undefined): string {
 /** The id of the HTTP exchange, not of the queued request. */
 export function requestIdOf(response: Response): string {
   return String(response.getHeader(requestIdHeader));
-}
-
-export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
-  response.setHeader(requestIdHeader, chooseRequestId(request.headers['x-request-id']));
-  next();
 }

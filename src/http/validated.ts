@@ -5,14 +5,8 @@ import { type Class, ruledProperties, toInstance } from '../tools/validation.js'
 
 const maxCached = 1_000;
 const maxCachedLength = 64;
-
-interface Known {
-  properties: readonly string[];
-  /** By the texts that they were made of. */
-  instances: BoundedCache<object>;
-}
-
-const known = new Map<Class<object>, Known>();
+/** The properties of each class that was asked for, and its instances by the texts that they were made of. */
+const known = new Map<Class<object>, ReturnType<typeof learn>>();
 
 /** Goes with a rule: what the caller is answered if it does not hold. */
 export function problem(code: ProblemCode): { context: { code: ProblemCode } } {
@@ -41,8 +35,8 @@ export function validated<T extends object>(type: Class<T>, plain: object): Read
   return instance;
 }
 
-function learn(type: Class<object>): Known {
-  const learnt: Known = { properties: ruledProperties(type), instances: new BoundedCache(maxCached) };
+function learn(type: Class<object>) {
+  const learnt = { properties: ruledProperties(type), instances: new BoundedCache<object>(maxCached) };
   known.set(type, learnt);
   return learnt;
 }

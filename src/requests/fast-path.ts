@@ -62,10 +62,8 @@ export class FastPath {
         return;
       }
       const body = await this.bodies.read(request, response);
-      const { modelId } = call;
-      const { headers } = request;
       // The gate lets nobody submit without a key.
-      exchange.answer(await this.handlers.submit({ caller: caller!, modelId, body, headers, base }));
+      exchange.answer(await this.handlers.submit(caller!, call.modelId, body, request.headers, base));
     } catch (error) {
       exchange.fail(error);
     }

@@ -24,11 +24,8 @@ export function parseInputBody(body: Buffer): InputBody {
     throw new DomainError('invalid_json', 'The body must be a JSON object, such as {"prompt": "a cat"}.');
   }
   assertStorable(text, value);
-  return { text, bytes: withoutMark(body), value: value as Record<string, unknown> };
-}
-
-function withoutMark(body: Buffer): Buffer {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
+  const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
+  return { text, bytes: hasMark ? body.subarray(3) : body, value: value as Record<string, unknown> };
 }
 
 function decode(body: Buffer): string {
@@ -40,10 +37,8 @@ function decode(body: Buffer): string {
 }
 
 function parse(text: string): unknown {
-  if (text.trim() === '') {
-    const detail = 'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.';
-    throw new DomainError('invalid_json', detail);
-  }
+  const empty = 'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.';
+  if (text.trim() === '') throw new DomainError('invalid_json', empty);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -20,17 +20,10 @@ import { SubmitHeaders } from './dto/submit.headers.js';
 import { parseInputBody } from './input-body.js';
 import { toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
-export interface SubmitCall {
-  caller: Caller;
-  /** undefined: the path names none. */
-  modelId: string | undefined;
-  body: Buffer;
-  headers: object;
-  /** Of the URLs in the answer. */
-  base: string;
-}
-
-/** The rules of the four calls and their answers, whichever door they came by: the fast path or the controller. */
+/**
+ * The rules of the four calls and their answers, whichever door they came by: the fast path or the controller.
+ * `base` is what the URLs in an answer begin with.
+ */
 @Injectable()
 export class RequestHandlers {
   constructor(
@@ -40,8 +33,14 @@ export class RequestHandlers {
     private readonly retention: Retention,
   ) {}
 
-  /** Resolves once the request is committed. */
-  async submit({ caller, modelId, body, headers, base }: SubmitCall): Promise<Reply> {
+  /** Resolves once the request is committed. `modelId`: undefined if the path names none. */
+  async submit(
+    caller: Caller,
+    modelId: string | undefined,
+    body: Buffer,
+    headers: object,
+    base: string,
+  ): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const model = this.modelOf(caller, modelId);
     const { text, bytes: input, value } = parseInputBody(body);
@@ -90,11 +89,14 @@ export class RequestHandlers {
         return { status: 200, body: JSON.stringify({ status: 'CANCELLED' }) };
       case 'requested':
         return { status: 202, body: JSON.stringify({ status: 'CANCELLATION_REQUESTED' }) };
-      case 'already_completed': {
-        const extensions = { cancel_status: 'ALREADY_COMPLETED' };
-        const detail = 'The request has completed; there is nothing left to cancel.';
-        throw new DomainError('already_completed', detail, { extensions });
-      }
+      case 'already_completed':
+        throw new DomainError(
+          'already_completed',
+          'The request has completed; there is nothing left to cancel.',
+          {
+            extensions: { cancel_status: 'ALREADY_COMPLETED' },
+          },
+        );
       case 'unknown':
         throw unknownRequest();
     }
@@ -112,16 +114,13 @@ export class RequestHandlers {
 
   private modelOf(caller: Caller, modelId: string | undefined): Model {
     if (modelId !== undefined) assertMayUse(caller, modelId);
-    const model = modelId === undefined ? undefined : this.models.get(modelId);
-    if (model === undefined) throw this.unknownModel(caller, modelId);
-    return model;
-  }
-
-  /** Suggests only what the caller may use: a key is told of no other models. */
-  private unknownModel(caller: Caller, modelId = ''): DomainError {
+    const asked = modelId ?? '';
+    const model = this.models.get(asked);
+    if (model !== undefined) return model;
+    // Suggests only what the caller may use: a key is told of no other models.
     const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
-    const name = isModelId(modelId) ? `model "${modelId}"` : 'such model';
-    return new DomainError('unknown_model', `There is no ${name} here${hint(modelId, usable) || '.'}`);
+    const name = isModelId(asked) ? `model "${asked}"` : 'such model';
+    throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
   }
 
   private log({ id, state, lastEventId }: StatusRow): Promise<LogEntry[]> {

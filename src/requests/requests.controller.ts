@@ -72,6 +72,6 @@ export class RequestsController {
     const body = await this.bodies.read(request, response);
     const modelId = modelIdOfPath(request.originalUrl);
     const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.submit({ caller, modelId, body, headers, base }));
+    sendReply(response, await this.handlers.submit(caller, modelId, body, headers, base));
   }
 }

@@ -9,6 +9,7 @@ export interface Snapshot {
   position: number;
 }
 
+type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
 type Metrics = Partial<dto.FinalMetricsDto>;
 /** In any of the three states. */
 type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metrics'>> & { metrics: Metrics };
@@ -25,10 +26,7 @@ export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEn
   return status;
 }
 
-export function toQueuedRequest(
-  base: string,
-  request_id: string,
-): Record<keyof dto.QueuedRequestDto, string> {
+export function toQueuedRequest(base: string, request_id: string): QueuedRequest {
   const response_url = `${base}/v1/queue/requests/${request_id}`;
   return {
     request_id,
@@ -51,12 +49,8 @@ export function toLogEntry({ message, level, source, at }: LogEntry): dto.LogEnt
 }
 
 /** Without its HTTP status. */
-function toError({
-  code,
-  message,
-  timestamp,
-  details,
-}: NonNullable<StatusRow['error']>): dto.RequestErrorDto {
+function toError(error: NonNullable<StatusRow['error']>): dto.RequestErrorDto {
+  const { code, message, timestamp, details } = error;
   return { code, message, timestamp, details };
 }
 

@@ -3,7 +3,7 @@ import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { Snapshot } from '../requests/status-view.js';
 
-export interface StatusMessagesOptions {
+interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;
   /** The event id after which the stream goes on; 0 from the beginning. */
   after: number;

@@ -12,12 +12,12 @@ import { Limited } from '../limits/limited.js';
 import { useCacheControl } from '../internals/cache-control.js';
 import { validated } from '../http/validated.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';
+import { ApiStatusStream } from '../requests/openapi/operations.js';
 import { RequestHandlers } from '../requests/request-handlers.js';
 import { toStatus } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
 import { StatusSources } from './status-sources.js';
-import { ApiStatusStream } from './api-status-stream.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;

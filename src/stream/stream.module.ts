@@ -10,6 +10,5 @@ import { StreamController } from './stream.controller.js';
   imports: [AuthModule, QueueModule, LimitsModule, RequestsModule],
   controllers: [StreamController],
   providers: [StatusSources],
-  exports: [StatusSources],
 })
 export class StreamModule {}

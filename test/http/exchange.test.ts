@@ -6,7 +6,6 @@ import express from 'express';
 import { type Logger, pino } from 'pino';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { AccessLog } from '../../src/http/access-log.js';
-import { assignRequestId } from '../../src/http/request-id.js';
 import { Exchange } from '../../src/requests/fast-path.js';
 import { until } from '../support/index.js';
 
@@ -54,7 +53,7 @@ const byExchange =
     act(new Exchange(request, response, logger, new AccessLog(logger), ['X-Always', 'yes']), response);
 
 const byExpress: Listening = (logger) =>
-  express().use(assignRequestId, new AccessLog(logger).middleware, (_request, response) => {
+  express().use(new AccessLog(logger).middleware, (_request, response) => {
     response.status(202).send('done');
   });
 

@@ -5,7 +5,10 @@ import { completeOperations } from './operations.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
 import { headerComponents } from './responses.js';
 
-const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
+/** Beside src when run from the sources, beside dist when built. */
+const depth = import.meta.url.includes('/dist/src/') ? '../../../..' : '../../..';
+const packageFile = new URL(`${depth}/package.json`, import.meta.url);
+const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
 
 /** The first thing a reader of /docs sees; Markdown. */
 const description = `
@@ -49,6 +52,8 @@ Every answer carries \`X-Request-Id\`. A trailing slash makes no difference. Mem
 added to any object at any time; clients are to ignore what they do not know.
 `.trim();
 
+const keyUsage = 'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone will do.';
+
 /** The API as OpenAPI 3.1. The same for every installation: nothing in it depends on settings. */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
@@ -61,25 +66,12 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .addTag('Requests', 'Submit a request, look after it, cancel it, fetch its response.')
     .addTag('Stream', 'Follow the status of a request as it changes.')
     .addTag('Health', 'For load balancers and orchestrators. No key, no limit.')
-    .addApiKey(
-      {
-        type: 'apiKey',
-        in: 'header',
-        name: 'Authorization',
-        description:
-          'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone will do.',
-      },
-      'key',
-    )
-    .addBearerAuth(
-      {
-        type: 'http',
-        scheme: 'bearer',
-        bearerFormat: 'API key',
-        description: 'The same API key as a bearer token.',
-      },
-      'bearer',
-    )
+    .addApiKey({ type: 'apiKey', name: 'Authorization', description: keyUsage }, 'key')
+    .addBearerAuth({
+      type: 'http',
+      bearerFormat: 'API key',
+      description: 'The same API key as a bearer token.',
+    })
     .build();
   const document = SwaggerModule.createDocument(app, builder, {
     extraModels: [ProblemDto, AlreadyCompletedProblemDto, FieldErrorDto],
@@ -95,18 +87,8 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     headers: headerComponents,
   };
   completeOperations(document);
-  showFirst('/v1/queue/{model_id}', document);
+  // Express has to try the wildcard last; a reader begins with it.
+  const { '/v1/queue/{model_id}': submission, ...others } = document.paths;
+  document.paths = { '/v1/queue/{model_id}': submission!, ...others };
   return document;
-}
-
-/** Express has to try the wildcard last; a reader begins with it. */
-function showFirst(wild: string, document: OpenAPIObject): void {
-  const { [wild]: first, ...others } = document.paths;
-  document.paths = { [wild]: first!, ...others };
-}
-
-/** Beside src when run from the sources, beside dist when built. */
-function packageFile(): URL {
-  const depth = import.meta.url.includes('/dist/src/') ? '../../../../package.json' : '../../../package.json';
-  return new URL(depth, import.meta.url);
 }

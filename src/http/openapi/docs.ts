@@ -5,7 +5,6 @@ import { ClientAddress } from '../client-address.js';
 import { buildOpenApi } from './build-openapi.js';
 import { errorReference, viewport } from './error-reference.js';
 import { operationsOf } from './operations.js';
-import type { Operation } from './responses.js';
 
 /** As the committed description has them, which is the same for every installation. */
 const exampleBase = 'http://127.0.0.1:3000';
@@ -58,19 +57,15 @@ function servedDocument(document: OpenAPIObject, base: string, models: readonly 
   if (first === undefined) return served;
   const shown = models.includes(exampleModel) ? exampleModel : first;
   served.info.description = served.info.description!.replaceAll(exampleModel, () => shown);
-  for (const operation of operationsOf(served)) {
-    if (operation.operationId === 'submit') offerModels(operation, shown, models);
-  }
-  return served;
-}
-
-function offerModels(operation: Operation, shown: string, models: readonly string[]): void {
-  for (const parameter of operation.parameters ?? []) {
+  const submission = operationsOf(served).find(({ operationId }) => operationId === 'submit');
+  if (submission === undefined) return served;
+  const { parameters = [], requestBody } = submission;
+  for (const parameter of parameters) {
     if (!('name' in parameter) || parameter.name !== 'model_id') continue;
     parameter.schema = { type: 'string', enum: [...models], example: shown };
   }
-  const { requestBody } = operation;
   const body = requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
-  if (body === undefined || shown === exampleModel) return;
+  if (body === undefined || shown === exampleModel) return served;
   body.examples = { input: { summary: `An input of ${shown}`, value: { prompt: 'a spiral of light' } } };
+  return served;
 }

@@ -12,48 +12,46 @@ export type Response = Resolved<Operation['responses'][string]>;
 type Headers = NonNullable<Response['headers']>;
 type Header = Resolved<Headers[string]>;
 
-function text(description: string, example: string): Header {
-  return { description, schema: { type: 'string' }, example };
+function header(description: string, example: string | number): Header {
+  const schema: Header['schema'] =
+    typeof example === 'string' ? { type: 'string' } : { type: 'integer', minimum: 0 };
+  return { description, schema, example };
 }
 
-function whole(description: string, example: number): Header {
-  return { description, schema: { type: 'integer', minimum: 0 }, example };
-}
+export const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 
 /** Every response header that answers refer to. */
 export const headerComponents: Record<string, Header> = {
-  'X-Request-Id': text(
+  'X-Request-Id': header(
     'Names this exchange in the logs: the caller’s `X-Request-Id` if it was 1 to 128 of `A-Za-z0-9._-`, else a fresh one.',
     '6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55',
   ),
-  'X-RateLimit-Limit': whole('Requests that the tighter window admits.', 10),
-  'X-RateLimit-Remaining': whole('Requests that it still admits.', 9),
-  'X-RateLimit-Reset': whole(
+  'X-RateLimit-Limit': header('Requests that the tighter window admits.', 10),
+  'X-RateLimit-Remaining': header('Requests that it still admits.', 9),
+  'X-RateLimit-Reset': header(
     'Seconds until the oldest counted request leaves the tighter window and makes room for another.',
     1,
   ),
-  'RateLimit-Policy': text(
+  'RateLimit-Policy': header(
     'All windows that hold, as the IETF draft has it: `q` requests in `w` seconds.',
     '"second";q=10;w=1, "minute";q=100;w=60',
   ),
-  RateLimit: text(
+  RateLimit: header(
     'What is left of them: `r` requests, `t` seconds until the oldest counted one leaves and makes room for another.',
     '"second";r=9;t=1, "minute";r=99;t=60',
   ),
-  'Retry-After': whole('Seconds to wait before trying again.', 1),
-  Location: text(
+  'Retry-After': header('Seconds to wait before trying again.', 1),
+  Location: header(
     'The status URL of the new request.',
-    'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
+    `http://127.0.0.1:3000/v1/queue/requests/${exampleId}/status`,
   ),
-  'Idempotent-Replayed': text(
+  'Idempotent-Replayed': header(
     'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
     'true',
   ),
-  'WWW-Authenticate': text('The scheme to authenticate with.', 'Key'),
-  'Accept-Encoding': text('The encodings that a body may have.', 'gzip, deflate, br, identity'),
+  'WWW-Authenticate': header('The scheme to authenticate with.', 'Key'),
+  'Accept-Encoding': header('The encodings that a body may have.', 'gzip, deflate, br, identity'),
 };
-
-const exampleId = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
 
 export const rateLimitHeaders = Object.keys(headerComponents).filter((name) => name.includes('RateLimit'));
 

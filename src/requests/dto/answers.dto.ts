@@ -1,88 +1,49 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
-import { problemCodes } from '../../errors/problem-codes.js';
+import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
+import { completed, error, inQueue, logEntry } from '../openapi/examples.js';
+
+const uuid = { format: 'uuid' };
+const uri = { format: 'uri' };
 
 @ApiSchema({ name: 'QueuedRequest', description: 'A request in the queue, and where to ask for it.' })
 export class QueuedRequestDto {
-  @ApiProperty({
-    description: 'Unique identifier of the queued request, a UUIDv7; used in all request-level paths.',
-    format: 'uuid',
-    example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
-  })
+  @Field(
+    'Unique identifier of the queued request, a UUIDv7; used in all request-level paths.',
+    inQueue.request_id,
+    uuid,
+  )
   request_id!: string;
-
-  @ApiProperty({
-    description: 'Where the response is, once the request has completed.',
-    format: 'uri',
-    example: 'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
-  })
+  @Field('Where the response is, once the request has completed.', inQueue.response_url, uri)
   response_url!: string;
-
-  @ApiProperty({
-    description: 'Where the status is read; add /stream to follow it.',
-    format: 'uri',
-    example: 'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status',
-  })
+  @Field('Where the status is read; add /stream to follow it.', inQueue.status_url, uri)
   status_url!: string;
-
-  @ApiProperty({
-    description: 'Where the request is cancelled, with PUT.',
-    format: 'uri',
-    example: 'http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel',
-  })
+  @Field('Where the request is cancelled, with PUT.', inQueue.cancel_url, uri)
   cancel_url!: string;
 }
 
 @ApiSchema({ name: 'LogEntry', description: 'Something that was said while the request was processed.' })
 export class LogEntryDto {
-  @ApiProperty({ description: 'What was said.', example: 'Drawing line 120 of 512' })
+  @Field('What was said.', logEntry.message)
   message!: string;
-
-  @ApiProperty({
-    description: 'How severe it is.',
-    enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'],
-    example: 'INFO',
-  })
+  @Field('How severe it is.', logEntry.level, { enum: ['DEBUG', 'INFO', 'WARN', 'ERROR'] })
   level!: string;
-
-  @ApiProperty({
-    description: 'Who said it: the queue, the runner, or the model on one of its outputs.',
+  @Field('Who said it: the queue, the runner, or the model on one of its outputs.', logEntry.source, {
     enum: ['queue', 'runner', 'stdout', 'stderr'],
-    example: 'runner',
   })
   source!: string;
-
-  @ApiProperty({
-    description: 'When, in UTC with milliseconds.',
-    format: 'date-time',
-    example: '2026-03-01T12:00:01.250Z',
-  })
+  @Field('When, in UTC with milliseconds.', logEntry.timestamp, { format: 'date-time' })
   timestamp!: string;
 }
 
 @ApiSchema({ name: 'RequestError', description: 'Why a completed request has no response.' })
 export class RequestErrorDto {
-  @ApiProperty({
-    description: 'The stable name of the kind of failure.',
-    enum: Object.keys(problemCodes),
-    example: 'model_error',
-  })
+  @Field('The stable name of the kind of failure.', error.code, { enum: codeNames })
   code!: string;
-
-  @ApiProperty({ description: 'The failure in words.', example: 'The model refused the input.' })
+  @Field('The failure in words.', error.message)
   message!: string;
-
-  @ApiProperty({
-    description: 'When it failed, in UTC.',
-    format: 'date-time',
-    example: '2026-03-01T12:00:02.500Z',
-  })
+  @Field('When it failed, in UTC.', error.timestamp, { format: 'date-time' })
   timestamp!: string;
-
-  @ApiPropertyOptional({
-    description: 'What the model itself said, as any JSON value.',
-    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
-    example: { reason: 'the prompt was refused' },
-  })
+  @ApiPropertyOptional(modelDetails)
   details?: unknown;
 }
 
@@ -100,71 +61,60 @@ export class NoMetricsDto {}
 
 @ApiSchema({ name: 'QueueMetrics', description: 'What has been measured so far.' })
 export class QueueMetricsDto {
-  @ApiProperty({ description: 'Seconds from submission to start.', type: 'number', example: 0.042 })
+  @Field('Seconds from submission to start.', completed.metrics.queue_time, { type: 'number' })
   queue_time!: number;
 }
 
 @ApiSchema({ name: 'FinalMetrics', description: 'What was measured.' })
 export class FinalMetricsDto extends QueueMetricsDto {
-  @ApiProperty({
-    description: 'Seconds that the model took; null if the request never ran.',
+  @Field('Seconds that the model took; null if the request never ran.', 2.513, {
     type: 'number',
     nullable: true,
-    example: 2.513,
   })
   inference_time!: number | null;
 }
 
 @ApiSchema({ name: 'InQueueStatus', description: 'The request waits.' })
 export class InQueueStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
-  @ApiProperty({ description: 'The state.', enum: ['IN_QUEUE'], example: 'IN_QUEUE' })
+  @Field('The state.', 'IN_QUEUE', { enum: ['IN_QUEUE'] })
   status!: string;
-
-  @ApiProperty({
-    description: 'How many requests of the same model will be started before this one: 0 at the front.',
+  @Field('How many requests of the same model will be started before this one: 0 at the front.', 0, {
     type: 'integer',
     minimum: 0,
-    example: 0,
   })
   queue_position!: number;
-
   @ApiProperty({ description: 'Empty.', type: NoMetricsDto })
   metrics!: NoMetricsDto;
 }
 
 @ApiSchema({ name: 'InProgressStatus', description: 'The request is being processed.' })
 export class InProgressStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
-  @ApiProperty({ description: 'The state.', enum: ['IN_PROGRESS'], example: 'IN_PROGRESS' })
+  @Field('The state.', 'IN_PROGRESS', { enum: ['IN_PROGRESS'] })
   status!: string;
-
   @ApiProperty({ description: 'What has been measured so far.', type: QueueMetricsDto })
   metrics!: QueueMetricsDto;
 }
 
 @ApiSchema({ name: 'CompletedStatus', description: 'The request has ended; nothing changes it any more.' })
 export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
-  @ApiProperty({ description: 'The state.', enum: ['COMPLETED'], example: 'COMPLETED' })
+  @Field('The state.', 'COMPLETED', { enum: ['COMPLETED'] })
   status!: string;
-
   @ApiProperty({ description: 'What was measured.', type: FinalMetricsDto })
   metrics!: FinalMetricsDto;
-
-  @ApiProperty({ description: 'Whether there is a response to fetch.', example: true })
+  @Field('Whether there is a response to fetch.', true)
   success!: boolean;
-
   @ApiProperty({ description: 'Why not, if not.', type: RequestErrorDto, nullable: true })
   error!: RequestErrorDto | null;
 }
 
 @ApiSchema({ name: 'CancelResult', description: 'What became of a cancellation.' })
 export class CancelResponseDto {
-  @ApiProperty({
-    description:
-      'CANCELLED: the request will never start, or was cancelled before. ' +
+  @Field(
+    'CANCELLED: the request will never start, or was cancelled before. ' +
       'CANCELLATION_REQUESTED: it is running and was told to stop; what it does then decides the outcome.',
-    enum: ['CANCELLED', 'CANCELLATION_REQUESTED'],
-    example: 'CANCELLED',
-  })
+    'CANCELLED',
+    { enum: ['CANCELLED', 'CANCELLATION_REQUESTED'] },
+  )
   status!: 'CANCELLED' | 'CANCELLATION_REQUESTED';
 }
 
@@ -173,26 +123,18 @@ export class CancelResponseDto {
   description: 'The response of a request with what there is to say about it.',
 })
 export class ResponseWithLogsDto {
-  @ApiProperty({
-    description: 'The request.',
-    format: 'uuid',
-    example: '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b',
-  })
+  @Field('The request.', inQueue.request_id, uuid)
   request_id!: string;
-
-  @ApiProperty({ description: 'The state.', enum: ['COMPLETED'], example: 'COMPLETED' })
+  @Field('The state.', 'COMPLETED', { enum: ['COMPLETED'] })
   status!: string;
-
-  @ApiProperty({
-    description: 'The model’s output, as any JSON value.',
-    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
-    example: { image: { url: 'data:image/png;base64,…', width: 512, height: 512 }, seed: 7 },
-  })
+  @Field(
+    'The model’s output, as any JSON value.',
+    { image: { url: 'data:image/png;base64,…', width: 512, height: 512 }, seed: 7 },
+    { allOf: [{ $ref: '#/components/schemas/JsonValue' }] },
+  )
   response!: unknown;
-
   @ApiProperty({ description: 'Oldest first.', type: [LogEntryDto] })
   logs!: LogEntryDto[];
-
   @ApiProperty({ description: 'What was measured.', type: FinalMetricsDto })
   metrics!: FinalMetricsDto;
 }

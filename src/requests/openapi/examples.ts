@@ -1,28 +1,25 @@
-/* The objects that the API description shows; they tell one story. */
-const id = '019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b';
-const responseUrl = `http://127.0.0.1:3000/v1/queue/requests/${id}`;
+import { exampleId } from '../../http/openapi/responses.js';
+import { modelDetails } from '../../http/openapi/problem.dto.js';
 
-const common = {
-  request_id: id,
-  response_url: responseUrl,
-  status_url: `${responseUrl}/status`,
-  cancel_url: `${responseUrl}/cancel`,
-};
+/* The objects that the API description shows; they tell one story. */
+const url = `http://127.0.0.1:3000/v1/queue/requests/${exampleId}`;
+const urls = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+const common = { request_id: exampleId, ...urls };
 
 export const inQueue = { status: 'IN_QUEUE', ...common, metrics: {}, queue_position: 0 };
+
+export const logEntry = {
+  message: 'Drawing line 120 of 512',
+  level: 'INFO',
+  source: 'runner',
+  timestamp: '2026-03-01T12:00:01.250Z',
+};
 
 export const inProgress = {
   status: 'IN_PROGRESS',
   ...common,
   metrics: { queue_time: 0.042 },
-  logs: [
-    {
-      message: 'Drawing line 120 of 512',
-      level: 'INFO',
-      source: 'runner',
-      timestamp: '2026-03-01T12:00:01.250Z',
-    },
-  ],
+  logs: [logEntry],
 };
 
 export const completed = {
@@ -33,18 +30,19 @@ export const completed = {
   error: null,
 };
 
-export const failed = {
-  ...completed,
-  success: false,
-  error: {
-    code: 'model_error',
-    message: 'The model refused the input.',
-    timestamp: '2026-03-01T12:00:02.500Z',
-    details: { reason: 'the prompt was refused' },
-  },
+export const error = {
+  code: 'model_error',
+  message: 'The model refused the input.',
+  timestamp: '2026-03-01T12:00:02.500Z',
+  details: modelDetails.example,
 };
+
+export const failed = { ...completed, success: false, error };
 
 export const output = {
   image: { url: 'data:image/png;base64,iVBORw0KGgo=', width: 512, height: 512 },
   seed: 7,
 };
+
+const { request_id, status, metrics } = completed;
+export const withLogs = { request_id, status, response: output, logs: inProgress.logs, metrics };

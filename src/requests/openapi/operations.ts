@@ -4,6 +4,7 @@ import {
   ApiBody,
   ApiExtension,
   ApiExtraModels,
+  ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
   ApiParam,
@@ -15,7 +16,7 @@ import { headerReferences } from '../../http/openapi/responses.js';
 import * as dto from '../dto/answers.dto.js';
 import * as examples from './examples.js';
 
-export const statusSchema = { $ref: '#/components/schemas/Status' };
+const statusSchema = { $ref: '#/components/schemas/Status' };
 
 const statusDtos = [dto.InQueueStatusDto, dto.InProgressStatusDto, dto.CompletedStatusDto];
 const [IN_QUEUE, IN_PROGRESS, COMPLETED] = statusDtos.map((one) => getSchemaPath(one));
@@ -25,12 +26,16 @@ const status = {
   discriminator: { propertyName: 'status', mapping: { IN_QUEUE, IN_PROGRESS, COMPLETED } },
 };
 
+const outputSchema = {
+  anyOf: [{ $ref: getSchemaPath(dto.ResponseWithLogsDto) }, { $ref: '#/components/schemas/JsonValue' }],
+};
+
+const json = (schema: object, examples: Record<string, object>) => ({
+  content: { 'application/json': { schema, examples } },
+});
+
 /** A call about one request, with the errors that only this one can answer with. */
-export function ApiRequestCall(
-  summary: string,
-  description: string,
-  ...problems: ProblemCode[]
-): MethodDecorator {
+function ApiRequestCall(summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator {
   return applyDecorators(
     ApiOperation({ summary, description }),
     ApiParam({
@@ -104,17 +109,12 @@ export const ApiStatus = (): MethodDecorator =>
     ),
     ApiOkResponse({
       description: 'The status, in all three states.',
-      content: {
-        'application/json': {
-          schema: statusSchema,
-          examples: {
-            in_queue: { summary: 'Waiting', value: examples.inQueue },
-            in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
-            completed: { summary: 'Done', value: examples.completed },
-            failed: { summary: 'Done, without success', value: examples.failed },
-          },
-        },
-      },
+      ...json(statusSchema, {
+        in_queue: { summary: 'Waiting', value: examples.inQueue },
+        in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
+        completed: { summary: 'Done', value: examples.completed },
+        failed: { summary: 'Done, without success', value: examples.failed },
+      }),
     }),
   );
 
@@ -137,29 +137,10 @@ export const ApiFetchResponse = (): MethodDecorator =>
     ),
     ApiOkResponse({
       description: 'The output; with `logs=1` wrapped.',
-      content: {
-        'application/json': {
-          schema: {
-            anyOf: [
-              { $ref: getSchemaPath(dto.ResponseWithLogsDto) },
-              { $ref: '#/components/schemas/JsonValue' },
-            ],
-          },
-          examples: {
-            output: { summary: 'The output of demo/image/fractal', value: examples.output },
-            with_logs: {
-              summary: 'With logs=1',
-              value: {
-                request_id: examples.completed.request_id,
-                status: 'COMPLETED',
-                response: examples.output,
-                logs: examples.inProgress.logs,
-                metrics: examples.completed.metrics,
-              },
-            },
-          },
-        },
-      },
+      ...json(outputSchema, {
+        output: { summary: 'The output of demo/image/fractal', value: examples.output },
+        with_logs: { summary: 'With logs=1', value: examples.withLogs },
+      }),
     }),
   );
 
@@ -185,4 +166,35 @@ export const ApiCancel = (): MethodDecorator =>
         },
       },
     }),
+  );
+
+const events = [examples.inQueue, examples.inProgress, examples.completed]
+  .map((status, index) => `id: ${41 + index}\ndata: ${JSON.stringify(status)}\n\n`)
+  .join('');
+
+export const ApiStatusStream = (): MethodDecorator =>
+  applyDecorators(
+    ApiRequestCall(
+      'Follow the status of a request until it completes',
+      'Server-sent events without a name, for `EventSource` and `curl -N`. The `data` of each is a status object: ' +
+        'the first at once, the next whenever the state, the position or, with `logs=1`, the log changes. With ' +
+        '`logs=1` an event carries only the entries that the stream has not carried before. A comment line comes ' +
+        'every 15 s. After COMPLETED the server closes; a reconnect then gets 204, which stops an `EventSource`.',
+      'invalid_query',
+    ),
+    ApiOkResponse({
+      description: 'The stream.',
+      content: {
+        'text/event-stream': {
+          schema: {
+            type: 'string',
+            description:
+              'Events as the HTML standard has them; `x-event-data` is the schema of their `data`.',
+            'x-event-data': statusSchema,
+          } as object,
+          example: events,
+        },
+      },
+    }),
+    ApiNoContentResponse({ description: 'The request has completed and the caller has seen that event.' }),
   );
