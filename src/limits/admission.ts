@@ -32,8 +32,3 @@ export class Admission {
 export function unavailable(): DomainError {
   return new DomainError('unavailable', 'The service cannot count calls just now. Try again in a moment.');
 }
-
-export function tooManyCallers(): DomainError {
-  const message = 'The service has too many callers at once. Try again in a minute.';
-  return new DomainError('unavailable', message, { retryAfterSeconds: 60 });
-}

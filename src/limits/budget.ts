@@ -1,17 +1,7 @@
 import type { RateLimits } from '../config/rate-limits.js';
 import { Admission } from './admission.js';
+import type { BudgetKey, GrantRequest, RouteClass, ShareRow } from './share-store.js';
 import { ShareWindow } from './share-window.js';
-
-/** Submissions are limited apart from all other calls. */
-export type RouteClass = 'submit' | 'other';
-
-/** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
-export interface BudgetKey {
-  subject: string;
-  routeClass: RouteClass;
-  /** As in RATE_LIMIT_SUBMIT. Another limit is another budget, so nodes never add up shares of different limits. */
-  policy: string;
-}
 
 export interface LimitSubject {
   subject: string;
@@ -32,6 +22,12 @@ export interface HeldCall {
 /** Where the other nodes had nothing to give, they are not asked for so long; twice as long each time. */
 const restMs = 250;
 const maxRestMs = 1_000;
+/** Of what the whole limit has, a node that shares it takes this part divided by the nodes beyond what waits. */
+const prefetchPart = 1 / 4;
+
+export function idOf({ subject, routeClass, policy }: BudgetKey): string {
+  return `${routeClass} ${policy} ${subject}`;
+}
 
 /** What one caller may still call through this node. */
 export class Budget {
@@ -40,7 +36,7 @@ export class Budget {
   askedAt: number | undefined;
   /** A statement is under way for it: no other may be. */
   isBusy = false;
-  calledAt = 0;
+  calledAt = -Infinity;
   /** Calls admitted since its row was last taken to be written. */
   unwritten = 0;
   private refusedUntil = 0;
@@ -79,7 +75,6 @@ export class Budget {
     return this.admission(true, now);
   }
 
-  /** The refusal that still stands, without another look. */
   standingRefusal(now: number): Admission | undefined {
     return now < this.refusedUntil ? this.admission(false, now) : undefined;
   }
@@ -109,7 +104,6 @@ export class Budget {
     return this.admission(false, now);
   }
 
-  /** Whether the others are worth asking for a share. */
   mayAsk(now: number): boolean {
     return now >= this.restsUntil;
   }
@@ -117,6 +111,37 @@ export class Budget {
   /** Another node gave something back: the next call may ask. */
   forgetRefusal(): void {
     this.refusedUntil = this.restsUntil = this.restedMs = 0;
+  }
+
+  /** As it is written: what the node holds and has used. */
+  toRow(now: number): ShareRow {
+    this.expire(now);
+    this.unwritten = 0;
+    const { key, windows } = this;
+    return { key, shares: windows.map(({ share }) => share), used: windows.map(({ used }) => used) };
+  }
+
+  /** What the node asks for: what waits, and some more where it shares the limit with others. */
+  toRequest(nodes: number, now: number): GrantRequest {
+    const { key, shares: held, used } = this.toRow(now);
+    const limits = this.windows.map(({ window }) => window.limit);
+    const needed = held.map((share, i) => Math.max(0, used[i]! + this.held.length - share));
+    const wanted = this.windows.map(({ share, runsLow }, i) => {
+      const limit = limits[i]!;
+      if (nodes === 1) return limit - share;
+      if (needed[i] === 0 && !runsLow) return 0;
+      const beyond = Math.ceil((limit * prefetchPart) / nodes);
+      return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + beyond);
+    });
+    return {
+      key,
+      limits,
+      windowsMs: this.windows.map(({ window }) => window.windowMs),
+      held,
+      used,
+      needed,
+      wanted,
+    };
   }
 
   private admission(admitted: boolean, now: number): Admission {

@@ -7,14 +7,19 @@ import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
 import type { Admission } from './admission.js';
-import type { LimitSubject, RouteClass } from './budget.js';
+import type { LimitSubject } from './budget.js';
 import { rateLimitFields } from './rate-limit-fields.js';
-import { Shares } from './shares.js';
+import type { RouteClass } from './share-store.js';
+import { ShareKeeper } from './share-keeper.js';
 
 /** Where the fields of an answer go: names and values in turns. */
 export interface Answer {
   setFields(fields: readonly string[]): void;
 }
+
+/** undefined: it came without a key, where that is allowed. */
+type Entered = Caller | undefined;
+type Subject = LimitSubject | undefined;
 
 /**
  * What every call of the queue passes, by whichever door it came: whose key it brings, whether there is room under its
@@ -24,17 +29,13 @@ export interface Answer {
 export class Gate {
   constructor(
     private readonly callers: CallerResolver,
-    private readonly shares: Shares,
+    private readonly keeper: ShareKeeper,
     private readonly addresses: ClientAddress,
     private readonly config: Config,
   ) {}
 
-  /** Throws what refuses it. No caller: it came without a key, where that is allowed. At once, where all is known. */
-  enter(
-    request: IncomingMessage,
-    scope: Scope,
-    answer: Answer,
-  ): Caller | undefined | Promise<Caller | undefined> {
+  /** Throws what refuses it. At once, where all is known. */
+  enter(request: IncomingMessage, scope: Scope, answer: Answer): Entered | Promise<Entered> {
     const resolution = this.callers.resolve(request);
     return resolution instanceof Promise
       ? resolution.then((resolved) => this.admitted(request, resolved, scope, answer))
@@ -42,32 +43,35 @@ export class Gate {
   }
 
   /** What the call counts for; undefined: nothing limits it. */
-  subjectOf(
-    request: IncomingMessage,
-    resolution: Resolution,
-    routeClass: RouteClass,
-  ): LimitSubject | undefined {
+  subjectOf(request: IncomingMessage, resolution: Resolution, routeClass: RouteClass): Subject {
     const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
     const caller = resolution.kind === 'caller' ? resolution.caller : undefined;
     const limits = caller?.[own] ?? this.config[own];
     if (limits.length === 0) return undefined;
-    const subject =
-      caller === undefined ? `address:${normalizeIp(this.addresses.of(request))}` : `key:${caller.keyId}`;
+    const subject = caller ? `key:${caller.keyId}` : `address:${normalizeIp(this.addresses.of(request))}`;
     return { subject, routeClass, limits, hasKey: caller !== undefined };
   }
 
   count(subject: LimitSubject): Admission | Promise<Admission> {
-    return this.shares.admit(subject);
+    return this.keeper.admit(subject);
   }
 
   /** Gives the answer the fields of the limits; throws if there is no room. */
   judge(admission: Admission, answer: Answer): void {
     answer.setFields(rateLimitFields(admission.windows));
-    if (!admission.admitted) throw this.refusal(admission);
+    if (admission.admitted) return;
+    const seconds = admission.retryAfterSeconds;
+    const full = admission.exhausted.map(({ window }) => window);
+    const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
+    throw new DomainError('rate_limited', `No more than ${limits}. Try again in ${seconds} s.`, {
+      status: this.config.rateLimitStatus,
+      retryAfterSeconds: seconds,
+      extensions: { 'violated-policies': full.map(({ name }) => name) },
+    });
   }
 
   /** Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
-  permit(resolution: Resolution, scope: Scope): Caller | undefined {
+  permit(resolution: Resolution, scope: Scope): Entered {
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
     if (resolution.kind === 'anonymous') {
       if (scope !== 'submit' && this.config.requestAccess === 'capability') return undefined;
@@ -82,7 +86,7 @@ export class Gate {
     resolution: Resolution,
     scope: Scope,
     answer: Answer,
-  ): Caller | undefined | Promise<Caller | undefined> {
+  ): Entered | Promise<Entered> {
     const subject = this.subjectOf(request, resolution, routeClassOf(scope));
     if (subject !== undefined) {
       const counted = this.count(subject);
@@ -95,17 +99,6 @@ export class Gate {
       this.judge(counted, answer);
     }
     return this.permit(resolution, scope);
-  }
-
-  private refusal(admission: Admission): DomainError {
-    const seconds = admission.retryAfterSeconds;
-    const full = admission.exhausted.map(({ window }) => window);
-    const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
-    return new DomainError('rate_limited', `No more than ${limits}. Try again in ${seconds} s.`, {
-      status: this.config.rateLimitStatus,
-      retryAfterSeconds: seconds,
-      extensions: { 'violated-policies': full.map(({ name }) => name) },
-    });
   }
 }
 

@@ -1,7 +1,8 @@
 import { unavailable } from './admission.js';
 import type { HolderWatch } from './holder-watch.js';
-import type { ShareBook, TakenRequest } from './share-book.js';
-import type { ShareMessages, ShareStore, Timing } from './share-store.js';
+import type { Budget } from './budget.js';
+import type { ShareBook } from './share-book.js';
+import type { KeeperListener, ShareStore, Timing } from './share-store.js';
 
 /** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
@@ -9,14 +10,11 @@ const maxStatements = 3;
 /** Fewer do not go behind a statement that is under way, for a commit of their own. */
 const minBehind = 8;
 
-/** The node that asks. */
-export interface GrantNode {
+/** The keeper that asks. */
+interface Asker {
   /** undefined: nothing may be asked for now. */
   holder(): string | undefined;
-  isAlive(now: number): boolean;
-  /** The others gave it up. */
   lose(): void;
-  failed(error: unknown): void;
   /** A statement has ended; there may be more to do. */
   ended(): void;
 }
@@ -30,9 +28,9 @@ export class GrantAsker {
     private readonly store: ShareStore,
     private readonly book: ShareBook,
     private readonly watch: HolderWatch,
-    private readonly messages: ShareMessages,
+    private readonly listener: KeeperListener,
     private readonly timing: Timing,
-    private readonly node: GrantNode,
+    private readonly asker: Asker,
   ) {}
 
   askIn(ms: number): void {
@@ -46,41 +44,38 @@ export class GrantAsker {
 
   ask(): void {
     for (;;) {
-      const holder = this.node.holder();
+      const holder = this.asker.holder();
       const { size } = this.statements;
       if (holder === undefined || size >= maxStatements || (size > 0 && this.book.wanted < minBehind)) return;
-      const taken = this.book.takeGrantRequests(this.watch.nodes, maxGrants, this.timing.now());
-      if (taken.length === 0) return;
-      const asking = this.askFor(holder, taken).finally(() => {
+      const budgets = this.book.takeWanting(maxGrants, this.timing.now());
+      if (budgets.length === 0) return;
+      const asking = this.askFor(holder, budgets).finally(() => {
         this.statements.delete(asking);
-        this.node.ended();
+        this.asker.ended();
       });
       this.statements.add(asking);
     }
   }
 
-  /** Resolves when no statement is under way. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.statements);
   }
 
-  private async askFor(holder: string, taken: readonly TakenRequest[]): Promise<void> {
-    const requests = taken.map(({ request }) => request);
-    const budgets = taken.map(({ budget }) => budget);
+  private async askFor(holder: string, budgets: readonly Budget[]): Promise<void> {
+    const sentAt = this.timing.now();
+    const requests = budgets.map((budget) => budget.toRequest(this.watch.nodes, sentAt));
     try {
-      const gone = this.watch.gone(this.timing.now());
-      const { isKnown, grants, strays } = await this.store.grant(holder, requests, gone);
+      const { isKnown, grants, strays } = await this.store.grant(holder, requests, this.watch.gone(sentAt));
       this.book.release(budgets);
-      if (holder !== this.node.holder()) throw unavailable();
-      if (!isKnown) return this.node.lose();
+      if (holder !== this.asker.holder()) throw unavailable();
+      if (!isKnown) return this.asker.lose();
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
-      if (!this.node.isAlive(now)) return this.book.rejectHeld(unavailable());
       budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now));
       const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
-      if (short.length > 0 && this.watch.nodes > 1) this.messages.asked(short);
+      if (short.length > 0 && this.watch.nodes > 1) this.listener.asked(short);
     } catch (error) {
-      this.node.failed(error);
+      this.listener.failed?.(error);
       this.book.release(budgets);
       this.book.rejectHeld(error, budgets);
       // What it may have granted all the same is given back with the next write.

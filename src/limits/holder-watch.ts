@@ -7,15 +7,10 @@ const maxGapMs = 2_000;
 /** Longer than the longest window that a limit can have. */
 const finishedAfterMs = 3_600_000 + 60_000;
 
-interface Seen {
-  beat: number;
-  /** When this beat was first read, by this process's clock. */
-  since: number;
-}
-
 /** What this node knows of the other holders of shares. Only its own clock says how long they have been silent. */
 export class HolderWatch {
-  private readonly live = new Map<string, Seen>();
+  /** And since when each has been at its beat, as far as this node read. */
+  private readonly live = new Map<string, { beat: number; since: number }>();
   /** Since when each is known to admit no more. */
   private readonly left = new Map<string, number>();
   private lookedAt = -Infinity;

@@ -4,16 +4,19 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.js';
 import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
-import { LimitAskEntity } from './entities/limit-ask.entity.js';
-import { LimitShareEntity } from './entities/limit-share.entity.js';
+import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
+import { ShareStorage } from './limited.js';
 import { ShareDatabase } from './share-database.js';
-import { ShareStorage } from './share-storage.js';
+import { ShareKeeper } from './share-keeper.js';
 import { Shares } from './shares.js';
 
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitShareEntity])],
-  providers: [Gate, ShareDatabase, Shares, ShareStorage],
+  providers: [
+    ...[Gate, ShareDatabase, Shares, ShareStorage],
+    { provide: ShareKeeper, useFactory: ({ keeper }: Shares) => keeper, inject: [Shares] },
+  ],
   exports: [Gate, ShareStorage],
 })
 class SharesModule {}

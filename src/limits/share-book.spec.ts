@@ -10,8 +10,10 @@ const subject = (name: string, hasKey: boolean): LimitSubject => ({
 
 /** Two rounds look at every caller. */
 function forgotten(book: ShareBook, now: number): number {
-  book.takeForgotten(10, now);
-  return book.takeForgotten(10, now).size;
+  const idle = [...book.takeIdle(now), ...book.takeIdle(now)];
+  book.forget(idle);
+  book.release(idle);
+  return idle.length;
 }
 
 test('beyond its capacity new callers without a key are turned away; known ones and keys are not', () => {
@@ -31,7 +33,7 @@ test('a caller is forgotten one longest window after its last call, and makes ro
   expect(book.budgetOf(subject('address:2', false))).toBeDefined();
 });
 
-test('a forgotten caller that comes back begins without a share, and its row is not removed', () => {
+test('a forgotten caller that comes back begins without a share, and writes no row of before', () => {
   const book = new ShareBook();
   const before = book.budgetOf(subject('address:1', false));
   before.windows[0]!.share = 10;
@@ -45,9 +47,27 @@ test('a forgotten caller that comes back begins without a share, and its row is 
   expect(forgotten(book, 6_003)).toBe(0);
 });
 
+test('one that comes back while its row is removed has no share, asks only afterwards, and is not forgotten', () => {
+  const book = new ShareBook();
+  const budget = book.budgetOf(subject('address:1', false));
+  budget.windows[0]!.share = 10;
+  const idle = book.takeIdle(6_001);
+  expect(idle).toEqual([budget]);
+  expect(book.admit(budget, 6_002)).toBeUndefined();
+  book.hold(budget, { since: 6_002, admit: () => undefined, reject: () => undefined });
+  expect(book.takeWanting(1, 6_002)).toEqual([]);
+  book.forget(idle);
+  book.release(idle);
+  expect(book.takeWanting(1, 6_003)).toEqual([budget]);
+  expect(budget.toRequest(1, 6_003)).toMatchObject({ held: [0], needed: [1] });
+  expect(book.budgetOf(subject('address:1', false))).toBe(budget);
+});
+
 test('a row of a caller that is not known here is removed, one of a known caller stays', () => {
   const book = new ShareBook();
-  const { key } = book.budgetOf(subject('address:1', true));
-  book.noteRows([key, { ...key, subject: 'address:2' }]);
-  expect([...book.takeForgotten(10, 0).values()]).toEqual([{ ...key, subject: 'address:2' }]);
+  const known = book.budgetOf(subject('address:1', true));
+  known.admit(0);
+  const unknown = { ...known.key, subject: 'address:2' };
+  book.noteRows([known.key, unknown]);
+  expect(book.takeIdle(0).map(({ key }) => key)).toEqual([unknown]);
 });

@@ -1,8 +1,9 @@
-import { type Admission, tooManyCallers } from './admission.js';
+import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import { idOf, toRequest, toRow } from './budget-rows.js';
-import { Budget, type BudgetKey, type HeldCall, type LimitSubject } from './budget.js';
-import type { Grant, GrantRequest, ShareRow } from './share-store.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { Admission } from './admission.js';
+import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
+import type { BudgetKey, Grant, ShareRow } from './share-store.js';
 
 /** A call is held so long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -13,37 +14,24 @@ const askEveryMs = 100;
 const keptWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
 const writeAfterMs = 5_000;
-/** Budgets looked at in a round for those that nobody called on in their longest window. */
+/** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
 const idleLooks = 25_000;
-
-export interface TakenRequest {
-  budget: Budget;
-  request: GrantRequest;
-}
+const maxForgotten = 5_000;
 
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
-  /** Forgotten, and their rows are still there. */
-  private readonly leaving = new Map<string, BudgetKey>();
-  /** A statement is under way that removes their rows. */
-  private removing: ReadonlyMap<string, BudgetKey> = new Map();
   private readonly wanting = new Set<Budget>();
   private readonly holding = new Set<Budget>();
   /** Used since their rows were written, and since when. */
   private readonly unwritten = new Map<Budget, number>();
   /** Of them, those to be written with the next round. */
   private readonly due = new Set<Budget>();
-  private idleScan = this.budgets.entries();
+  private idleScan = this.budgets.values();
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
   constructor(private readonly maxBudgets = 200_000) {}
 
-  get size(): number {
-    return this.budgets.size;
-  }
-
-  /** Budgets to ask for. */
   get wanted(): number {
     return this.wanting.size;
   }
@@ -58,11 +46,11 @@ export class ShareBook {
     const known = this.budgets.get(id);
     if (known !== undefined) return known;
     if (!hasKey && this.budgets.size >= this.maxBudgets) {
-      throw tooManyCallers();
+      const message = 'The service has too many callers at once. Try again in a minute.';
+      throw new DomainError('unavailable', message, { retryAfterSeconds: 60 });
     }
     const budget = new Budget(key, limits);
     this.budgets.set(id, budget);
-    this.leaving.delete(id);
     return budget;
   }
 
@@ -76,7 +64,7 @@ export class ShareBook {
     return admission;
   }
 
-  /** Asks before the share is used up, so that no call has to wait. False: it was asked for a moment ago. */
+  /** Asks before the share is used up. False: it was asked for a moment ago. */
   askAhead(budget: Budget, now: number): boolean {
     if (now - budget.askedAt! < askEveryMs) return false;
     this.wanting.add(budget);
@@ -90,16 +78,16 @@ export class ShareBook {
     this.askAgain(budget, call.since);
   }
 
-  /** What to ask for, of this many nodes; takes it off the list. */
-  takeGrantRequests(nodes: number, max: number, now: number): TakenRequest[] {
-    const taken: TakenRequest[] = [];
+  /** Budgets to ask for now; takes them off the list. */
+  takeWanting(max: number, now: number): Budget[] {
+    const taken: Budget[] = [];
     for (const budget of this.wanting) {
       if (taken.length >= max) break;
-      if (budget.isBusy || this.removing.has(idOf(budget.key))) continue;
+      if (budget.isBusy) continue;
       this.wanting.delete(budget);
       budget.askedAt = now;
       budget.isBusy = true;
-      taken.push({ budget, request: toRequest(budget, nodes, now) });
+      taken.push(budget);
     }
     return taken;
   }
@@ -194,7 +182,7 @@ export class ShareBook {
     return budgets;
   }
 
-  /** Those that may be written now: a grant under way writes as well, and one that was forgotten must not write at all. */
+  /** Not those with a grant under way, which writes as well, and none that was forgotten. */
   takeWritable(budgets: readonly Budget[]): Budget[] {
     this.putBackUnwritten(budgets.filter(({ isBusy }) => isBusy));
     return budgets.filter((budget) => !budget.isBusy && this.isKnown(budget));
@@ -203,7 +191,7 @@ export class ShareBook {
   /** As they are now, for a statement that has them until `release`. */
   takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
     for (const budget of budgets) budget.isBusy = true;
-    return budgets.map((budget) => toRow(budget, now));
+    return budgets.map((budget) => budget.toRow(now));
   }
 
   putBackUnwritten(budgets: readonly Budget[]): void {
@@ -214,57 +202,49 @@ export class ShareBook {
     return this.budgets.get(idOf(budget.key)) === budget;
   }
 
-  /** Forgets callers that have not called for their longest window, in memory first; their rows are to be removed. */
-  takeForgotten(max: number, now: number): Map<string, BudgetKey> {
-    for (let looks = Math.min(idleLooks, this.budgets.size); looks > 0; looks--) {
-      const next = this.idleScan.next();
-      if (next.done === true) {
-        this.idleScan = this.budgets.entries();
-        break;
-      }
-      const [id, budget] = next.value;
+  /** Callers that have not called for their longest window: they give up their shares, and their rows are to be removed. */
+  takeIdle(now: number): Budget[] {
+    const idle: Budget[] = [];
+    let looks = 0;
+    for (const budget of this.idleScan) {
+      if (++looks > idleLooks || idle.length >= maxForgotten) return idle;
       if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
-      this.budgets.delete(id);
-      this.unwritten.delete(budget);
-      this.due.delete(budget);
+      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
+      budget.expire(now);
+      for (const window of budget.windows) window.shrink(0);
+      budget.isBusy = true;
+      idle.push(budget);
+    }
+    this.idleScan = this.budgets.values();
+    return idle;
+  }
+
+  /** Their rows are removed. Those that were called on meanwhile stay, without a share. */
+  forget(idle: readonly Budget[]): void {
+    for (const budget of idle) {
+      if (budget.held.length > 0 || !this.isKnown(budget)) continue;
+      this.budgets.delete(idOf(budget.key));
       this.wanting.delete(budget);
-      this.leaving.set(id, budget.key);
     }
-    const taken = new Map<string, BudgetKey>();
-    for (const [id, key] of this.leaving) {
-      if (taken.size >= max) break;
-      taken.set(id, key);
-    }
-    return (this.removing = taken);
   }
 
-  /** The statement that was to remove the rows has ended. */
-  endRemoval(isDone: boolean): void {
-    if (isDone) for (const id of this.removing.keys()) this.leaving.delete(id);
-    this.removing = new Map();
-  }
-
-  /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is removed. */
+  /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is idle. */
   noteRows(keys: readonly BudgetKey[]): void {
-    for (const key of keys) if (!this.budgets.has(idOf(key))) this.leaving.set(idOf(key), key);
+    for (const key of keys.filter((one) => !this.budgets.has(idOf(one)))) {
+      this.budgets.set(idOf(key), new Budget(key, parseRateLimits(key.policy)));
+    }
   }
 
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
   lastRows(now: number): ShareRow[] {
-    return [...this.budgets.values()].map((budget) => {
-      const { key, used } = toRow(budget, now);
-      return { key, used, shares: used };
-    });
+    const rows = [...this.budgets.values()].map((budget) => budget.toRow(now));
+    return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
   /** Nothing is held any more. */
   clear(error: unknown): void {
     this.rejectHeld(error);
-    this.budgets.clear();
-    this.leaving.clear();
-    this.wanting.clear();
-    this.unwritten.clear();
-    this.due.clear();
-    this.idleScan = this.budgets.entries();
+    for (const list of [this.budgets, this.wanting, this.unwritten, this.due]) list.clear();
+    this.idleScan = this.budgets.values();
   }
 }

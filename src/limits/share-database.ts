@@ -2,13 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { Database } from '../database/database.js';
-import type { BudgetKey } from './budget.js';
-import { LimitAskEntity } from './entities/limit-ask.entity.js';
-import { LimitShareEntity } from './entities/limit-share.entity.js';
+import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
-import { registerStatement } from './queries/register-holder.js';
-import { leaveStatement, writeStatement } from './queries/write-shares.js';
+import { leaveStatement, registerStatement, writeStatement } from './queries/write-shares.js';
 import type {
+  BudgetKey,
   GoneHolder,
   Grant,
   GrantRequest,
@@ -42,18 +40,13 @@ export class ShareDatabase implements ShareStore {
     gone: readonly GoneHolder[],
   ): Promise<GrantResult> {
     const keys = keyColumns(requests);
-    const perWindow = (field: 'limits' | 'windowsMs' | 'held' | 'used' | 'needed' | 'wanted'): string[] =>
-      texts(requests.map((request) => request[field]));
+    const numbers = (['limits', 'windowsMs', 'held', 'used', 'needed', 'wanted'] as const).map((field) =>
+      texts(requests.map((request) => request[field])),
+    );
+    const holders = [gone.map(({ id }) => id), gone.map(({ forMs }) => forMs)];
     const grants = await this.database.atomically<Grant & { strays: string[] }>(
       [lockBudgets, keys],
-      [
-        grantStatement,
-        [
-          ...[holder, ...keys, perWindow('limits'), perWindow('windowsMs'), perWindow('held')],
-          ...[perWindow('used'), perWindow('needed')],
-          ...[gone.map(({ id }) => id), gone.map(({ forMs }) => forMs), perWindow('wanted')],
-        ],
-      ],
+      [grantStatement, [holder, ...keys, ...numbers, ...holders]],
     );
     return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
   }
@@ -77,12 +70,8 @@ export class ShareDatabase implements ShareStore {
   }
 }
 
-function keyColumns(rows: readonly { key: BudgetKey }[]): [string[], string[], string[]] {
-  return [
-    rows.map(({ key }) => key.subject),
-    rows.map(({ key }) => key.routeClass),
-    rows.map(({ key }) => key.policy),
-  ];
+function keyColumns(rows: readonly { key: BudgetKey }[]): string[][] {
+  return (['subject', 'routeClass', 'policy'] as const).map((field) => rows.map(({ key }) => key[field]));
 }
 
 function rowColumns(rows: readonly ShareRow[]): string[][] {

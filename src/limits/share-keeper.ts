@@ -1,11 +1,10 @@
 import { type Admission, unavailable } from './admission.js';
-import type { BudgetKey, LimitSubject } from './budget.js';
+import { idOf, type LimitSubject } from './budget.js';
 import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
-import { idOf } from './budget-rows.js';
 import { ShareBook } from './share-book.js';
 import { UseWriter } from './use-writer.js';
-import type { HolderBeat, KeeperListener, ShareMessages, ShareStore, Timing } from './share-store.js';
+import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from './share-store.js';
 
 /** A node admits only so long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;
@@ -41,17 +40,15 @@ export class ShareKeeper {
 
   constructor(
     private readonly store: ShareStore,
-    private readonly messages: ShareMessages,
     private readonly timing: Timing,
     private readonly newHolderId: () => string,
-    private readonly listener?: KeeperListener,
+    private readonly listener: KeeperListener,
   ) {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
-    this.grants = new GrantAsker(store, this.book, this.watch, messages, timing, {
-      holder: () => (this.isRegistered && !this.isUncertain && !this.isStopped ? this.holder : undefined),
-      isAlive: (now) => this.isAlive(now),
+    this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
+      holder: () =>
+        this.isRegistered && !this.isUncertain && !this.isStopped && this.isAlive() ? this.holder : undefined,
       lose: () => this.lose(),
-      failed: (error) => this.listener?.failed(error),
       ended: () => this.runSoon(),
     });
   }
@@ -100,19 +97,17 @@ export class ShareKeeper {
     });
   }
 
-  /** Another node is short of these. */
   onAsked(keys: readonly BudgetKey[]): void {
     for (const key of keys) this.asked.set(idOf(key), key);
     this.runSoon();
   }
 
-  /** Another node gave something of these back. */
   onGiven(keys: readonly BudgetKey[]): void {
     this.book.noteGiven(keys);
     this.runSoon();
   }
 
-  private isAlive(now: number): boolean {
+  private isAlive(now = this.timing.now()): boolean {
     return now - this.aliveAt < fenceMs;
   }
 
@@ -160,7 +155,7 @@ export class ShareKeeper {
         else if (this.asked.size > 0) await this.giveBack();
         else await this.writeUse();
       } catch (error) {
-        this.listener?.failed(error);
+        this.listener.failed?.(error);
         this.isUncertain = true;
         this.book.rejectHeld(error);
         this.writer.abandon();
@@ -201,7 +196,7 @@ export class ShareKeeper {
     } finally {
       this.book.release(budgets);
     }
-    this.messages.gave(rows.map(({ key }) => key));
+    this.listener.gave(rows.map(({ key }) => key));
   }
 
   /** A part of what was used since the last time. */
@@ -212,7 +207,7 @@ export class ShareKeeper {
     this.onAsked(asked);
     if (completedFrom === undefined) return;
     this.aliveAt = completedFrom;
-    this.listener?.worked();
+    this.listener.worked?.();
   }
 
   private nextBeat(): HolderBeat {

@@ -1,9 +1,17 @@
-import type { BudgetKey } from './budget.js';
+/** Submissions are limited apart from all other calls. */
+export type RouteClass = 'submit' | 'other';
+
+/** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
+export interface BudgetKey {
+  subject: string;
+  routeClass: RouteClass;
+  /** As in RATE_LIMIT_SUBMIT. Another limit is another budget, so nodes never add up shares of different limits. */
+  policy: string;
+}
 
 /** One number a window, the tightest window first. */
 export type PerWindow = readonly number[];
 
-/** What a node asks the database for, for one budget. */
 export interface GrantRequest {
   key: BudgetKey;
   limits: PerWindow;
@@ -70,7 +78,6 @@ export interface WriteResult {
 }
 
 export interface Registration {
-  /** All others. */
   holders: HolderBeat[];
   /** Gone already, but there are still shares to their names. */
   gone: string[];
@@ -89,18 +96,15 @@ export interface ShareStore {
   leave(holder: string, rows: readonly ShareRow[]): Promise<void>;
 }
 
-/** Hints between nodes; each may be lost. */
-export interface ShareMessages {
-  /** This node is short of these. */
+/** What a keeper tells its node. */
+export interface KeeperListener {
+  /** This node is short of these. A hint to the others, which may be lost, as is `gave`. */
   asked(keys: readonly BudgetKey[]): void;
   /** This node gave something of these back. */
   gave(keys: readonly BudgetKey[]): void;
-}
-
-/** Hears what becomes of the writes. */
-export interface KeeperListener {
-  failed(error: unknown): void;
-  worked(): void;
+  failed?(error: unknown): void;
+  /** A round of writes is done. */
+  worked?(): void;
 }
 
 /** The process's monotonic clock and timers; a simulation has its own. */

@@ -31,7 +31,6 @@ export class ShareWindow {
     return this.used < this.share;
   }
 
-  /** Whether this node holds all of the limit. */
   get isWhole(): boolean {
     return this.share >= this.window.limit;
   }

@@ -6,11 +6,9 @@ import {
 } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { NotifyChannel } from '../database/notify-channel.js';
-import type { Admission } from './admission.js';
-import type { BudgetKey, LimitSubject } from './budget.js';
 import { ShareDatabase } from './share-database.js';
 import { ShareKeeper } from './share-keeper.js';
-import type { ShareMessages, Timing } from './share-store.js';
+import type { BudgetKey, Timing } from './share-store.js';
 
 const topic = 'limits';
 /** So many budgets are named in a message at the most: it has to fit into a notification. */
@@ -19,11 +17,7 @@ const maxKeysInMessage = 30;
 /** What comes within so many milliseconds travels together. */
 const collectMs = 10;
 
-interface Message {
-  from: string;
-  asked: BudgetKey[];
-  gave: BudgetKey[];
-}
+type Hints = Record<'asked' | 'gave', BudgetKey[]>;
 
 const realTime: Timing = {
   now: () => performance.now(),
@@ -42,8 +36,8 @@ const realTime: Timing = {
 export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(Shares.name);
   private readonly id = v7();
-  private readonly keeper: ShareKeeper;
-  private readonly outbox: Record<'asked' | 'gave', BudgetKey[]> = { asked: [], gave: [] };
+  readonly keeper: ShareKeeper;
+  private readonly outbox: Hints = { asked: [], gave: [] };
   private sendTimer: NodeJS.Timeout | undefined;
   private isFailing = false;
 
@@ -51,24 +45,17 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
     database: ShareDatabase,
     private readonly channel: NotifyChannel,
   ) {
-    const messages: ShareMessages = {
+    this.keeper = new ShareKeeper(database, realTime, v7, {
       asked: (keys) => this.collect('asked', keys),
       gave: (keys) => this.collect('gave', keys),
-    };
-    this.keeper = new ShareKeeper(database, messages, realTime, v7, {
       failed: (error) => this.noteFailure(error),
       worked: () => (this.isFailing = false),
     });
   }
 
-  /** Counts a call under all windows of its limit, or under none; at once in nearly all cases. */
-  admit(subject: LimitSubject): Admission | Promise<Admission> {
-    return this.keeper.admit(subject);
-  }
-
   async onApplicationBootstrap(): Promise<void> {
     this.channel.listen(topic, (body) => {
-      const { from, asked, gave } = JSON.parse(body) as Message;
+      const { from, asked, gave } = JSON.parse(body) as Hints & { from: string };
       if (from === this.id) return;
       if (asked.length > 0) this.keeper.onAsked(asked);
       if (gave.length > 0) this.keeper.onGiven(gave);
@@ -90,12 +77,11 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
     this.sendTimer = undefined;
     const { asked, gave } = this.outbox;
     while (asked.length + gave.length > 0) {
-      const message: Message = {
-        from: this.id,
+      const hints: Hints = {
         asked: asked.splice(0, maxKeysInMessage),
         gave: gave.splice(0, maxKeysInMessage),
       };
-      this.channel.sendNow(topic, JSON.stringify(message));
+      this.channel.sendNow(topic, JSON.stringify({ from: this.id, ...hints }));
     }
   }
 

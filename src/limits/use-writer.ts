@@ -1,4 +1,4 @@
-import type { Budget, BudgetKey } from './budget.js';
+import type { Budget } from './budget.js';
 import type { HolderWatch } from './holder-watch.js';
 import type { ShareBook } from './share-book.js';
 import type { HolderBeat, ShareStore, WriteResult } from './share-store.js';
@@ -9,17 +9,7 @@ const maxRows = 500;
 interface Round {
   beganAt: number;
   budgets: readonly Budget[];
-  /** So many are written. */
   written: number;
-}
-
-export interface Written {
-  /** False: the others gave this holder up. */
-  isKnown: boolean;
-  /** When the round began that this was the last of; undefined: there is more to write. */
-  completedFrom: number | undefined;
-  /** Budgets of which another node wants a part. */
-  asked: BudgetKey[];
 }
 
 /** Writes behind what was used, round after round, a part at a time; the last part of each says who is silent. */
@@ -50,10 +40,10 @@ export class UseWriter {
     this.isDue = false;
   }
 
-  async writeSome(beat: HolderBeat): Promise<Written> {
+  /** `completedFrom`: when the round began that this was the last of. */
+  async writeSome(beat: HolderBeat): Promise<WriteResult & { completedFrom?: number }> {
     const now = this.now();
-    const forgotten =
-      this.round === undefined ? this.book.takeForgotten(maxRows, now) : new Map<string, BudgetKey>();
+    const idle = this.round === undefined ? this.book.takeIdle(now) : [];
     const round = (this.round ??= { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 });
     this.isDue = false;
     const end = round.written + maxRows;
@@ -61,31 +51,21 @@ export class UseWriter {
     const budgets = this.book.takeWritable(round.budgets.slice(round.written, end));
     const rows = this.book.takeRows(budgets, now);
     const silent = isLast ? this.watch.silent(now) : [];
-    let isDone = false;
     try {
-      const result = await this.store.write(beat, { rows, forgotten: [...forgotten.values()], silent });
-      isDone = result.isKnown;
-      return await this.note(result, round, end, isLast);
+      const forgotten = idle.map(({ key }) => key);
+      const result = await this.store.write(beat, { rows, forgotten, silent });
+      if (!result.isKnown) return result;
+      this.book.noteRows(result.asked);
+      this.book.forget(idle);
+      round.written = end;
+      if (!isLast) return result;
+      this.round = undefined;
+      this.watch.see(result.holders, this.now());
+      const finished = this.watch.takeFinished(this.now());
+      if (finished.length > 0) await this.store.prune(finished);
+      return { ...result, completedFrom: round.beganAt };
     } finally {
-      this.book.release(budgets);
-      this.book.endRemoval(isDone);
+      this.book.release([...budgets, ...idle]);
     }
-  }
-
-  private async note(
-    { isKnown, holders, asked }: WriteResult,
-    round: Round,
-    end: number,
-    isLast: boolean,
-  ): Promise<Written> {
-    if (!isKnown) return { isKnown, completedFrom: undefined, asked };
-    this.book.noteRows(asked);
-    round.written = end;
-    if (!isLast) return { isKnown, completedFrom: undefined, asked };
-    this.round = undefined;
-    this.watch.see(holders, this.now());
-    const finished = this.watch.takeFinished(this.now());
-    if (finished.length > 0) await this.store.prune(finished);
-    return { isKnown, completedFrom: round.beganAt, asked };
   }
 }

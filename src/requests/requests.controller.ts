@@ -6,7 +6,7 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { ClientAddress } from '../http/client-address.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
-import { Limited } from '../limits/limited.decorator.js';
+import { Limited } from '../limits/limited.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { modelIdOfPath } from './model-path.js';

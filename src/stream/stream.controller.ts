@@ -8,7 +8,7 @@ import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { ClientAddress } from '../http/client-address.js';
 import { QueueService } from '../queue/queue.service.js';
-import { Limited } from '../limits/limited.decorator.js';
+import { Limited } from '../limits/limited.js';
 import { useCacheControl } from '../internals/cache-control.js';
 import { validated } from '../http/validated.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';

@@ -1,8 +1,8 @@
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { Database } from '../../src/database/database.js';
 import type { LimitSubject } from '../../src/limits/budget.js';
-import { ShareStorage, throttlerKey } from '../../src/limits/share-storage.js';
-import { Shares } from '../../src/limits/shares.js';
+import { ShareStorage } from '../../src/limits/limited.js';
+import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import { Caller, type Via } from '../support/caller.js';
 import { problemOf, statusCounts } from '../support/queue-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
@@ -149,7 +149,7 @@ test('the throttler counts through the gate', async () => {
     hasKey: false,
   };
   const storage = service.app.get(ShareStorage);
-  const increment = (): Promise<object> => storage.increment(throttlerKey(subject), 0, 0, 0, 'other');
+  const increment = (): Promise<object> => storage.increment(JSON.stringify(subject));
   expect(await increment()).toMatchObject({ totalHits: 1, isBlocked: false, timeToBlockExpire: 0 });
   expect(await increment()).toMatchObject({ totalHits: 2, isBlocked: false });
   expect((await caller.status(undefined, from(`203.0.113.${address}`))).status).toBe(404);
@@ -206,7 +206,7 @@ describe('statements', () => {
   });
 
   test('the first calls of any number of callers in one turn ask once for all', async () => {
-    const shares = service.app.get(Shares);
+    const shares = service.app.get(ShareKeeper);
     const limits = parseRateLimits('3/h');
     const admit = async (): Promise<unknown> =>
       shares.admit({

@@ -1,14 +1,14 @@
 import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
 import type { Admission } from '../../src/limits/admission.js';
-import type { BudgetKey } from '../../src/limits/budget.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import type {
+  BudgetKey,
   GoneHolder,
   Grant,
   GrantRequest,
   HolderBeat,
-  ShareMessages,
+  KeeperListener,
   ShareRow,
   ShareStore,
   WriteRequest,
@@ -171,14 +171,13 @@ export class SimulatedNode {
     private readonly random: () => number,
   ) {
     this.offset = Math.floor(random() * 1e6);
-    const messages: ShareMessages = {
+    const listener: KeeperListener = {
       asked: (keys) => fleet.tell(this, (node) => node.keeper.onAsked(keys)),
       gave: (keys) => fleet.tell(this, (node) => node.keeper.onGiven(keys)),
     };
     let id = 0;
     this.keeper = new ShareKeeper(
       this.remote(fleet.database.store),
-      messages,
       {
         now: () => fleet.time.now + this.offset,
         after: (ms, work) => {
@@ -188,6 +187,7 @@ export class SimulatedNode {
         },
       },
       () => `${fleet.nodes.length}-${this.offset}-${++id}`,
+      listener,
     );
   }
 

@@ -23,3 +23,19 @@ export class LimitShareEntity {
   @Column({ type: 'integer', array: true })
   used!: number[];
 }
+
+/** Shares that other holders are asked to give back. */
+@Entity('limit_ask')
+export class LimitAskEntity {
+  @PrimaryColumn({ type: 'uuid' })
+  holderId!: string;
+
+  @PrimaryColumn({ type: 'text', collation: 'C' })
+  subject!: string;
+
+  @PrimaryColumn({ type: 'text', collation: 'C' })
+  routeClass!: string;
+
+  @PrimaryColumn({ type: 'text', collation: 'C' })
+  policy!: string;
+}

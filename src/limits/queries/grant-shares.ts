@@ -37,7 +37,7 @@ const heldBeside = `SELECT coalesce(sum(
        ), 0)::bigint
 FROM limit_share AS other
 LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
-LEFT JOIN unnest($10::uuid[], $11::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
+LEFT JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
 WHERE other.subject = asked.subject
   AND other.route_class = asked.route_class
   AND other.policy = asked.policy`;
@@ -48,7 +48,7 @@ export const grantStatement: Statement = {
   SELECT subject, route_class, policy, limits::integer[], windows_ms::integer[], held::integer[], used::integer[],
          needed::integer[], wanted::integer[], number
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-              $12::text[]) WITH ORDINALITY
+              $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
 ), granted AS MATERIALIZED (
   SELECT asked.*, share.*
@@ -93,7 +93,7 @@ SELECT shares, unallocated, is_short AS "isShort",
            AND other.policy = granted.policy
            AND other.holder_id <> $1::uuid
            AND NOT EXISTS (SELECT FROM limit_holder WHERE id = other.holder_id)
-           AND other.holder_id <> ALL ($10::uuid[])
+           AND other.holder_id <> ALL ($11::uuid[])
        ) AS strays
 FROM granted
 WHERE EXISTS (SELECT FROM known)

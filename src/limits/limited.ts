@@ -1,0 +1,85 @@
+import { applyDecorators, type ExecutionContext, Inject, Injectable, UseGuards } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import {
+  getOptionsToken,
+  ThrottlerGuard,
+  type ThrottlerModuleOptions,
+  type ThrottlerRequest,
+  type ThrottlerStorage,
+} from '@nestjs/throttler';
+import type { Request } from 'express';
+import { CallerResolver } from '../auth/caller-resolver.js';
+import type { Scope } from '../auth/caller.js';
+import { type GuardedRequest, RequireScope } from '../auth/current-caller.decorator.js';
+import { ApiLimited } from '../http/openapi/operations.js';
+import { setFields } from '../http/reply.js';
+import type { Admission } from './admission.js';
+import type { LimitSubject } from './budget.js';
+import { Gate, routeClassOf } from './gate.js';
+
+/** The throttler's record of a call, and how its windows stand. */
+type CountedCall = Awaited<ReturnType<ThrottlerStorage['increment']>> & { admission: Admission };
+
+/** The throttler's storage: counts a call by the gate, in all windows of its limit at once. */
+@Injectable()
+export class ShareStorage implements ThrottlerStorage {
+  constructor(private readonly gate: Gate) {}
+
+  /** `key`: the subject as JSON. Its limits have their own windows, so no `ttl` or `limit` is looked at. */
+  async increment(key: string): Promise<CountedCall> {
+    const admission = await this.gate.count(JSON.parse(key) as LimitSubject);
+    const { window, remaining, resetMs } = admission.windows[0]!;
+    return {
+      admission,
+      totalHits: admission.admitted ? window.limit - remaining : window.limit + 1,
+      timeToExpire: Math.ceil(resetMs / 1_000),
+      isBlocked: !admission.admitted,
+      timeToBlockExpire: admission.admitted ? 0 : admission.retryAfterSeconds,
+    };
+  }
+}
+
+/** The gate as a guard of Nest: the throttler counts, then the scope of the route decides. */
+@Injectable()
+class LimitedGuard extends ThrottlerGuard {
+  constructor(
+    @Inject(getOptionsToken()) options: ThrottlerModuleOptions,
+    private readonly storage: ShareStorage,
+    reflector: Reflector,
+    private readonly callers: CallerResolver,
+    private readonly gate: Gate,
+  ) {
+    super(options, storage, reflector);
+  }
+
+  override async canActivate(context: ExecutionContext): Promise<boolean> {
+    await super.canActivate(context);
+    const request = context.switchToHttp().getRequest<GuardedRequest>();
+    const scope = this.reflector.get(RequireScope, context.getHandler());
+    const caller = this.gate.permit(await this.callers.resolve(request), scope);
+    if (caller !== undefined) request.caller = caller;
+    return true;
+  }
+
+  /** Called for each of the throttlers: one of them is for the route. */
+  protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Request>();
+    const routeClass = routeClassOf(this.reflector.get(RequireScope, context.getHandler()));
+    if (throttler.name !== routeClass) return true;
+    const subject = this.gate.subjectOf(request, await this.callers.resolve(request), routeClass);
+    if (subject === undefined) return true;
+    const { admission } = await this.storage.increment(JSON.stringify(subject));
+    this.gate.judge(admission, { setFields: (fields) => setFields(http.getResponse(), fields) });
+    return true;
+  }
+}
+
+/** What every queue route carries: it passes the gate. */
+export function Limited(scope: Scope): MethodDecorator {
+  return applyDecorators(
+    RequireScope(scope),
+    UseGuards(LimitedGuard),
+    ApiLimited({ needsKey: scope === 'submit' }),
+  );
+}
