@@ -13,7 +13,7 @@ const holdAnsweredMs = 100;
 const askEveryMs = 100;
 const keptWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
-const writeAfterMs = 5_000;
+const writeAfterMs = 10_000;
 /** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
 const idleLooks = 25_000;
 const maxForgotten = 5_000;
