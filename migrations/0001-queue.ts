@@ -7,7 +7,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
 /** The queue: what is kept (partitioned by day), what is contended (narrow), and what nodes share of it. */
-export class Queue1790000000001 implements MigrationInterface {
+export class Queue1790000000011 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       CREATE SEQUENCE request_seq;

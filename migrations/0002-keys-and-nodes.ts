@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** The keys of callers, and the processes that serve them. */
-export class KeysAndNodes1790000000002 implements MigrationInterface {
+export class KeysAndNodes1790000000012 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       -- Of a key only a SHA-256 is kept, and a prefix to recognise it by.

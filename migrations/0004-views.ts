@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** What people look at with psql; docs/database.md explains each and shows what to ask. */
-export class Views1790000000004 implements MigrationInterface {
+export class Views1790000000014 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       CREATE VIEW queue_depth AS

@@ -17,9 +17,12 @@ process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 
 /** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
-const program = keysProgram(async (work) => {
-  process.stdout.write(`${await withKeysOf(loadConfig(), work)}\n`);
-}).exitOverride();
+const program = keysProgram((work) =>
+  withKeysOf(loadConfig(), async (keys) => {
+    // Before the database is closed, which may fail: a new key is shown only once.
+    process.stdout.write(`${await work(keys)}\n`);
+  }),
+).exitOverride();
 for (const command of program.commands) command.copyInheritedSettings(program);
 
 try {

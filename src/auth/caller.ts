@@ -36,3 +36,10 @@ export function mayUse({ models }: Caller, modelId: string): boolean {
 export function isModelPattern(text: string): boolean {
   return text.length <= 256 && /^[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}(\/\*)?$/.test(text);
 }
+
+/** What a call needs to be let in. */
+export interface Access {
+  scope: Scope;
+  /** Also where the id of a request is enough for others (REQUEST_ACCESS). */
+  needsKey: boolean;
+}

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import type { Caller, Scope } from './caller.js';
+import type { Access, Caller } from './caller.js';
 
 /** A call that passed the gate; no caller: it came without a key, where that is allowed. */
 export interface GuardedRequest extends Request {
@@ -14,4 +14,4 @@ export const CurrentCaller = createParamDecorator(
     context.switchToHttp().getRequest<GuardedRequest>().caller,
 );
 
-export const RequireScope = Reflector.createDecorator<Scope>();
+export const RequireAccess = Reflector.createDecorator<Access>();

@@ -1,17 +1,17 @@
 import type pg from 'pg';
 import { DataSource, type DataSourceOptions, DefaultNamingStrategy } from 'typeorm';
-import { Queue1790000000001 } from '../../migrations/0001-queue.js';
-import { KeysAndNodes1790000000002 } from '../../migrations/0002-keys-and-nodes.js';
-import { Limits1790000000003 } from '../../migrations/0003-limits.js';
-import { Views1790000000004 } from '../../migrations/0004-views.js';
+import { Queue1790000000011 } from '../../migrations/0001-queue.js';
+import { KeysAndNodes1790000000012 } from '../../migrations/0002-keys-and-nodes.js';
+import { Limits1790000000013 } from '../../migrations/0003-limits.js';
+import { Views1790000000014 } from '../../migrations/0004-views.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
 export const migrations = [
-  Queue1790000000001,
-  KeysAndNodes1790000000002,
-  Limits1790000000003,
-  Views1790000000004,
+  Queue1790000000011,
+  KeysAndNodes1790000000012,
+  Limits1790000000013,
+  Views1790000000014,
 ];
 
 export interface DataSourceSettings {

@@ -31,8 +31,8 @@ export class Readiness {
   ) {}
 
   async check(): Promise<ReadinessDto> {
-    const accepting = { status: this.draining.isStarted ? 'down' : 'up' };
-    const checks = { ...(await this.databaseChecks()), accepting };
+    const database = await this.databaseChecks();
+    const checks = { ...database, accepting: { status: this.draining.isStarted ? 'down' : 'up' } };
     const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
     if (down.length === 0) return { status: 'ok', checks };
     const names = down.map(([name]) => name).join(', ');

@@ -56,9 +56,10 @@ export class AnswerFields {
 
   /** Without Express, for a call from this origin. */
   of(origin = ''): readonly string[] {
+    if (this.cors === undefined) return this.api;
     let fields = this.byOrigin.get(origin, 0);
     if (fields === undefined) {
-      fields = [...this.api, ...(this.cors === undefined ? [] : fieldsOf(this.cors, origin))];
+      fields = [...this.api, ...fieldsOf(this.cors, origin)];
       this.byOrigin.set(origin, fields, Infinity);
     }
     return fields;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
-import type { Caller, Scope } from '../auth/caller.js';
+import type { Access, Caller, Scope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
@@ -35,11 +35,11 @@ export class Gate {
   ) {}
 
   /** Throws what refuses it. At once, where all is known. */
-  enter(request: IncomingMessage, scope: Scope, answer: Answer): Entered | Promise<Entered> {
+  enter(request: IncomingMessage, access: Access, answer: Answer): Entered | Promise<Entered> {
     const resolution = this.callers.resolve(request);
     return resolution instanceof Promise
-      ? resolution.then((resolved) => this.admitted(request, resolved, scope, answer))
-      : this.admitted(request, resolution, scope, answer);
+      ? resolution.then((resolved) => this.admitted(request, resolved, access, answer))
+      : this.admitted(request, resolution, access, answer);
   }
 
   /** What the call counts for; undefined: nothing limits it. */
@@ -71,10 +71,10 @@ export class Gate {
   }
 
   /** Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
-  permit(resolution: Resolution, scope: Scope): Entered {
+  permit(resolution: Resolution, { scope, needsKey }: Access): Entered {
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
     if (resolution.kind === 'anonymous') {
-      if (scope !== 'submit' && this.config.requestAccess === 'capability') return undefined;
+      if (!needsKey && this.config.requestAccess === 'capability') return undefined;
       throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
     }
     if (resolution.caller.scopes.includes(scope)) return resolution.caller;
@@ -84,21 +84,21 @@ export class Gate {
   private admitted(
     request: IncomingMessage,
     resolution: Resolution,
-    scope: Scope,
+    access: Access,
     answer: Answer,
   ): Entered | Promise<Entered> {
-    const subject = this.subjectOf(request, resolution, routeClassOf(scope));
+    const subject = this.subjectOf(request, resolution, routeClassOf(access.scope));
     if (subject !== undefined) {
       const counted = this.count(subject);
       if (counted instanceof Promise) {
         return counted.then((admission) => {
           this.judge(admission, answer);
-          return this.permit(resolution, scope);
+          return this.permit(resolution, access);
         });
       }
       this.judge(counted, answer);
     }
-    return this.permit(resolution, scope);
+    return this.permit(resolution, access);
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Request } from 'express';
 import { CallerResolver } from '../auth/caller-resolver.js';
 import type { Scope } from '../auth/caller.js';
-import { type GuardedRequest, RequireScope } from '../auth/current-caller.decorator.js';
+import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
 import { ApiLimited } from '../http/openapi/operations.js';
 import { setFields } from '../http/reply.js';
 import type { Admission } from './admission.js';
@@ -55,8 +55,8 @@ class LimitedGuard extends ThrottlerGuard {
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     await super.canActivate(context);
     const request = context.switchToHttp().getRequest<GuardedRequest>();
-    const scope = this.reflector.get(RequireScope, context.getHandler());
-    const caller = this.gate.permit(await this.callers.resolve(request), scope);
+    const access = this.reflector.get(RequireAccess, context.getHandler());
+    const caller = this.gate.permit(await this.callers.resolve(request), access);
     if (caller !== undefined) request.caller = caller;
     return true;
   }
@@ -65,7 +65,7 @@ class LimitedGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
-    const routeClass = routeClassOf(this.reflector.get(RequireScope, context.getHandler()));
+    const routeClass = routeClassOf(this.reflector.get(RequireAccess, context.getHandler()).scope);
     if (throttler.name !== routeClass) return true;
     const subject = this.gate.subjectOf(request, await this.callers.resolve(request), routeClass);
     if (subject === undefined) return true;
@@ -76,10 +76,10 @@ class LimitedGuard extends ThrottlerGuard {
 }
 
 /** What every queue route carries: it passes the gate. */
-export function Limited(scope: Scope): MethodDecorator {
+export function Limited(scope: Scope, { needsKey = false } = {}): MethodDecorator {
   return applyDecorators(
-    RequireScope(scope),
+    RequireAccess({ scope, needsKey }),
     UseGuards(LimitedGuard),
-    ApiLimited({ needsKey: scope === 'submit' }),
+    ApiLimited({ needsKey }),
   );
 }

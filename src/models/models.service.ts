@@ -43,5 +43,7 @@ export class ModelsService implements OnModuleInit {
 }
 
 function toRow({ id, description, runner, concurrency, timeoutMs, expiresMs, attempts }: Model): ModelRow {
-  return { id, description, runner: runner.label(), concurrency, timeoutMs, expiresMs, attempts };
+  // As PostgreSQL's text can hold it, or the nodes would differ.
+  const stored = description.toWellFormed();
+  return { id, description: stored, runner: runner.label(), concurrency, timeoutMs, expiresMs, attempts };
 }

@@ -18,6 +18,12 @@ type FastCall =
   | { kind: 'submit'; modelId: string }
   | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
 
+/** As their routes have it in `@Limited`. */
+const accessTo = {
+  submit: { scope: 'submit', needsKey: true },
+  status: { scope: 'read', needsKey: false },
+} as const;
+
 const submission = /^\/v1\/queue\/((?!requests(?:[/?]|$))[\w.~/%-]+?)\/?(?:\?|$)/;
 const status = /^\/v1\/queue\/requests\/([0-9a-f-]{36})\/status(?:\?logs=(\w+))?$/;
 
@@ -53,7 +59,7 @@ export class FastPath {
     const fields = this.fields.of(request.headers.origin);
     const exchange = new Exchange(request, response, this.logger, this.accessLog, fields);
     try {
-      const entering = this.gate.enter(request, call.kind === 'submit' ? 'submit' : 'read', exchange);
+      const entering = this.gate.enter(request, accessTo[call.kind], exchange);
       // Most often all of this is known at once: to wait for it would be a tenth of a status.
       const caller = entering instanceof Promise ? await entering : entering;
       const base = this.addresses.baseUrl(request);

@@ -62,7 +62,7 @@ export class RequestsController {
 
   @Post('*model_id')
   @ApiSubmit()
-  @Limited('submit')
+  @Limited('submit', { needsKey: true })
   async submit(
     @Headers() headers: SubmitHeaders,
     @CurrentCaller() caller: Caller,

@@ -18,7 +18,7 @@ export async function readBody(chunks: Chunks, maxBytes: number): Promise<string
 export async function readBeginning(chunks: Chunks, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   // The status has said already that the run failed; the rest of the words is not worth another error.
-  await collect(chunks, maxBytes, parts).catch(() => undefined);
+  await collect(chunks, maxBytes - 1, parts).catch(() => undefined);
   return Buffer.concat(parts).subarray(0, maxBytes);
 }
 

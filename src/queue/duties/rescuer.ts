@@ -34,8 +34,11 @@ export class Rescuer extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    if (this.cluster.hasLostNodes && this.cluster.beats >= beatsBeforeRescue) await this.rescueNow();
-    await this.returnOrphans();
+    try {
+      if (this.cluster.hasLostNodes && this.cluster.beats >= beatsBeforeRescue) await this.rescueNow();
+    } finally {
+      await this.returnOrphans();
+    }
   }
 
   /** Without asking whether a node seems lost. */
