@@ -65,6 +65,12 @@ export class Budget {
     for (const window of this.windows) window.expire(now);
   }
 
+  /** Keeps a part of what is not used. False: there was nothing to give. */
+  shrink(kept: number, now: number): boolean {
+    this.expire(now);
+    return this.windows.map((window) => window.shrink(kept)).includes(true);
+  }
+
   /** Counts a call in every window, or in none: undefined if the share of one is used up. */
   admit(now: number): Admission | undefined {
     this.calledAt = now;

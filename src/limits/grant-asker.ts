@@ -7,8 +7,9 @@ import type { KeeperListener, ShareStore, Timing } from './share-store.js';
 /** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
 const maxStatements = 3;
-/** Fewer do not go behind a statement that is under way, for a commit of their own. */
+/** Fewer do not go behind a statement that has just been sent, for a commit of their own. */
 const minBehind = 8;
+const slowMs = 100;
 
 /** The keeper that asks. */
 interface Asker {
@@ -23,6 +24,7 @@ interface Asker {
 export class GrantAsker {
   private readonly statements = new Set<Promise<void>>();
   private dueAt = Infinity;
+  private sentAt = -Infinity;
 
   constructor(
     private readonly store: ShareStore,
@@ -46,9 +48,12 @@ export class GrantAsker {
     for (;;) {
       const holder = this.asker.holder();
       const { size } = this.statements;
-      if (holder === undefined || size >= maxStatements || (size > 0 && this.book.wanted < minBehind)) return;
-      const budgets = this.book.takeWanting(maxGrants, this.timing.now());
+      if (holder === undefined || size >= maxStatements) return;
+      const now = this.timing.now();
+      if (size > 0 && this.book.wanted < minBehind && now - this.sentAt < slowMs) return;
+      const budgets = this.book.takeWanting(maxGrants, now);
       if (budgets.length === 0) return;
+      this.sentAt = now;
       const asking = this.askFor(holder, budgets).finally(() => {
         this.statements.delete(asking);
         this.asker.ended();

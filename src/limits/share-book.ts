@@ -16,7 +16,7 @@ const keptWhenAsked = 1 / 2; // of its unused share
 const writeAfterMs = 10_000;
 /** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
 const idleLooks = 25_000;
-const maxForgotten = 5_000;
+const maxForgotten = 1_000;
 
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
@@ -31,6 +31,10 @@ export class ShareBook {
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
   constructor(private readonly maxBudgets = 200_000) {}
+
+  get isEmpty(): boolean {
+    return this.budgets.size === 0;
+  }
 
   get wanted(): number {
     return this.wanting.size;
@@ -64,9 +68,9 @@ export class ShareBook {
     return admission;
   }
 
-  /** Asks before the share is used up. False: it was asked for a moment ago. */
-  askAhead(budget: Budget, now: number): boolean {
-    if (now - budget.askedAt! < askEveryMs) return false;
+  /** False: it was asked for a moment ago. */
+  ask(budget: Budget, now: number): boolean {
+    if (budget.askedAt !== undefined && now - budget.askedAt < askEveryMs) return false;
     this.wanting.add(budget);
     return true;
   }
@@ -75,7 +79,7 @@ export class ShareBook {
   hold(budget: Budget, call: HeldCall): void {
     budget.held.push(call);
     this.holding.add(budget);
-    this.askAgain(budget, call.since);
+    this.ask(budget, call.since);
   }
 
   /** Budgets to ask for now; takes them off the list. */
@@ -131,12 +135,8 @@ export class ShareBook {
   serveAllHeld(now: number): void {
     for (const budget of this.holding) {
       this.serveHeld(budget, now);
-      if (budget.held.length > 0) this.askAgain(budget, now);
+      if (budget.held.length > 0) this.ask(budget, now);
     }
-  }
-
-  private askAgain(budget: Budget, now: number): void {
-    if (budget.askedAt === undefined || now - budget.askedAt >= askEveryMs) this.wanting.add(budget);
   }
 
   /** Rejects the calls that wait for these budgets, or all. */
@@ -154,9 +154,7 @@ export class ShareBook {
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
       if (budget === undefined || budget.isBusy || budget.held.length > 0) continue;
-      budget.expire(now);
-      const gave = budget.windows.map((window) => window.shrink(keptWhenAsked));
-      if (gave.includes(true)) budgets.push(budget);
+      if (budget.shrink(keptWhenAsked, now)) budgets.push(budget);
     }
     return { budgets, rows: this.takeRows(budgets, now) };
   }
@@ -207,13 +205,13 @@ export class ShareBook {
     const idle: Budget[] = [];
     let looks = 0;
     for (const budget of this.idleScan) {
-      if (++looks > idleLooks || idle.length >= maxForgotten) return idle;
-      if (budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs) continue;
-      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
-      budget.expire(now);
-      for (const window of budget.windows) window.shrink(0);
-      budget.isBusy = true;
-      idle.push(budget);
+      if (!budget.isBusy && budget.held.length === 0 && now - budget.calledAt > budget.longestMs) {
+        for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
+        budget.shrink(0, now);
+        budget.isBusy = true;
+        idle.push(budget);
+      }
+      if (++looks >= idleLooks || idle.length >= maxForgotten) return idle;
     }
     this.idleScan = this.budgets.values();
     return idle;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { Database } from '../database/database.js';
+import { unavailable } from './admission.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
 import { leaveStatement, registerStatement, writeStatement } from './queries/write-shares.js';
@@ -19,6 +20,9 @@ import type {
   WriteRequest,
   WriteResult,
 } from './share-store.js';
+
+/** After a crash, what a holder may have used goes by it: see `grantStatement`. */
+const patienceMs = 2_000;
 
 /** The shares as PostgreSQL keeps them. */
 @Injectable()
@@ -44,9 +48,11 @@ export class ShareDatabase implements ShareStore {
       texts(requests.map((request) => request[field])),
     );
     const holders = [gone.map(({ id }) => id), gone.map(({ forMs }) => forMs)];
-    const grants = await this.database.atomically<Grant & { strays: string[] }>(
-      [lockBudgets, keys],
-      [grantStatement, [holder, ...keys, ...numbers, ...holders]],
+    const grants = await inTime(
+      this.database.atomically<Grant & { strays: string[] }>(
+        [lockBudgets, keys],
+        [grantStatement, [holder, ...keys, ...numbers, ...holders]],
+      ),
     );
     return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
   }
@@ -67,6 +73,19 @@ export class ShareDatabase implements ShareStore {
   async leave(holder: string, rows: readonly ShareRow[]): Promise<void> {
     const used = rows.filter((row) => row.used.some((count) => count > 0));
     await this.database.query(leaveStatement, [holder, ...rowColumns(used)]);
+  }
+}
+
+/** A grant that runs after its holder gave it up never makes a row smaller: it does no harm. */
+async function inTime<T>(granted: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(unavailable()), patienceMs);
+  });
+  try {
+    return await Promise.race([granted, tooLate]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

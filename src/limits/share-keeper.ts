@@ -13,6 +13,8 @@ const retryMs = 300;
 const sweepMs = 20;
 /** What is asked for before it is needed is asked for together. */
 const collectAheadMs = 100;
+/** Who held nothing for so long gives no sign of life until the next call. */
+const sleepAfterMs = 20_000;
 
 /**
  * Keeps this node's shares in step with the database: asks for grants, writes use behind, gives back. No two statements
@@ -27,6 +29,9 @@ export class ShareKeeper {
   /** When the last round of writes began that the database took as a whole. */
   private aliveAt = -Infinity;
   private isRegistered = false;
+  /** Not registered, for it holds nothing; the next call waits until it is. */
+  private isAsleep = false;
+  private busyAt = -Infinity;
   private readonly writer: UseWriter;
   private readonly grants: GrantAsker;
   /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
@@ -77,14 +82,14 @@ export class ShareKeeper {
   /** Counts a call under all windows of its limit, or under none. At once, except where a share is asked for first. */
   admit(subject: LimitSubject): Admission | Promise<Admission> {
     const now = this.timing.now();
-    if (!this.isAlive(now)) throw unavailable();
+    if (!this.isAlive(now) && !this.isAsleep) throw unavailable();
     const budget = this.book.budgetOf(subject);
     const refusal = budget.standingRefusal(now);
     if (refusal !== undefined) return refusal;
     if (budget.held.length === 0) {
       const admission = this.book.admit(budget, now);
       if (admission !== undefined) {
-        if (budget.runsLow && this.book.askAhead(budget, now)) this.grants.askIn(collectAheadMs);
+        if (budget.runsLow && this.book.ask(budget, now)) this.grants.askIn(collectAheadMs);
         return admission;
       }
     }
@@ -125,7 +130,7 @@ export class ShareKeeper {
     this.cancelSweep ??= this.timing.after(sweepMs, () => {
       this.cancelSweep = undefined;
       const now = this.timing.now();
-      if (this.isAlive(now)) this.book.serveAllHeld(now);
+      if (this.isAlive(now) || this.isAsleep) this.book.serveAllHeld(now);
       else this.book.rejectHeld(unavailable());
       if (this.book.wanted > 0) this.runSoon();
       if (this.book.holdsCalls && !this.isStopped) this.sweepSoon();
@@ -145,7 +150,9 @@ export class ShareKeeper {
   }
 
   private get hasWork(): boolean {
-    return !this.isStopped && (!this.isRegistered || this.writer.hasWork || this.asked.size > 0);
+    if (this.isStopped) return false;
+    if (!this.isRegistered) return !this.isAsleep || this.book.holdsCalls;
+    return this.writer.hasWork || this.asked.size > 0;
   }
 
   private async run(): Promise<void> {
@@ -153,6 +160,7 @@ export class ShareKeeper {
       try {
         if (!this.isRegistered) await this.register();
         else if (this.asked.size > 0) await this.giveBack();
+        else if (this.isIdle) await this.sleep();
         else await this.writeUse();
       } catch (error) {
         this.listener.failed?.(error);
@@ -174,10 +182,24 @@ export class ShareKeeper {
     this.holder = holder;
     this.beat = 0;
     this.isRegistered = true;
-    this.aliveAt = sentAt;
+    this.isAsleep = false;
+    this.aliveAt = this.busyAt = sentAt;
     const now = this.timing.now();
     this.watch.see(holders, now);
     this.watch.noteGone(gone, now);
+  }
+
+  private get isIdle(): boolean {
+    if (!this.book.isEmpty) this.busyAt = this.timing.now();
+    return this.timing.now() - this.busyAt >= sleepAfterMs;
+  }
+
+  private async sleep(): Promise<void> {
+    this.isAsleep = true;
+    this.isRegistered = false;
+    this.aliveAt = -Infinity;
+    this.writer.abandon();
+    await this.store.leave(this.holder, []);
   }
 
   /** Only what is asked for: the rest is written in its time. */
@@ -187,9 +209,12 @@ export class ShareKeeper {
     const { budgets, rows } = this.book.giveBack(keys, this.timing.now());
     if (rows.length === 0) return;
     try {
-      const { isKnown } = await this.store.write(this.nextBeat(), { rows, forgotten: [], silent: [] });
+      const written = await this.store.write(this.nextBeat(), { rows, forgotten: [], silent: [] });
       this.isUncertain = false;
-      if (!isKnown) return this.lose();
+      if (!written.isKnown) return this.lose();
+      this.book.noteRows(written.asked);
+      const given = new Set(keys.map(idOf));
+      this.onAsked(written.asked.filter((key) => !given.has(idOf(key))));
     } catch (error) {
       this.book.putBackUnwritten(budgets);
       throw error;

@@ -40,12 +40,16 @@ export class UseWriter {
     this.isDue = false;
   }
 
+  private newRound(now: number): Round {
+    this.isDue = false;
+    return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
+  }
+
   /** `completedFrom`: when the round began that this was the last of. */
   async writeSome(beat: HolderBeat): Promise<WriteResult & { completedFrom?: number }> {
     const now = this.now();
     const idle = this.round === undefined ? this.book.takeIdle(now) : [];
-    const round = (this.round ??= { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 });
-    this.isDue = false;
+    const round = (this.round ??= this.newRound(now));
     const end = round.written + maxRows;
     const isLast = end >= round.budgets.length;
     const budgets = this.book.takeWritable(round.budgets.slice(round.written, end));

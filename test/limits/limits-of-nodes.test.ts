@@ -177,4 +177,24 @@ describe('statements of a holder', () => {
     });
     expect(await shares(node)).toEqual([10, 4]);
   });
+
+  test('one with two windows that is gone may have used more of the longer one than its row says', async () => {
+    const { node, on } = await registered();
+    const [id, other] = ids;
+    const both = { key: { ...key, policy: '10/s,100/m' }, limits: [10, 100], windowsMs: [1_000, 60_000] };
+    const none = { held: [0, 0], used: [0, 0] };
+    await on.grant(id, [{ ...both, ...none, needed: [2, 50], wanted: [2, 50] }], []);
+    const used = { rows: [{ key: both.key, shares: [2, 50], used: [1, 20] }], forgotten: [], silent: [] };
+    await on.write({ id, beat: 1 }, used);
+    await on.write({ id: other, beat: 1 }, { rows: [], forgotten: [], silent: [{ id, beat: 1 }] });
+    const all = { ...both, ...none, needed: [10, 100], wanted: [10, 100] };
+    const sharesAfter = async (forMs: number): Promise<unknown> =>
+      (await on.grant(other, [all], [{ id, forMs }])).grants[0]!.shares;
+    // Seven seconds at two a second beside the 20 that it wrote.
+    expect(await sharesAfter(900)).toEqual([8, 66]);
+    await node.service.query('DELETE FROM limit_share WHERE holder_id = $1', [other]);
+    expect(await sharesAfter(1_000)).toEqual([10, 66]);
+    await node.service.query('DELETE FROM limit_share WHERE holder_id = $1', [other]);
+    expect(await sharesAfter(60_000)).toEqual([10, 100]);
+  });
 });

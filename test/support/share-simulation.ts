@@ -115,7 +115,7 @@ class SimulatedDatabase {
         if (this.holders.has(id)) return row.shares[i]!;
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
         if (i === 0) return row.shares[0]!;
-        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(6_000 / windowsMs[0]!));
+        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(7_000 / windowsMs[0]!));
       });
       const unknown = Math.max(0, (own?.shares[i] ?? 0) - held[i]!);
       return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, unknown));
@@ -238,7 +238,8 @@ export class SimulatedNode {
       <Args extends unknown[], T>(work: (...args: Args) => T) =>
       (...args: Args): Promise<T> =>
         new Promise((resolve, reject) => {
-          const { time } = this.fleet;
+          const { time, statements } = this.fleet;
+          statements[work.name] = (statements[work.name] ?? 0) + 1;
           const fail = (): void => time.at(time.now + timeoutMs, () => this.wake(() => reject(lost())));
           if (this.isCutOff || this.fleet.isDatabaseAway) return fail();
           if (this.random() < this.fleet.faults.lateStatements) {
@@ -284,6 +285,8 @@ export class SimulatedFleet {
   /** For all nodes. */
   isDatabaseAway = false;
   joined = 0;
+  /** How many of each the nodes have sent. */
+  readonly statements: Record<string, number> = {};
 
   constructor(
     private readonly random: () => number,

@@ -23,8 +23,8 @@ FROM (
 /**
  * Beside what the node knows to hold: the others' shares, and what a lost answer granted it. A holder without a row may
  * have used more than it wrote: what the tightest window's share allows in the 3 s for which it may admit after its last
- * write, in 2 s more for a write that passed over a row with a grant under way, and in 1 s more for what is not written
- * until it is as much. A window that it has been gone for counts for nothing.
+ * write, in 2 s more for a write that passed over a row with a grant under way (`ShareDatabase` gives it up after as long), in
+ * 1 s more until the next write, and in 1 s more for what is not written until it is as much. A window that it has been gone for counts for nothing.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE
@@ -32,7 +32,7 @@ const heldBeside = `SELECT coalesce(sum(
            WHEN holder.id IS NOT NULL THEN other.shares[i]
            WHEN gone.for_ms >= windows_ms[i] THEN 0
            WHEN i = 1 THEN other.shares[1]
-           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(6000.0 / windows_ms[1])::integer)
+           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer)
          END
        ), 0)::bigint
 FROM limit_share AS other
