@@ -11,7 +11,7 @@ const rooms = {
   runners: ['queue', 'models', 'config', 'errors', 'tools'],
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'tools'],
   limits: ['auth', 'config', 'errors', 'database', 'http', 'tools'],
-  requests: ['queue', 'models', 'auth', 'limits', 'http', 'errors', 'config', 'tools'],
+  requests: ['queue', 'models', 'auth', 'limits', 'http', 'database', 'errors', 'config', 'tools'],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
   health: ['database', 'http', 'config', 'errors'],

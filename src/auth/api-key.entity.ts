@@ -1,10 +1,12 @@
 import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
-import type { Scope } from './caller.js';
+import type { Priority, Scope } from './caller.js';
 
 /** One key as the database keeps it. The secret itself is kept nowhere. */
 @Entity('api_key')
 @Unique('api_key_hash_is_unique', ['hash'])
 @Check('api_key_hash_is_sha256', `octet_length(hash) = 32`)
+@Check('api_key_max_priority_is_known', `max_priority IN ('high', 'normal', 'low')`)
+@Check('api_key_max_waiting_is_positive', `max_waiting > 0`)
 @Check('api_key_scopes_are_known', `scopes <@ ARRAY['submit', 'read', 'cancel']`)
 export class ApiKey {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_key_pkey' }) id!: string;
@@ -18,6 +20,10 @@ export class ApiKey {
   /** As in RATE_LIMIT_SUBMIT; null: the service's own limits. */
   @Column('text', { name: 'rate_limit_submit', nullable: true }) rateLimitSubmit!: string | null;
   @Column('text', { name: 'rate_limit_other', nullable: true }) rateLimitOther!: string | null;
+  /** Of what it submits; null: high. */
+  @Column('text', { name: 'max_priority', nullable: true }) maxPriority!: Priority | null;
+  /** Of its requests, how many may wait; null: any number. */
+  @Column('integer', { name: 'max_waiting', nullable: true }) maxWaiting!: number | null;
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' }) createdAt!: Date;
   @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
   @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;

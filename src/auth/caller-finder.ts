@@ -86,6 +86,8 @@ function toCaller(key: FoundKey): Caller {
     models: key.models,
     rateLimitSubmit: readLimits(key.rateLimitSubmit),
     rateLimitOther: readLimits(key.rateLimitOther),
+    maxPriority: key.maxPriority ?? 'high',
+    maxWaiting: key.maxWaiting,
   };
 }
 

@@ -6,6 +6,8 @@ const callerFor = (models: string[] | null): Caller => ({
   models,
   rateLimitSubmit: null,
   rateLimitOther: null,
+  maxPriority: 'high',
+  maxWaiting: null,
 });
 
 test.each([

@@ -6,6 +6,10 @@ export const scopes = ['submit', 'read', 'cancel'] as const;
 /** What a key allows: sending requests; status, stream and response; cancelling. */
 export type Scope = (typeof scopes)[number];
 
+/** From the most urgent on. */
+export const priorities = ['high', 'normal', 'low'] as const;
+export type Priority = (typeof priorities)[number];
+
 /** Who calls: the holder of a valid key. It carries nothing that is secret. */
 export interface Caller {
   readonly keyId: string;
@@ -15,6 +19,10 @@ export interface Caller {
   /** The key's own limits; null: the service's. */
   readonly rateLimitSubmit: RateLimits | null;
   readonly rateLimitOther: RateLimits | null;
+  /** Of what it submits. */
+  readonly maxPriority: Priority;
+  /** Of its requests, how many may wait; null: any number. */
+  readonly maxWaiting: number | null;
 }
 
 /** Throws `forbidden` unless the caller's key is for this model, whether or not such a model exists. */

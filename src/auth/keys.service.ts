@@ -4,7 +4,7 @@ import { IsNull, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { ApiKey } from './api-key.entity.js';
-import { type Scope, scopes } from './caller.js';
+import { type Priority, type Scope, scopes } from './caller.js';
 import { KeySecret } from './key-secret.js';
 
 export interface NewKey {
@@ -16,6 +16,10 @@ export interface NewKey {
   /** As in RATE_LIMIT_SUBMIT; the service's own limits if left out. */
   rateLimitSubmit?: string;
   rateLimitOther?: string;
+  /** `high` if left out. */
+  maxPriority?: Priority;
+  /** Any number if left out. */
+  maxWaiting?: number;
   expires?: { inMs: number } | { at: Date };
 }
 
@@ -71,6 +75,8 @@ export class KeysService {
       models: key.models === undefined ? null : [...new Set(key.models)],
       rateLimitSubmit: key.rateLimitSubmit ?? null,
       rateLimitOther: key.rateLimitOther ?? null,
+      maxPriority: key.maxPriority ?? null,
+      maxWaiting: key.maxWaiting ?? null,
       expiresAt: expiry(key.expires),
     };
     await this.rows.createQueryBuilder().insert().values(row).orIgnore().execute();

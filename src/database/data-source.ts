@@ -4,6 +4,7 @@ import { Queue1790000000011 } from '../../migrations/0001-queue.js';
 import { KeysAndNodes1790000000012 } from '../../migrations/0002-keys-and-nodes.js';
 import { Limits1790000000013 } from '../../migrations/0003-limits.js';
 import { Views1790000000014 } from '../../migrations/0004-views.js';
+import { Options1790000000015 } from '../../migrations/0005-options.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -12,6 +13,7 @@ export const migrations = [
   KeysAndNodes1790000000012,
   Limits1790000000013,
   Views1790000000014,
+  Options1790000000015,
 ];
 
 export interface DataSourceSettings {

@@ -31,6 +31,7 @@ export const problemCodes = {
   },
   invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'no' },
   cancelled: { status: 499, title: 'The request was cancelled', retry: 'no' },
+  queue_full: { status: 429, title: 'As much waits as may', retry: 'after a wait' },
   internal_error: { status: 500, title: 'Something went wrong on our side', retry: 'after a wait' },
   model_error: { status: 502, title: 'The model failed', retry: 'no' },
   model_unavailable: { status: 502, title: 'The model could not be reached', retry: 'as a new request' },
@@ -66,6 +67,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   idempotency_key_reused: 'Use a new Idempotency-Key for another body or model.',
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or no Idempotency-Key.',
   cancelled: 'Submit it anew if it is wanted after all.',
+  queue_full: 'Wait for Retry-After, then send it again, or cancel what is not wanted any more.',
   internal_error: 'Try again a few times; if it stays, give the operator the X-Request-Id of the answer.',
   model_error:
     'Read the detail: the input may be what the model cannot take. Submit anew once that is mended.',

@@ -12,6 +12,8 @@ export interface Model {
   /** A request may wait this long from its submission on; null: for ever. */
   readonly expiresMs: number | null;
   readonly attempts: number;
+  /** Of its requests, how many may wait; null: any number. */
+  readonly maxWaiting: number | null;
   /** A completed request is kept this long; null: the service's default. */
   readonly retentionMs: number | null;
   /** Its input and output are kept this long; null: as long as the request. */

@@ -19,6 +19,7 @@ class ModelOptions {
   @Duration('7d') timeout = 600_000;
   @Duration('365d') expires: number | null = null;
   @WholeNumber(1, 100) attempts = 3;
+  @WholeNumber(1, 1_000_000_000) max_waiting: number | null = null;
   @Duration('3650d') retention: number | null = null;
   @Duration('3650d') retention_payload: number | null = null;
 }
@@ -91,7 +92,12 @@ class ModelsReader {
     if (map === undefined) return undefined;
     const options = map.read(ModelOptions, { besides: ['runner', 'input_schema'] });
     const { id = '', timeout: timeoutMs, expires: expiresMs, ...rest } = options;
-    const { retention: retentionMs, retention_payload: retentionPayloadMs, ...others } = rest;
+    const {
+      retention: retentionMs,
+      retention_payload: retentionPayloadMs,
+      max_waiting: maxWaiting,
+      ...others
+    } = rest;
     const runnerNode = map.node('runner');
     if (runnerNode === null) this.source.fault(node, '"runner" is missing');
     const runner = runnerNode === null ? undefined : this.readRunner(runnerNode);
@@ -100,7 +106,17 @@ class ModelsReader {
     }
     const schema = this.readInputSchema(map);
     if (runner === undefined) return undefined;
-    return { id, ...others, runner, timeoutMs, expiresMs, retentionMs, retentionPayloadMs, ...schema };
+    return {
+      id,
+      ...others,
+      maxWaiting,
+      runner,
+      timeoutMs,
+      expiresMs,
+      retentionMs,
+      retentionPayloadMs,
+      ...schema,
+    };
   }
 
   /** By its kind, whose options may refer to the environment in each text. */

@@ -7,6 +7,8 @@ import type { EntryChange } from './waiting/waiting-index.js';
 export interface QueueChanges {
   added?: EntryChange[];
   removed?: EntryChange[];
+  /** Of this node: a request waits for its time. */
+  scheduled?: true;
   /** Models that may have something to claim now. */
   work?: string[];
   /** Requests whose state or log changed. */

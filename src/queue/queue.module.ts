@@ -18,6 +18,7 @@ import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
 import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
+import { Backlog } from './submit/backlog.js';
 import { Submissions } from './submit/submissions.js';
 
 @Module({
@@ -39,7 +40,8 @@ import { Submissions } from './submit/submissions.js';
     RunStore,
     Slots,
     Submissions,
+    Backlog,
   ],
-  exports: [QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry, Submissions],
+  exports: [QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry, Submissions, Backlog],
 })
 export class QueueModule {}

@@ -11,7 +11,7 @@ import { readStatus } from './queries/read-status.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
-import type { StatusRow } from './status-row.js';
+import type { Snapshot, StatusRow } from './status-row.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
@@ -38,9 +38,13 @@ export class QueueService {
     return this.statuses.add(requestId);
   }
 
-  /** How many requests of its model will be started before it; exact, and 0 at the front. */
-  position(row: StatusRow): number {
-    return this.index.position(row);
+  /** Its position is how many requests of its model will be started before it; exact, and 0 at the front. */
+  snapshot(row: StatusRow): Snapshot {
+    if (row.state !== 'IN_QUEUE') return { row, position: 0, reason: undefined };
+    // It joins the queue behind all that wait then.
+    if (row.attempt === 0 && row.notBeforeMs !== null && row.notBeforeMs > this.clock.now())
+      return { row, position: this.index.depth(row.modelId), reason: 'scheduled' };
+    return { row, position: this.index.position(row), reason: row.isDelayed ? 'retrying' : 'busy' };
   }
 
   /** Log entries after one event and up to another. */

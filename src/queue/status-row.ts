@@ -10,12 +10,37 @@ export interface StatusRow {
   outcome: Outcome | null;
   priority: number;
   seq: number;
+  /** How often it was started. */
   attempt: number;
+  failedAttempts: number;
+  lostAttempts: number;
   error: RequestError | null;
   /** Milliseconds from the submission to the last start, or to the end if it never ran. */
   queueMs: number | null;
   inferenceMs: number | null;
+  createdAtMs: number;
+  startedAtMs: number | null;
   completedAtMs: number | null;
+  /** When it joins its queue, or did. */
+  notBeforeMs: number | null;
+  /** Whether it waits for its next attempt. */
+  isDelayed: boolean;
+  tags: readonly string[] | null;
+  retryOf: string | null;
+  retriedAs: string | null;
+  erasedAtMs: number | null;
   /** Id of its newest event; 0: none yet. */
   lastEventId: number;
+}
+
+/** What a request waits for. */
+export type WaitReason = 'busy' | 'unavailable' | 'paused' | 'scheduled' | 'retrying';
+
+/** A request's row and its place, as of one moment. */
+export interface Snapshot {
+  row: StatusRow;
+  /** 0 unless it waits. */
+  position: number;
+  /** Only while it waits. */
+  reason: WaitReason | undefined;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { parse } from 'node:querystring';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AccessLog } from '../http/access-log.js';
@@ -15,7 +16,7 @@ import { modelIdOfPath } from './model-path.js';
 import { RequestHandlers } from './request-handlers.js';
 
 type FastCall =
-  | { kind: 'submit'; modelId: string }
+  | { kind: 'submit'; modelId: string; query: object }
   | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
 
 /** As their routes have it in `@Limited`. */
@@ -24,6 +25,7 @@ const accessTo = {
   status: { scope: 'read', needsKey: false },
 } as const;
 
+const none = Object.freeze({});
 const submission = /^\/v1\/queue\/((?!requests(?:[/?]|$))[\w.~/%-]+?)\/?(?:\?|$)/;
 const status = /^\/v1\/queue\/requests\/([0-9a-f-]{36})\/status(?:\?logs=(\w+))?$/;
 
@@ -69,7 +71,9 @@ export class FastPath {
       }
       const body = await this.bodies.read(request, response);
       // The gate lets nobody submit without a key.
-      exchange.answer(await this.handlers.submit(caller!, call.modelId, body, request.headers, base));
+      exchange.answer(
+        await this.handlers.submit(caller!, call.modelId, body, request.headers, call.query, base),
+      );
     } catch (error) {
       exchange.fail(error);
     }
@@ -82,11 +86,17 @@ function fastCallOf({ method, url, headers }: IncomingMessage): FastCall | undef
   if (method === 'POST') {
     const written = submission.exec(url!)?.[1];
     const modelId = written?.includes('%') === true ? modelIdOfPath(url!) : written;
-    return modelId === undefined ? undefined : { kind: 'submit', modelId };
+    return modelId === undefined ? undefined : { kind: 'submit', modelId, query: queryOf(url!) };
   }
   if (method !== 'GET') return undefined;
   const [, requestId, logs] = status.exec(url!) ?? [];
   return requestId === undefined ? undefined : { kind: 'status', requestId, query: { logs } };
+}
+
+/** As Express makes it: a text, or several where a name is repeated. */
+function queryOf(url: string): object {
+  const mark = url.indexOf('?');
+  return mark === -1 ? none : parse(url.slice(mark + 1));
 }
 
 /** A call that is answered without Express: with the fields and the line in the log that every answer has. */

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { assertMayUse, type Caller, mayUse } from '../auth/caller.js';
+import type { Caller } from '../auth/caller.js';
+import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
-import { hint } from '../models/closest.js';
-import type { Model } from '../models/model.js';
-import { isModelId } from '../models/model.js';
-import { ModelsService } from '../models/models.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -17,8 +14,10 @@ import { isRequestId } from '../queue/submit/request-id.js';
 import { Submissions } from '../queue/submit/submissions.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
+import { submitOptions, writtenOptions } from './dto/submit.query.js';
 import { parseInputBody } from './input-body.js';
-import { toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
+import { NewRequests } from './new-requests.js';
+import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
 /**
  * The rules of the four calls and their answers, whichever door they came by: the fast path or the controller.
@@ -27,10 +26,11 @@ import { toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.
 @Injectable()
 export class RequestHandlers {
   constructor(
-    private readonly models: ModelsService,
+    private readonly newRequests: NewRequests,
     private readonly submissions: Submissions,
     private readonly queue: QueueService,
     private readonly retention: Retention,
+    private readonly clock: Clock,
   ) {}
 
   /** Resolves once the request is committed. `modelId`: undefined if the path names none. */
@@ -39,21 +39,21 @@ export class RequestHandlers {
     modelId: string | undefined,
     body: Buffer,
     headers: object,
+    query: object,
     base: string,
   ): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
-    const model = this.modelOf(caller, modelId);
-    const { text, bytes: input, value } = parseInputBody(body);
-    const errors = model.validate(value);
-    if (errors.length > 0) {
-      throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
-    }
-    const { expiresMs } = model;
-    const request = { modelId: model.id, keyId: caller.keyId, priority: 0, input, expiresMs };
+    const model = this.newRequests.modelOf(caller, modelId);
+    const options = submitOptions(query);
+    const input = parseInputBody(body);
+    const request = await this.newRequests.of(caller, model, input, options, base);
     const { id, replayed } =
       key === undefined
         ? { id: await this.submissions.submit(request), replayed: false }
-        : await this.submissions.submitOnce(request, { key, fingerprint: fingerprintOf(model.id, text) });
+        : await this.submissions.submitOnce(request, {
+            key,
+            fingerprint: fingerprintOf(model.id, input.text, query),
+          });
     const queued = toQueuedRequest(base, id);
     const fields = ['Location', queued.status_url];
     if (replayed) fields.push('Idempotent-Replayed', 'true');
@@ -64,8 +64,11 @@ export class RequestHandlers {
     const { logs } = validated(LogsQuery, query);
     const row = await this.find(caller, requestId);
     const entries = logs ? await this.log(row) : undefined;
-    const position = row.state === 'IN_QUEUE' ? this.queue.position(row) : 0;
-    return { status: 200, body: JSON.stringify(toStatus({ row, position }, base, entries)) };
+    const snapshot = this.queue.snapshot(row);
+    const body = JSON.stringify(toStatus(snapshot, base, entries));
+    if (row.state !== 'IN_QUEUE') return { status: 200, body };
+    const seconds = retryAfterSeconds(snapshot, this.clock.now());
+    return { status: 200, fields: ['Retry-After', String(seconds)], body };
   }
 
   async response(caller: Caller | undefined, requestId: string, query: object): Promise<Reply> {
@@ -112,17 +115,6 @@ export class RequestHandlers {
     return row;
   }
 
-  private modelOf(caller: Caller, modelId: string | undefined): Model {
-    if (modelId !== undefined) assertMayUse(caller, modelId);
-    const asked = modelId ?? '';
-    const model = this.models.get(asked);
-    if (model !== undefined) return model;
-    // Suggests only what the caller may use: a key is told of no other models.
-    const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
-    const name = isModelId(asked) ? `model "${asked}"` : 'such model';
-    throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
-  }
-
   private log({ id, state, lastEventId }: StatusRow): Promise<LogEntry[]> {
     return state === 'IN_QUEUE' ? Promise.resolve([]) : this.queue.log(id, 0, lastEventId);
   }
@@ -143,9 +135,10 @@ export class RequestHandlers {
   }
 }
 
-/** Two submissions are the same request when model and body are. */
-function fingerprintOf(modelId: string, body: string): Buffer {
-  return createHash('sha256').update(modelId).update('\n').update(body).digest();
+/** Two submissions are the same request when model, body and options are, as they were written. */
+function fingerprintOf(modelId: string, body: string, query: object): Buffer {
+  const hash = createHash('sha256').update(modelId).update('\n').update(body);
+  return hash.update(writtenOptions(query)).digest();
 }
 
 function gone(): DomainError {

@@ -9,6 +9,7 @@ import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
+import { SubmitQuery } from './dto/submit.query.js';
 import { modelIdOfPath } from './model-path.js';
 import { ApiCancel, ApiFetchResponse, ApiStatus, ApiSubmit } from './openapi/operations.js';
 import { RequestHandlers } from './request-handlers.js';
@@ -65,6 +66,7 @@ export class RequestsController {
   @Limited('submit', { needsKey: true })
   async submit(
     @Headers() headers: SubmitHeaders,
+    @Query() query: SubmitQuery,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
@@ -72,6 +74,6 @@ export class RequestsController {
     const body = await this.bodies.read(request, response);
     const modelId = modelIdOfPath(request.originalUrl);
     const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.submit(caller, modelId, body, headers, base));
+    sendReply(response, await this.handlers.submit(caller, modelId, body, headers, query, base));
   }
 }

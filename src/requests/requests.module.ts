@@ -3,13 +3,14 @@ import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { FastPath } from './fast-path.js';
+import { NewRequests } from './new-requests.js';
 import { RequestHandlers } from './request-handlers.js';
 import { RequestsController } from './requests.controller.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
-  providers: [FastPath, RequestHandlers],
+  providers: [FastPath, NewRequests, RequestHandlers],
   exports: [RequestHandlers],
 })
 export class RequestsModule {}

@@ -1,13 +1,6 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
-import type { StatusRow } from '../queue/status-row.js';
+import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import type * as dto from './dto/answers.dto.js';
-
-/** A request's row and its position, as of one moment. */
-export interface Snapshot {
-  row: StatusRow;
-  /** 0 unless it waits. */
-  position: number;
-}
 
 type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
 type Metrics = Partial<dto.FinalMetricsDto>;
@@ -15,7 +8,7 @@ type Metrics = Partial<dto.FinalMetricsDto>;
 type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metrics'>> & { metrics: Metrics };
 
 /** The one place where a status object gets its shape. No `logs`: the caller did not ask for them. */
-export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEntry[]): Status {
+export function toStatus({ row, position, reason }: Snapshot, base: string, logs?: LogEntry[]): Status {
   const status: Status = { status: row.state, ...toQueuedRequest(base, row.id), metrics: toMetrics(row) };
   if (row.state === 'IN_QUEUE') status.queue_position = position;
   if (logs !== undefined) status.logs = logs.map(toLogEntry);
@@ -23,6 +16,16 @@ export function toStatus({ row, position }: Snapshot, base: string, logs?: LogEn
     status.success = row.outcome === 'succeeded';
     status.error = row.error && toError(row.error);
   }
+  status.model_id = row.modelId;
+  status.created_at = toTime(row.createdAtMs);
+  status.started_at = toTime(row.startedAtMs);
+  status.completed_at = toTime(row.completedAtMs);
+  status.attempt = attemptOf(row);
+  status.tags = row.tags ?? [];
+  if (reason !== undefined) status.reason = reason;
+  if (row.notBeforeMs !== null) status.scheduled_at = toTime(row.notBeforeMs);
+  if (row.retryOf !== null) status.retry_of = row.retryOf;
+  if (row.retriedAs !== null) status.retried_as = row.retriedAs;
   return status;
 }
 
@@ -34,6 +37,25 @@ export function toQueuedRequest(base: string, request_id: string): QueuedRequest
     status_url: `${response_url}/status`,
     cancel_url: `${response_url}/cancel`,
   };
+}
+
+function toTime(ms: number): string;
+function toTime(ms: number | null): string | null;
+function toTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+/** Of the attempts that count, the one that goes on, comes next, or was the last; 0: it ended without one. */
+function attemptOf({ state, outcome, attempt, failedAttempts, lostAttempts }: StatusRow): number {
+  const ended = failedAttempts + lostAttempts;
+  if (state !== 'COMPLETED') return ended + 1;
+  return outcome === 'failed' ? ended : Math.min(attempt, ended + 1);
+}
+
+/** Whole seconds after which it makes sense to ask again: a request far from the front does not change soon. */
+export function retryAfterSeconds({ row, position, reason }: Snapshot, nowMs: number): number {
+  if (reason === 'scheduled') return Math.max(1, Math.ceil((row.notBeforeMs! - nowMs) / 1_000));
+  return Math.min(30, 1 + Math.floor(position / 100));
 }
 
 /** Seconds with milliseconds. */

@@ -1,7 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
-import type { Snapshot } from '../requests/status-view.js';
+import type { Snapshot } from '../queue/status-row.js';
 
 interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;
@@ -84,6 +84,7 @@ class StatusMessages implements Observer<Snapshot> {
 }
 
 /** Whether a status object would read the same, save for its logs. A state is left before it comes again. */
-function looksLike({ row, position }: Snapshot, other: Snapshot | undefined): boolean {
-  return row.state === other?.row.state && row.attempt === other.row.attempt && position === other.position;
+function looksLike({ row, position, reason }: Snapshot, other: Snapshot | undefined): boolean {
+  const isSameState = row.state === other?.row.state && row.attempt === other.row.attempt;
+  return isSameState && position === other.position && reason === other.reason;
 }

@@ -12,7 +12,10 @@ it('sends 5,000 positions a second at most, and each in its turn', async () => {
   let position = 1;
   const row = (id: number): StatusRow =>
     ({ id: String(id), state: 'IN_QUEUE', attempt: 0, lastEventId: 1 }) as StatusRow;
-  const queue = { position: () => position, status: (id: string) => Promise.resolve(row(Number(id))) };
+  const queue = {
+    snapshot: (of: StatusRow) => ({ row: of, position, reason: 'busy' }),
+    status: (id: string) => Promise.resolve(row(Number(id))),
+  };
   const sources = new StatusSources(queue as unknown as QueueService);
   const received = new Map<string, number>();
   let sent = 0;

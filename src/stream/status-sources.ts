@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
-import type { StatusRow } from '../queue/status-row.js';
+import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { type QueueChanges, queueChanges } from '../queue/queue-events.js';
 import { QueueService } from '../queue/queue.service.js';
-import type { Snapshot } from '../requests/status-view.js';
 
 class Source {
   readonly subject = new Subject<Snapshot>();
@@ -78,7 +77,7 @@ export class StatusSources {
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
       return known;
     }
-    const source = new Source(this.snapshot(row));
+    const source = new Source(this.queue.snapshot(row));
     this.sources.set(row.id, source);
     this.ticker ??= setInterval(() => this.tick(), stepMs);
     // The row was read before the source was registered: what changed in between is read now.
@@ -106,7 +105,7 @@ export class StatusSources {
         source.stale = false;
         const row = await this.queue.status(id);
         if (row === undefined) source.subject.complete();
-        else if (row.lastEventId !== source.latest.row.lastEventId) this.emit(source, row);
+        else if (hasChanged(source.latest.row, row)) this.emit(source, row);
       }
     } catch {
       source.stale = true; // the database is away: the next tick tries again
@@ -116,15 +115,11 @@ export class StatusSources {
   }
 
   private emit(source: Source, row: StatusRow): void {
-    for (const step of stepsBetween(source.latest.row, row)) source.subject.next({ row: step, position: 0 });
-    source.latest = this.snapshot(row);
+    for (const step of stepsBetween(source.latest.row, row)) source.subject.next(passed(step));
+    source.latest = this.queue.snapshot(row);
     source.sentAt = performance.now();
     source.subject.next(source.latest);
     if (row.state === 'COMPLETED') source.subject.complete();
-  }
-
-  private snapshot(row: StatusRow): Snapshot {
-    return { row, position: row.state === 'IN_QUEUE' ? this.queue.position(row) : 0 };
   }
 
   /** Looks at the next share of the sources, so that a round takes its time and meets each once. */
@@ -153,13 +148,24 @@ export class StatusSources {
   /** Whether it sent a position. */
   private look(id: string, source: Source): boolean {
     if (source.stale || this.refreshes) void this.refresh(id, source);
-    const { row, position } = source.latest;
-    if (row.state !== 'IN_QUEUE' || this.queue.position(row) === position) return false;
+    const { row, position, reason } = source.latest;
+    if (row.state !== 'IN_QUEUE') return false;
+    const now = this.queue.snapshot(row);
+    if (now.position === position && now.reason === reason) return false;
     // When others are removed, its turn in the round comes earlier.
     if (performance.now() - source.sentAt < roundMs - stepMs) return false;
     this.emit(source, row);
     return true;
   }
+}
+
+/** A scheduled request that joined its queue has a new place, and no event. */
+const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
+  to.lastEventId !== from.lastEventId || to.seq !== from.seq || to.isDelayed !== from.isDelayed;
+
+/** A state that was left since. */
+function passed(row: StatusRow): Snapshot {
+  return { row, position: 0, reason: row.state === 'IN_QUEUE' ? 'retrying' : undefined };
 }
 
 /**

@@ -55,7 +55,7 @@ async function cancelWaiting(): Promise<void> {
 async function expireWaiting(): Promise<void> {
   await submitSome(database, 1);
   await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
-  await expire(database, 'test/model', requestErrors.expired(0));
+  await expire(database, requestErrors.expired(0));
 }
 
 async function rescueLost(lostLimit: number): Promise<void> {

@@ -73,7 +73,7 @@ async function liveALife(): Promise<void> {
   scheduler.start();
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
-  await expire(database, 'test/model', { code: 'expired', status: 504, message: '', timestamp: '' });
+  await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
 }
 
 /** The plan that the service itself would get: on its own connections, with the plan kept for all values. */

@@ -187,7 +187,7 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
   test('the request does not expire', async () => {
     await strayEntry();
     await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
-    expect(await expire(there, 'test/model', requestErrors.expired(0))).toEqual([]);
+    expect(await expire(there, requestErrors.expired(0))).toEqual([]);
   });
 });
 

@@ -229,7 +229,7 @@ const cancelOne = (pick: number): Command =>
 
 const expireAll = (): Command =>
   step('expire', always, async (model) => {
-    const expired = await expire(database, modelId, requestErrors.expired(0));
+    const expired = await expire(database, requestErrors.expired(0));
     expect(ids(expired)).toEqual(ids(model.expire()));
   });
 

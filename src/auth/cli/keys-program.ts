@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseDuration, parseRateLimits } from '../../config/parsers.js';
 import type { ApiKey } from '../api-key.entity.js';
-import { isModelPattern, type Scope, scopes } from '../caller.js';
+import { isModelPattern, priorities, type Priority, type Scope, scopes } from '../caller.js';
 import type { KeysService, NewKey } from '../keys.service.js';
 
 interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
@@ -48,6 +48,12 @@ Examples:
       rateLimitValue,
     )
     .option('--rate-limit-other <limits>', 'the same for status, stream, response and cancel', rateLimitValue)
+    .option(
+      '--max-priority <priority>',
+      'high, normal or low, of what it submits (default: high)',
+      priorityValue,
+    )
+    .option('--max-waiting <count>', 'of its requests at once (default: any number)', countValue)
     .option('-e, --expires <when>', 'after a time such as 12h or 90d, or on an ISO date', expiryValue)
     .action(({ name, ...options }: CreateOptions, command: Command) => {
       if (name === undefined) command.error('error: the key needs a name: --name <name>');
@@ -145,6 +151,17 @@ function rateLimitValue(text: string): string {
   return text.trim().toLowerCase();
 }
 
+function priorityValue(text: string): Priority {
+  const priority = priorities.find((known) => known === text.toLowerCase());
+  if (priority === undefined) throw new InvalidArgumentError(`Expected one of ${priorities.join(', ')}.`);
+  return priority;
+}
+
+function countValue(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  return Number(text);
+}
+
 function expiryValue(text: string): NonNullable<NewKey['expires']> {
   if (!/^\d{4}-\d\d-\d\d/.test(text)) {
     const inMs = explain(() => parseDuration(text));
@@ -177,6 +194,8 @@ function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
     models,
     rate_limit_submit: rateLimitSubmit,
     rate_limit_other: rateLimitOther,
+    max_priority: key.maxPriority,
+    max_waiting: key.maxWaiting,
     created_at: key.createdAt,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,

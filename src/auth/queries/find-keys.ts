@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import type { Scope } from '../caller.js';
+import type { Priority, Scope } from '../caller.js';
 
 export interface FoundKey {
   /** SHA-256 in hex. */
@@ -9,6 +9,8 @@ export interface FoundKey {
   models: string[] | null;
   rateLimitSubmit: string | null;
   rateLimitOther: string | null;
+  maxPriority: Priority | null;
+  maxWaiting: number | null;
   /** Until it expires; null: never. */
   livesMs: number | null;
   /** For a minute, as far as that is written. */
@@ -29,6 +31,7 @@ const statement = {
   text: `
     SELECT encode(hash, 'hex') AS hash, id, scopes, models,
            rate_limit_submit AS "rateLimitSubmit", rate_limit_other AS "rateLimitOther",
+           max_priority AS "maxPriority", max_waiting AS "maxWaiting",
            (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
            last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "wasUnused"
     FROM api_key

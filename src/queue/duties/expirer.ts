@@ -1,21 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
-import { ModelsService } from '../../models/models.service.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { expire } from '../queries/expire.js';
 import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Completes requests that waited longer than their model lets them. */
+/** Completes requests that waited longer than they may. */
 @Injectable()
 export class Expirer extends Duty {
   protected readonly intervalMs = 1_000;
 
   constructor(
     private readonly database: Database,
-    private readonly models: ModelsService,
     private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
@@ -24,16 +22,14 @@ export class Expirer extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    for (const model of this.models.all()) {
-      if (model.expiresMs === null || this.index.depth(model.id) === 0) continue;
-      for (;;) {
-        const expired = await expire(this.database, model.id, requestErrors.expired(this.clock.now()));
-        if (expired.length === 0) break;
-        this.events.publish({ removed: expired, changed: expired.map(({ id }) => id) });
-        this.events.emit('request.completed', () =>
-          expired.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'expired', attempt })),
-        );
-      }
+    if (this.index.isEmpty) return;
+    for (;;) {
+      const expired = await expire(this.database, requestErrors.expired(this.clock.now()));
+      if (expired.length === 0) return;
+      this.events.publish({ removed: expired, changed: expired.map(({ id }) => id) });
+      this.events.emit('request.completed', () =>
+        expired.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'expired', attempt })),
+      );
     }
   }
 }

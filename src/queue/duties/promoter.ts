@@ -4,7 +4,7 @@ import { nextReadyInMs, promote } from '../queries/promote.js';
 import { QueueEvents } from '../queue-events.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Lets requests whose backoff is over back into their queue. */
+/** Lets requests whose backoff is over, or whose scheduled time has come, into their queue. */
 @Injectable()
 export class Promoter extends Duty {
   protected readonly intervalMs = 10_000;
@@ -15,8 +15,8 @@ export class Promoter extends Duty {
     private readonly events: QueueEvents,
   ) {
     super();
-    events.subscribe(({ added }) => {
-      if (added?.some(({ attempt }) => attempt > 0) === true) this.scheduleWithin(50);
+    events.subscribe(({ added, scheduled }) => {
+      if (scheduled === true || added?.some(({ attempt }) => attempt > 0) === true) this.scheduleWithin(50);
     });
   }
 
@@ -25,8 +25,13 @@ export class Promoter extends Duty {
     this.untilNextMs = await nextReadyInMs(this.database);
     if (this.untilNextMs === null || this.untilNextMs > 0) return;
     const promoted = await promote(this.database);
-    if (promoted.length > 0)
-      this.events.publish({ work: [...new Set(promoted.map(({ modelId }) => modelId))] });
+    if (promoted.length > 0) {
+      this.events.publish({
+        added: promoted.filter(({ isScheduled }) => isScheduled),
+        changed: promoted.map(({ id }) => id),
+        work: [...new Set(promoted.map(({ modelId }) => modelId))],
+      });
+    }
     this.untilNextMs = await nextReadyInMs(this.database);
   }
 

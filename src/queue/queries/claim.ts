@@ -23,6 +23,8 @@ export interface Claimed {
   attempt: number;
   failedAttempts: number;
   lostAttempts: number;
+  /** null: the model's. */
+  timeoutMs: number | null;
   input: string;
 }
 
@@ -53,18 +55,18 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
-            request.lost_attempts, request.input, request.started_at
+            request.lost_attempts, request.timeout_ms, request.input, request.started_at
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
   SELECT id, $8::uuid, $1::text, $3::uuid, attempt, started_at,
-         started_at + $4::float8 * interval '1 millisecond'
+         started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond'
   FROM started
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'started', attempt FROM started
 )
 SELECT id, priority, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
-       input::text AS input
+       timeout_ms AS "timeoutMs", input::text AS input
 FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {

@@ -1,9 +1,18 @@
 import { type Queries, statement } from '../../database/statement.js';
 import type { StatusRow } from '../status-row.js';
 
-const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt, error,
+const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
+
+const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt,
+       failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,
+       retry_of AS "retryOf", retried_as AS "retriedAs",
        (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",
-       inference_ms AS "inferenceMs", extract(epoch FROM completed_at)::float8 * 1000 AS "completedAtMs",
+       inference_ms AS "inferenceMs", ${ms('created_at')} AS "createdAtMs", ${ms('started_at')} AS "startedAtMs",
+       ${ms('completed_at')} AS "completedAtMs", ${ms('not_before')} AS "notBeforeMs", ${ms('erased_at')} AS "erasedAtMs",
+       CASE WHEN state = 'IN_QUEUE' AND failed_attempts > 0 THEN EXISTS (
+         SELECT FROM delayed_entry AS entry
+         WHERE (entry.model_id, entry.priority, entry.seq) = (request.model_id, request.priority, request.seq)
+       ) ELSE false END AS "isDelayed",
        coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
          AS "lastEventId"`;
 

@@ -34,15 +34,15 @@ const requeueStatement = statement('requeue')`WITH released AS (
       inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at,
-            released.node_id, released.started_at, released.ended_at
+  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.seq, request.attempt,
+            request.expires_at, released.node_id, released.started_at, released.ended_at
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, attempt, expires_at FROM returned
+  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at)
+  SELECT model_id, priority, seq, id, api_key_id, attempt, expires_at FROM returned
   WHERE $4::float8 <= 0
 ), delayed AS (
-  INSERT INTO delayed_entry (model_id, priority, seq, request_id, attempt, expires_at, ready_at)
-  SELECT model_id, priority, seq, id, attempt, expires_at,
+  INSERT INTO delayed_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at, ready_at)
+  SELECT model_id, priority, seq, id, api_key_id, attempt, expires_at,
          clock_timestamp() + $4::float8 * interval '1 millisecond'
   FROM returned
   WHERE $4::float8 > 0

@@ -71,10 +71,11 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.priority, request.seq, request.attempt, request.expires_at
+  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.seq, request.attempt,
+            request.expires_at
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, attempt, expires_at FROM requeued
+  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at)
+  SELECT model_id, priority, seq, id, api_key_id, attempt, expires_at FROM requeued
 ), rescued AS (
   SELECT id, model_id, priority, seq, attempt, outcome FROM completed
   UNION ALL

@@ -7,48 +7,95 @@ export interface Submission {
   priority: number;
   /** JSON in UTF-8, checked to be one value. */
   input: Buffer;
+  /** From `notBefore` on, where that is given. */
   expiresMs: number | null;
+  /** What URLs about it begin with; null: PUBLIC_BASE_URL. */
+  baseUrl?: string | null;
+  options?: SubmissionOptions | undefined;
+}
+
+/** What few submissions have. Each is a column of `request`. */
+export interface SubmissionOptions {
+  timeoutMs?: number | undefined;
+  /** ISO 8601; still to come. */
+  notBefore?: string | undefined;
+  /** `key:value`, of letters, digits, dots, underscores and hyphens. */
+  tags?: readonly string[] | undefined;
+  webhookUrl?: string | undefined;
+  retryOf?: string | undefined;
 }
 
 /**
  * The one list of what a submission writes: column, type of the parameter, and the column's value if it is another.
  * A new field is a line here and a line in `Submission`.
  */
-const columns: Readonly<Record<keyof Submission, [name: string, type: string, value?: string]>> = {
+const columns: Readonly<
+  Record<Exclude<keyof Submission, 'options'>, [name: string, type: string, value?: string]>
+> = {
   id: ['id', 'uuid'],
   modelId: ['model_id', 'text'],
   keyId: ['api_key_id', 'uuid'],
   priority: ['priority', 'smallint'],
   expiresMs: ['expires_at', 'float8', `now() + ? * interval '1 millisecond'`],
+  baseUrl: ['base_url', 'text'],
   // The last one, because it is in the statement for many.
   input: ['input', 'json'],
 };
 
-const fields = Object.keys(columns) as (keyof Submission)[];
+/** They come as one parameter, which most often is null. */
+const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, value: string]>> = {
+  timeoutMs: ['timeout_ms', `(? ->> 'timeoutMs')::integer`],
+  notBefore: ['not_before', `(? ->> 'notBefore')::timestamptz`],
+  tags: ['tags', `(? ->> 'tags')::text[]`],
+  webhookUrl: ['webhook_url', `? ->> 'webhookUrl'`],
+  retryOf: ['retry_of', `(? ->> 'retryOf')::uuid`],
+};
+
+type Field = keyof Submission;
+const columnFields = Object.keys(columns) as (keyof typeof columns)[];
+const fields: readonly Field[] = ['options', ...columnFields];
 /** All but the input have an array of their own: as elements of one JSON array inputs need no escape. */
 const arrayFields = fields.filter((field) => field !== 'input');
 
-const typesOf = (array: string): Record<keyof Submission, string> =>
+const nameOf = (field: Field): string => (field === 'options' ? field : columns[field][0]);
+const typeOf = (field: Field): string => (field === 'options' ? 'json' : columns[field][1]);
+const typesOf = (array: string): Record<Field, string> =>
   Object.fromEntries(
-    fields.map((field) => [field, columns[field][1] + (field === 'input' ? '' : array)]),
-  ) as Record<keyof Submission, string>;
+    fields.map((field) => [field, typeOf(field) + (field === 'input' ? '' : array)]),
+  ) as Record<Field, string>;
 
 /** Types of the parameters of a statement that writes one; its own follow them. */
 export const submissionTypes = typesOf('');
 const { placeholders: one } = parameters(submissionTypes);
+
+/** The values of such a statement's parameters, by their names. */
+export const valuesOf = (submission: Submission): Record<Field, unknown> => ({
+  baseUrl: null,
+  ...submission,
+  options: optionsText(submission),
+});
+
+function optionsText({ options }: Submission): string | null {
+  if (options === undefined) return null;
+  return JSON.stringify({ ...options, tags: options.tags && `{${options.tags.join()}}` });
+}
 const { placeholders: many } = parameters(typesOf('[]'));
 
 /** Inserts rows into `request`; `more` are columns of one statement alone. */
 function insertRequest(
-  valueOf: (field: keyof Submission) => string,
+  valueOf: (field: Field) => string,
   from: string,
   more: Readonly<Record<string, string>> = {},
 ): string {
-  const values = fields.map((field) => {
+  const values = columnFields.map((field) => {
     const [name, , value = '?'] = columns[field];
     return [name, value.replace('?', () => valueOf(field))];
   });
-  const all = [...values, ['seq', `nextval('request_seq')`], ...Object.entries(more)];
+  const options = Object.values(optionColumns).map(([name, value]) => [
+    name,
+    value.replace('?', () => valueOf('options')),
+  ]);
+  const all = [...values, ...options, ['seq', `nextval('request_seq')`], ...Object.entries(more)];
   return `INSERT INTO request (${all.map(([name]) => name).join(', ')})
   SELECT ${all.map(([, value]) => value).join(', ')}
   ${from}`;
@@ -60,19 +107,26 @@ export const insertOne = (from?: string, more?: Readonly<Record<string, string>>
 
 /** As many as the arrays hold. */
 export const insertMany = insertRequest(
-  (field) => `incoming.${columns[field][0]}`,
+  (field) => `incoming.${nameOf(field)}`,
   `FROM ROWS FROM (
     unnest(${arrayFields.map((field) => many[field]).join(', ')}),
     json_array_elements(${many.input})
-  ) AS incoming (${fields.map((field) => columns[field][0]).join(', ')})`,
+  ) AS incoming (${fields.map(nameOf).join(', ')})`,
 );
 
 /** `inputs`: those of the items as one JSON array. */
 export function bindMany(items: readonly Submission[], inputs: Buffer): unknown[] {
-  return [...arrayFields.map((field) => arrayText(items.map((item) => item[field]))), inputs];
+  const valueOf = (item: Submission, field: Exclude<Field, 'input'>): string | number | null =>
+    field === 'options' ? optionsText(item) : (item[field] ?? null);
+  return [
+    ...arrayFields.map((field) =>
+      arrayText(items.map((item) => valueOf(item, field as Exclude<Field, 'input'>))),
+    ),
+    inputs,
+  ];
 }
 
 /** An array parameter as text; pg would build it in several steps for each element. */
-const arrayText = (values: readonly (string | number | Buffer | null)[]): string =>
+const arrayText = (values: readonly (string | number | null)[]): string =>
   `{${values.map((value) => (typeof value === 'string' ? quoted(value) : (value ?? 'NULL'))).join()}}`;
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;

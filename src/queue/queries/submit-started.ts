@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
 import type { StartOptions } from './claim.js';
-import { insertOne, type Submission, submissionTypes } from './submission.js';
+import { insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
 
 /*
  * Purpose: puts a request on disk with its first lease in one commit, not two, if none waits before it.
  * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. What
  *   waits in the queue goes first; the slot is this node's own and was taken before.
- * Index: queue_entry_pkey from the floor on; inserts into request_pkey (today's partition) and lease_pkey.
+ * Index: queue_entry_pkey from the floor on, and what is more urgent; inserts into request_pkey (today's partition) and lease_pkey.
  */
 const { placeholders: $, bind } = parameters({
   ...submissionTypes,
@@ -28,6 +28,7 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
       SELECT FROM queue_entry
       WHERE model_id = ${$.modelId} AND (priority, seq) >= (${$.floorPriority}, ${$.floorSeq})
     )
+    AND NOT EXISTS (SELECT FROM queue_entry WHERE model_id = ${$.modelId} AND priority < ${$.floorPriority})
 ), written AS (
   ${insertOne('chance', { created_at: 'at', started_at: 'at', state: `'IN_PROGRESS'`, attempt: '1' })}
   RETURNING seq
@@ -49,7 +50,15 @@ export async function submitStarted(
 ): Promise<{ seq: number; token: string } | undefined> {
   const token = randomUUID();
   const floorPriority = floor?.priority ?? -32_768;
-  const values = { ...submission, nodeId, timeoutMs, floorPriority, floorSeq: floor?.seq ?? 0, byMs, token };
+  const values = {
+    ...valuesOf(submission),
+    nodeId,
+    timeoutMs,
+    floorPriority,
+    floorSeq: floor?.seq ?? 0,
+    byMs,
+    token,
+  };
   const [row] = await database.query<{ seq: number }>(submitStartedStatement, bind(values));
   return row && { seq: row.seq, token };
 }

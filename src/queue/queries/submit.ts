@@ -1,7 +1,7 @@
 import { parameters, type Queries, type Statement, statement } from '../../database/statement.js';
 import type { Database } from '../../database/database.js';
 import { withJsonArray } from '../submit/json-array.js';
-import { bindMany, insertMany, insertOne, type Submission, submissionTypes } from './submission.js';
+import { bindMany, insertMany, insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
 
 export interface Submitted {
   id: string;
@@ -9,18 +9,22 @@ export interface Submitted {
 }
 
 /*
- * Purpose: puts requests on disk and in the queue, in one statement and one commit.
+ * Purpose: puts requests on disk and in the queue, or beside it until their time, in one statement and one commit.
  * Race: none to lose. Row and queue entry appear together; two submits that overlap draw their seqs and commit in either
  *   order, which is why a claim's floor is only a hint.
- * Index: inserts into request_pkey (today's partition) and queue_entry_pkey.
+ * Index: inserts into request_pkey (today's partition), queue_entry_pkey, and the index by expires_at of those that have one.
  */
 const submitStatement = (name: string, insert: string, before = ''): Statement => statement(name)`
 WITH ${before}written AS (
   ${insert}
-  RETURNING id, model_id, priority, seq, expires_at
+  RETURNING id, model_id, api_key_id, priority, seq, expires_at, not_before
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, expires_at)
-  SELECT model_id, priority, seq, id, expires_at FROM written
+  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, expires_at)
+  SELECT model_id, priority, seq, id, api_key_id, expires_at FROM written WHERE not_before IS NULL
+), scheduled AS (
+  INSERT INTO delayed_entry (model_id, priority, seq, request_id, api_key_id, expires_at, ready_at, is_scheduled)
+  SELECT model_id, priority, seq, id, api_key_id, expires_at, not_before, true FROM written
+  WHERE not_before IS NOT NULL
 )
 SELECT id, seq FROM written`;
 
@@ -29,7 +33,7 @@ const submitMany = submitStatement('submit_many', insertMany);
 const { bind } = parameters(submissionTypes);
 
 export async function submit(database: Queries, items: Submission[]): Promise<Submitted[]> {
-  if (items.length === 1) return database.query<Submitted>(submitOne, bind(items[0]!));
+  if (items.length === 1) return database.query<Submitted>(submitOne, bind(valuesOf(items[0]!)));
   // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
   const rows = await withJsonArray(
     items.map(({ input }) => input),
@@ -75,7 +79,10 @@ WHERE api_key_id = $1::uuid AND key = $2::text`;
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<Submitted | Known> {
   const key = [item.keyId, item.idempotencyKey, item.fingerprint];
   for (;;) {
-    const [written] = await database.query<Submitted>(submitReserved, bindOnce(item));
+    const [written] = await database.query<Submitted>(
+      submitReserved,
+      bindOnce({ ...item, ...valuesOf(item) }),
+    );
     if (written !== undefined) return written;
     const [known] = await database.query<Known>(findKey, key);
     // Gone between the two statements: it was pruned, so the key is free now.

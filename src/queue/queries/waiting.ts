@@ -9,12 +9,13 @@ export type WaitingRequest = EntryChange & { id: string };
  * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes.
  * Index: queue_entry_pkey and delayed_entry_pkey by key set.
  */
-const page = (table: string): Statement => statement(`waiting_${table}`)`
+const page = (table: string, condition = ''): Statement => statement(`waiting_${table}`)`
 SELECT model_id AS "modelId", priority, seq, attempt
 FROM ${table}
-WHERE (model_id, priority, seq) > ($1::text, $2::smallint, $3::bigint)
+WHERE (model_id, priority, seq) > ($1::text, $2::smallint, $3::bigint)${condition}
 ORDER BY model_id, priority, seq LIMIT 20000`;
-const pages = [page('queue_entry'), page('delayed_entry')];
+/** What is scheduled does not wait yet. */
+const pages = [page('queue_entry'), page('delayed_entry', ' AND NOT is_scheduled')];
 
 export async function* waiting(database: Database): AsyncGenerator<EntryChange[]> {
   for (const statement of pages) {
@@ -38,11 +39,29 @@ export async function findModelsWithWork(database: Database, modelIds: string[])
   return rows.map(({ id }) => id);
 }
 
+/*
+ * Purpose: how many requests of a key wait or will, up to a bound.
+ * Race: none; it is a look.
+ * Index: none: a key that has a bound is counted once a second at most, and the reading ends at the bound.
+ */
+const countOfKey = statement('count_waiting_of_key')`SELECT count(*)::integer AS waiting
+FROM (
+  SELECT FROM queue_entry WHERE api_key_id = $1::uuid
+  UNION ALL
+  SELECT FROM delayed_entry WHERE api_key_id = $1::uuid
+  LIMIT $2::integer
+) AS waiting`;
+
+export async function countWaitingOf(database: Database, keyId: string, max: number): Promise<number> {
+  const [row] = await database.query<{ waiting: number }>(countOfKey, [keyId, max]);
+  return row!.waiting;
+}
+
 const countStatement = statement('count_waiting')`SELECT id, sum(waiting)::integer AS waiting
 FROM (
   SELECT model_id AS id, count(*) AS waiting FROM queue_entry GROUP BY model_id
   UNION ALL
-  SELECT model_id, count(*) FROM delayed_entry GROUP BY model_id
+  SELECT model_id, count(*) FROM delayed_entry WHERE NOT is_scheduled GROUP BY model_id
 ) AS counted
 GROUP BY id`;
 

@@ -93,7 +93,9 @@ export class Dispatcher {
     const { model } = dispatcher;
     const { generation } = this.slots;
     this.slots.take(model.id, 1);
+    const { timeoutMs = null } = submission.options ?? {};
     const options = this.startOptions(dispatcher, dispatcher.claimFloor);
+    options.timeoutMs = timeoutMs ?? options.timeoutMs;
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
       this.runs.orphansSuspectedAt = performance.now();
       this.release(dispatcher);
@@ -106,7 +108,7 @@ export class Dispatcher {
     }
     const { id, keyId, priority, input } = submission;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
-    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, input: input.toString() };
+    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, timeoutMs, input: input.toString() };
     this.execute(dispatcher, [{ id, priority, ...started, ...first }], generation);
     return true;
   }

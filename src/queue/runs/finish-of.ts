@@ -11,7 +11,7 @@ export type RunFinish = Finish &
   Pick<AttemptFailure, 'cause'>;
 
 export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
-  const { claimed, model, runMs } = execution;
+  const { claimed, model, timeoutMs, runMs } = execution;
   const { id: requestId, token, attempt } = claimed;
   const common = { requestId, token, output: null, message: null, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
@@ -21,7 +21,7 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): R
     return { ...common, attemptOutcome: 'cancelled', error: requestErrors.cancelled(nowMs) };
   }
   const timedOut = end.kind === 'aborted';
-  const error = timedOut ? requestErrors.timedOut(nowMs, model.timeoutMs) : toError(end.error, nowMs);
+  const error = timedOut ? requestErrors.timedOut(nowMs, timeoutMs) : toError(end.error, nowMs);
   const message = execution.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
   const cause = timedOut ? undefined : causeOf(end.error);
   return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message, cause };

@@ -10,6 +10,7 @@ const claimed = {
   attempt: 2,
   failedAttempts: 0,
   lostAttempts: 0,
+  timeoutMs: null,
   input: '{}',
 };
 const model = { id: 'test/model', timeoutMs: 60_000 } as Model;

@@ -34,6 +34,10 @@ export class RunExecution implements Run {
     ({ id: this.requestId, attempt: this.attempt, input: this.input } = claimed);
   }
 
+  get timeoutMs(): number {
+    return this.claimed.timeoutMs ?? this.model.timeoutMs;
+  }
+
   /** Since the runner was called; undefined: it was not. */
   get runMs(): number | undefined {
     return this.startedAt === undefined ? undefined : performance.now() - this.startedAt;
@@ -68,7 +72,7 @@ export class RunExecution implements Run {
       if (this.stoppedBy !== undefined) return resolve({ kind: 'aborted', reason: this.stoppedBy });
       this.settle = resolve;
       this.startedAt = performance.now();
-      this.timer = setTimeout(() => this.abort('timed_out'), this.model.timeoutMs);
+      this.timer = setTimeout(() => this.abort('timed_out'), this.timeoutMs);
       const running = (async () => runner.run(this))(); // what it throws counts as a rejection
       running.then(
         (output) => this.end({ kind: 'output', output }),

@@ -10,6 +10,8 @@ import { QueueEvents } from '../queue-events.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { RequestIds } from './request-id.js';
 
+export type { SubmissionOptions } from '../queries/submission.js';
+
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
 
@@ -65,7 +67,8 @@ export class Submissions {
 
   async submit(request: NewRequest): Promise<string> {
     const submission = { ...request, id: this.ids.next() };
-    const startsNow = this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
+    const isScheduled = submission.options?.notBefore !== undefined;
+    const startsNow = !isScheduled && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
     if (startsNow && (await this.startImmediately(submission))) return submission.id;
     const batches = submission.input.length < largeBytes ? this.small : this.large;
     const { visibleAfter } = await batches.add(submission);
@@ -143,9 +146,13 @@ export class Submissions {
     this.events.emit('request.submitted', () =>
       items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
     );
+    const waiting = items.flatMap(({ modelId, priority, options }, i) =>
+      options?.notBefore === undefined ? [{ modelId, priority, seq: seqs[i]!.seq, attempt: 0 }] : [],
+    );
     this.events.publish({
-      added: items.map(({ modelId, priority }, i) => ({ modelId, priority, seq: seqs[i]!.seq, attempt: 0 })),
-      work: [...new Set(items.map(({ modelId }) => modelId))],
+      added: waiting,
+      work: [...new Set(waiting.map(({ modelId }) => modelId))],
+      ...(waiting.length < items.length && { scheduled: true }),
     });
   }
 }

@@ -60,6 +60,10 @@ export class WaitingIndex {
     return head;
   }
 
+  get isEmpty(): boolean {
+    return this.models.size === 0;
+  }
+
   depths(): Map<string, number> {
     return new Map([...this.models.keys()].map((modelId) => [modelId, this.depth(modelId)]));
   }

@@ -1,4 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
+import type { WaitReason } from '../../queue/status-row.js';
 import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
 import { completed, error, inQueue, logEntry } from '../openapi/examples.js';
 
@@ -47,7 +48,45 @@ export class RequestErrorDto {
   details?: unknown;
 }
 
-class Logs {
+const atOrNull = { format: 'date-time', nullable: true };
+
+class Details {
+  @Field('The model that it is for.', inQueue.model_id)
+  model_id!: string;
+  @Field('When it was submitted, in UTC.', inQueue.created_at, { format: 'date-time' })
+  created_at!: string;
+  @Field('When its last attempt started; null: none did.', null, { type: String, ...atOrNull })
+  started_at!: string | null;
+  @Field('When it completed; null: it has not.', null, { type: String, ...atOrNull })
+  completed_at!: string | null;
+  @Field(
+    'The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not ' +
+      'reach the model counts for nothing.',
+    1,
+    { type: 'integer', minimum: 0 },
+  )
+  attempt!: number;
+  @ApiProperty({
+    description: 'As `key:value`, as its submission gave them.',
+    type: [String],
+    example: ['job:17'],
+  })
+  tags!: readonly string[];
+  @ApiPropertyOptional({
+    description: 'When it joins the queue, or did, if its submission said so.',
+    format: 'date-time',
+  })
+  scheduled_at?: string;
+  @ApiPropertyOptional({ description: 'The request that it repeats.', format: 'uuid' })
+  retry_of?: string;
+  @ApiPropertyOptional({
+    description: 'The request that repeats it; the last one of several.',
+    format: 'uuid',
+  })
+  retried_as?: string;
+}
+
+class Logs extends Details {
   @ApiPropertyOptional({
     description:
       'With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue.',
@@ -85,6 +124,13 @@ export class InQueueStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
   queue_position!: number;
   @ApiProperty({ description: 'Empty.', type: NoMetricsDto })
   metrics!: NoMetricsDto;
+  @Field(
+    'What it waits for: slots of the model (`busy`), a model that is away (`unavailable`) or paused, its time ' +
+      '(`scheduled`), or the pause before its next attempt (`retrying`).',
+    'busy',
+    { enum: ['busy', 'unavailable', 'paused', 'scheduled', 'retrying'] },
+  )
+  reason!: WaitReason;
 }
 
 @ApiSchema({ name: 'InProgressStatus', description: 'The request is being processed.' })

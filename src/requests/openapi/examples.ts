@@ -6,7 +6,25 @@ const url = `http://127.0.0.1:3000/v1/queue/requests/${exampleId}`;
 const urls = { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
 const common = { request_id: exampleId, ...urls };
 
-export const inQueue = { status: 'IN_QUEUE', ...common, metrics: {}, queue_position: 0 };
+const details = {
+  model_id: 'demo/image/fractal',
+  created_at: '2026-03-01T12:00:00.000Z',
+  started_at: null as string | null,
+  completed_at: null as string | null,
+  attempt: 1,
+  tags: [] as string[],
+};
+const started = { ...details, started_at: '2026-03-01T12:00:00.042Z' };
+const ended = { ...started, completed_at: '2026-03-01T12:00:02.555Z' };
+
+export const inQueue = {
+  status: 'IN_QUEUE',
+  ...common,
+  metrics: {},
+  queue_position: 0,
+  ...details,
+  reason: 'busy',
+};
 
 export const logEntry = {
   message: 'Drawing line 120 of 512',
@@ -20,6 +38,7 @@ export const inProgress = {
   ...common,
   metrics: { queue_time: 0.042 },
   logs: [logEntry],
+  ...started,
 };
 
 export const completed = {
@@ -27,7 +46,8 @@ export const completed = {
   ...common,
   metrics: { queue_time: 0.042, inference_time: 2.513 },
   success: true,
-  error: null,
+  error: null as object | null,
+  ...ended,
 };
 
 export const error = {

@@ -1,0 +1,161 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { priorities, type Priority } from '../../auth/caller.js';
+import { parseDuration } from '../../config/parsers.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { problem, validated } from '../../http/validated.js';
+import { hint } from '../../models/closest.js';
+import { allOf, Parsed } from '../../tools/validation.js';
+
+const maxTags = 8;
+const maxUrlLength = 2_048;
+
+/** A query parameter; `parse` throws what would have been accepted. */
+function Option(
+  name: string,
+  parse: (value: unknown) => unknown,
+  description: string,
+  example?: unknown,
+): PropertyDecorator {
+  return allOf(
+    Parsed((value: unknown) => {
+      try {
+        return parse(value);
+      } catch (error) {
+        throw new Error(`The query parameter "${name}": ${(error as Error).message}.`, { cause: error });
+      }
+    }, problem('invalid_query')),
+    ApiPropertyOptional({ type: String, description, ...(example !== undefined && { example }) }),
+  );
+}
+
+/** The options of a submission, from its query or from an entry of a batch. */
+export class SubmitQuery {
+  @Option('webhook', url, 'A URL that is called when the request completes.')
+  webhook: string | undefined;
+
+  @Option(
+    'priority',
+    priority,
+    '`high`, `normal` (the default) or `low`: claimed before or after all others of its model.',
+    'normal',
+  )
+  priority: Priority | undefined;
+
+  @Option(
+    'not_before',
+    time,
+    'RFC 3339: when the request joins the queue, at most 30 days ahead. Instead of `delay`.',
+  )
+  not_before: number | undefined;
+
+  @Option('delay', duration, 'The same as a duration from now, such as `30s`, `10m` or `2h`.')
+  delay: number | undefined;
+
+  @Option(
+    'expires',
+    positive,
+    'A duration: if it has not started by then it ends as `expired`. At most the model’s; counts from when it joins ' +
+      'the queue.',
+  )
+  expires: number | undefined;
+
+  @Option('timeout', positive, 'A duration: how long one run may take. At most the model’s.')
+  timeout: number | undefined;
+
+  @Option(
+    'tag',
+    tagList,
+    '`key:value`, each of 1 to 64 letters, digits, dots, underscores and hyphens; may be repeated, up to 8 times.',
+    'job:17',
+  )
+  tag: readonly string[] | undefined;
+}
+
+const names = ['webhook', 'priority', 'not_before', 'delay', 'expires', 'timeout', 'tag'];
+const none = Object.freeze({});
+
+/**
+ * `plain`: texts, and arrays of them where a parameter is repeated. Empty ones count as absent, `logs` means nothing,
+ * and a name that ends in `_webhook` is `webhook`, for client libraries prefix it.
+ */
+export function submitOptions(plain: object): Readonly<SubmitQuery> {
+  const entries = Object.entries(plain).flatMap(([name, value]): [string, unknown][] => {
+    if (value === '' || value === undefined || name === 'logs') return [];
+    const known = name.endsWith('_webhook') ? 'webhook' : name;
+    if (names.includes(known)) return [[known, value]];
+    const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+    const near = hint(name, names);
+    const others = near === '' ? `. There are ${names.join(', ')}.` : near;
+    throw new DomainError('invalid_query', `There is no query parameter "${shown}"${others}`);
+  });
+  const options = entries.length === 0 ? none : Object.fromEntries(entries);
+  if (Object.keys(options).length < entries.length) {
+    throw new DomainError('invalid_query', 'The query parameter "webhook" is there twice.');
+  }
+  return validated(SubmitQuery, options);
+}
+
+/** The options of a submission, for comparing it with another. */
+export function writtenOptions(plain: object): string {
+  const options = Object.entries(plain).filter(([name, value]) => value !== '' && name !== 'logs');
+  return options.length === 0 ? '' : `\n${JSON.stringify(options.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
+}
+
+function text(value: unknown): string {
+  if (typeof value !== 'string') throw new Error('expected one text, once');
+  return value;
+}
+
+function url(value: unknown): string {
+  const written = text(value);
+  if (
+    written.length > maxUrlLength ||
+    !URL.canParse(written) ||
+    !/^https?:$/.test(new URL(written).protocol)
+  ) {
+    throw new Error(`expected a URL with http or https, of at most ${maxUrlLength} characters`);
+  }
+  return written;
+}
+
+function priority(value: unknown): Priority {
+  const found = priorities.find((one) => one === value);
+  if (found === undefined) throw new Error(`expected one of ${priorities.join(', ')}`);
+  return found;
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds since 1970. */
+function time(value: unknown): number {
+  // A plus sign that was not encoded arrives as a space.
+  const written = text(value).replace(/ (\d\d:\d\d)$/, '+$1');
+  const ms = rfc3339.test(written) ? Date.parse(written.toUpperCase().replace(' ', 'T')) : NaN;
+  if (Number.isNaN(ms)) throw new Error('expected a time as in RFC 3339, such as 2030-01-31T08:00:00Z');
+  return ms;
+}
+
+function duration(value: unknown): number {
+  return parseDuration(typeof value === 'number' ? String(value) : text(value));
+}
+
+function positive(value: unknown): number {
+  const ms = duration(value);
+  if (ms < 1) throw new Error('expected a duration of at least 1ms');
+  return ms;
+}
+
+function tagList(value: unknown): string[] {
+  const list = [...new Set((Array.isArray(value) ? value : [value]).map(tag))];
+  if (list.length > maxTags) throw new Error(`expected at most ${maxTags}`);
+  return list;
+}
+
+export function tag(value: unknown): string {
+  if (typeof value !== 'string' || !/^[\w.-]{1,64}:[\w.-]{1,64}$/.test(value)) {
+    throw new Error(
+      'expected key:value, each of 1 to 64 letters, digits, dots, underscores and hyphens, such as job:17',
+    );
+  }
+  return value;
+}

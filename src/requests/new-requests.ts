@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import { assertMayUse, type Caller, mayUse, priorities, type Priority } from '../auth/caller.js';
+import { Config } from '../config/config.js';
+import { Clock } from '../database/clock.js';
+import { DomainError } from '../errors/domain-error.js';
+import { hint } from '../models/closest.js';
+import { isModelId, type Model } from '../models/model.js';
+import { ModelsService } from '../models/models.service.js';
+import { Backlog } from '../queue/submit/backlog.js';
+import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
+import type { SubmitQuery } from './dto/submit.query.js';
+import type { InputBody } from './input-body.js';
+
+const maxDelayMs = 30 * 86_400_000;
+
+/** Lower is claimed first. */
+const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
+
+/** What a submission may ask for, whichever way it comes. */
+@Injectable()
+export class NewRequests {
+  constructor(
+    private readonly models: ModelsService,
+    private readonly backlog: Backlog,
+    private readonly clock: Clock,
+    private readonly config: Config,
+  ) {}
+
+  /** The model that the caller may use under this id. */
+  modelOf(caller: Caller, modelId: string | undefined): Model {
+    if (modelId !== undefined) assertMayUse(caller, modelId);
+    const asked = modelId ?? '';
+    const model = this.models.get(asked);
+    if (model !== undefined) return model;
+    // Suggests only what the caller may use: a key is told of no other models.
+    const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
+    const name = isModelId(asked) ? `model "${asked}"` : 'such model';
+    throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
+  }
+
+  /** `base`: what URLs about it begin with. */
+  async of(
+    caller: Caller,
+    model: Model,
+    input: InputBody,
+    options: SubmitQuery,
+    base: string,
+  ): Promise<NewRequest> {
+    const errors = model.validate(input.value);
+    if (errors.length > 0) {
+      throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
+    }
+    const priority = options.priority ?? defaultPriority(caller);
+    if (rank(priority) < rank(caller.maxPriority)) {
+      const allowed = `the highest priority of this API key is ${caller.maxPriority}`;
+      throw new DomainError('forbidden', `The priority ${priority} is not allowed: ${allowed}.`);
+    }
+    const waitMs = this.waitMsOf(options);
+    const expiresMs = atMost('expires', options.expires, model.expiresMs);
+    const extras = this.extrasOf(options, model, waitMs);
+    const counting = this.backlog.assertRoom(model, caller);
+    if (counting !== undefined) await counting;
+    return {
+      modelId: model.id,
+      keyId: caller.keyId,
+      priority: rank(priority),
+      input: input.bytes,
+      expiresMs: expiresMs === null ? null : waitMs + expiresMs,
+      baseUrl: this.config.publicBaseUrl === undefined ? base : null,
+      ...(extras !== undefined && { options: extras }),
+    };
+  }
+
+  /** Until it joins the queue; 0: at once. */
+  private waitMsOf({ not_before: notBefore, delay }: SubmitQuery): number {
+    if (notBefore !== undefined && delay !== undefined) {
+      throw new DomainError('invalid_query', 'Give either "not_before" or "delay", not both.');
+    }
+    const waitMs = Math.max(0, notBefore === undefined ? (delay ?? 0) : notBefore - this.clock.now());
+    if (waitMs <= maxDelayMs) return waitMs;
+    const name = delay === undefined ? 'not_before' : 'delay';
+    throw new DomainError('invalid_query', `The query parameter "${name}" takes at most 30 days ahead.`);
+  }
+
+  /** undefined for most. */
+  private extrasOf(options: SubmitQuery, model: Model, waitMs: number): SubmissionOptions | undefined {
+    const { webhook: webhookUrl, timeout, tag: tags } = options;
+    const extras: SubmissionOptions = {
+      webhookUrl,
+      timeoutMs: timeout && atMost('timeout', timeout, model.timeoutMs)!,
+      tags,
+      notBefore: waitMs > 0 ? new Date(this.clock.now() + waitMs).toISOString() : undefined,
+    };
+    return Object.values(extras).some((value) => value !== undefined) ? extras : undefined;
+  }
+}
+
+/** A key whose highest is below normal submits with that. */
+function defaultPriority({ maxPriority }: Caller): Priority {
+  return maxPriority === 'high' ? 'normal' : maxPriority;
+}
+
+/** `ms`, or else the bound; null: there is none. */
+function atMost(name: string, ms: number | undefined, maxMs: number | null): number | null {
+  if (ms === undefined || maxMs === null || ms <= maxMs) return ms ?? maxMs;
+  const message = `The query parameter "${name}" takes at most ${maxMs / 1_000}s, as this model has it.`;
+  throw new DomainError('invalid_query', message);
+}
