@@ -118,6 +118,7 @@ function step(
     run: async (model, world) => {
       commands++;
       await run(model, world);
+      model.requests.sort((a, b) => a.seq - b.seq);
       expect(await readTables()).toEqual(model.requests.map(asRow));
     },
   };
@@ -144,6 +145,16 @@ const submitSome = (priorities: number[], overdue: boolean): Command =>
     const inOrder = submitted.map((one, i) => ({ ...one, priority: priorities[i]! }));
     inOrder.sort((a, b) => a.seq - b.seq);
     for (const { id, priority, seq } of inOrder) model.submit(id, priority, seq, overdue);
+  });
+
+const schedule = (priority: number, overdue: boolean): Command =>
+  step(`schedule one of ${priority}${overdue ? ' overdue' : ''}`, always, async (model) => {
+    const options = { notBefore: new Date(Date.now() + hourMs).toISOString() };
+    const expiresMs = overdue ? -1 : 2 * hourMs;
+    const item = { id: v7(), modelId, keyId, priority, input: Buffer.from('{}'), expiresMs, options };
+    const [submitted] = await submit(database, [item]);
+    model.submit(item.id, priority, submitted!.seq, overdue);
+    Object.assign(model.requests.at(-1)!, { place: 'delay', isScheduled: true });
   });
 
 const submitStartedOn = (node: number): Command =>
@@ -209,9 +220,16 @@ const promoteSome = (count: number): Command =>
         `UPDATE delayed_entry SET ready_at = now() - interval '1 second' WHERE request_id = ANY ($1)`,
         [ids(ready)],
       );
-      const promoted = (await promote(database)).map(({ seq }) => seq);
-      expect(new Set(promoted)).toEqual(new Set(ready.map(({ seq }) => seq)));
-      model.promote(ready);
+      const promoted = await promote(database);
+      expect(ids(promoted)).toEqual(ids(ready));
+      const last = Math.max(...model.requests.map(({ seq }) => seq));
+      const seqs = new Map(promoted.map(({ id, seq }) => [id, seq]));
+      for (const request of ready) {
+        const seq = seqs.get(request.id)!;
+        // Who comes now is behind all that came before.
+        expect(request.isScheduled ? seq > last : seq === request.seq).toBe(true);
+        model.promote(request, seq);
+      }
     },
   );
 
@@ -272,6 +290,7 @@ const priorities = fc.array(fc.constantFrom(-5, 0, 0, 0, 5), { minLength: 1, max
 const goingBack = fc.constantFrom<Requeue['attemptOutcome']>('failed', 'returned');
 const anyCommand = [
   fc.tuple(priorities, fc.constantFrom(false, false, true)).map((args) => submitSome(...args)),
+  fc.tuple(fc.constantFrom(-1, 0, 1), fc.constantFrom(false, false, true)).map((args) => schedule(...args)),
   node.map(submitStartedOn),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),

@@ -13,6 +13,8 @@ export interface ModelRequest {
   seq: number;
   /** Whether its time to wait is over. */
   overdue: boolean;
+  /** Whether it waits for the time to join its queue. */
+  isScheduled: boolean;
   place: 'queue' | 'delay' | 'lease' | 'end';
   outcome: Outcome | null;
   code: string | null;
@@ -37,7 +39,17 @@ export class QueueModel {
 
   submit(id: string, priority: number, seq: number, overdue: boolean): void {
     const open = { place: 'queue', outcome: null, code: null, lease: null } as const;
-    this.requests.push({ id, priority, seq, overdue, ...open, ended: [], events: [], pastTokens: [] });
+    this.requests.push({
+      id,
+      priority,
+      seq,
+      overdue,
+      isScheduled: false,
+      ...open,
+      ended: [],
+      events: [],
+      pastTokens: [],
+    });
   }
 
   /** The requests that wait, as the queue has them. */
@@ -80,8 +92,8 @@ export class QueueModel {
     return true;
   }
 
-  promote(requests: ModelRequest[]): void {
-    for (const request of requests) request.place = 'queue';
+  promote(request: ModelRequest, seq: number): void {
+    Object.assign(request, { place: 'queue', seq, isScheduled: false });
   }
 
   cancel(request: ModelRequest): 'cancelled' | 'requested' | 'completed' {
