@@ -19,7 +19,7 @@ class ModelOptions {
   @Duration('7d') timeout = 600_000;
   @Duration('365d') expires: number | null = null;
   @WholeNumber(1, 100) attempts = 3;
-  @WholeNumber(1, 1_000_000_000) max_waiting: number | null = null;
+  @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
   @Duration('3650d') retention: number | null = null;
   @Duration('3650d') retention_payload: number | null = null;
 }
@@ -95,7 +95,7 @@ class ModelsReader {
     const {
       retention: retentionMs,
       retention_payload: retentionPayloadMs,
-      max_waiting: maxWaiting,
+      max_waiting: maxWaiting = null,
       ...others
     } = rest;
     const runnerNode = map.node('runner');

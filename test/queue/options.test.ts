@@ -79,7 +79,7 @@ describe('an unknown or wrong parameter is refused, and nothing is submitted', (
     ['webhook=https://a.example/&fal_webhook=https://b.example/', 'twice'],
   ])('%s', async (query, detail) => {
     const before = await calls.count('request');
-    const answer = await service.submit(`test/tags?${query}`, {});
+    const answer = await service.submit(`test/one?${query}`, {});
     expect(answer.status).toBe(400);
     const problem = await problemOf(answer);
     expect(problem.code).toBe('invalid_query');

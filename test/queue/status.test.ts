@@ -11,10 +11,23 @@ const { service, calls, model } = testQueue({
   },
 });
 
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
 /** What every status has. */
-const common = (id: string): Partial<Status> => {
+const common = (id: string, modelId: string): object => {
   const url = `${service.url}/v1/queue/requests/${id}`;
-  return { request_id: id, response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` };
+  return {
+    request_id: id,
+    response_url: url,
+    status_url: `${url}/status`,
+    cancel_url: `${url}/cancel`,
+    model_id: modelId,
+    created_at: time,
+    started_at: null,
+    completed_at: null,
+    attempt: 1,
+    tags: [],
+  };
 };
 
 const seconds = (value: unknown): void => {
@@ -22,8 +35,6 @@ const seconds = (value: unknown): void => {
   expect(value as number).toBeGreaterThanOrEqual(0);
   expect(Number((value as number).toFixed(3))).toBe(value);
 };
-
-const milliseconds = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('a request that waits', () => {
   let running: string;
@@ -34,9 +45,10 @@ describe('a request that waits', () => {
     waiting = await calls.submitAll(4, 'test/narrow');
   });
 
-  test('is IN_QUEUE, with its position, its URLs, no metrics yet and an empty log', async () => {
+  test('is IN_QUEUE, with its position, its URLs, what it waits for, no metrics yet and an empty log', async () => {
     const [id] = waiting as [string];
-    const status = { ...common(id), status: 'IN_QUEUE', queue_position: 0, metrics: {} };
+    const waits = { status: 'IN_QUEUE', queue_position: 0, metrics: {}, reason: 'busy' };
+    const status = { ...common(id, 'test/narrow'), ...waits };
     expect(await calls.status(id)).toEqual(status);
     expect(await calls.status(id, '?logs=1')).toEqual({ ...status, logs: [] });
   });
@@ -60,7 +72,12 @@ describe('a request that runs', () => {
     const id = await calls.submit('test/model', { hold: true });
     const status = await calls.reached(id, 'IN_PROGRESS');
     const metrics = { queue_time: expect.any(Number) };
-    expect(status).toEqual({ ...common(id), status: 'IN_PROGRESS', metrics });
+    expect(status).toEqual({
+      ...common(id, 'test/model'),
+      status: 'IN_PROGRESS',
+      metrics,
+      started_at: time,
+    });
     seconds(status.metrics.queue_time);
     await model.answer(id);
   });
@@ -72,8 +89,7 @@ describe('a request that runs', () => {
       const status = await calls.status(id, '?logs=true');
       return status.logs!.length > 0 && status.logs;
     });
-    const timestamp = expect.stringMatching(milliseconds);
-    expect(logs).toEqual([{ message: 'half done', level: 'INFO', source: 'runner', timestamp }]);
+    expect(logs).toEqual([{ message: 'half done', level: 'INFO', source: 'runner', timestamp: time }]);
     await model.say(id, [{ type: 'output', output: {} }]);
   });
 });
@@ -83,8 +99,10 @@ describe('a request that is over', () => {
     const id = await calls.run('test/model');
     const status = await calls.status(id);
     expect(status).toEqual({
-      ...common(id),
+      ...common(id, 'test/model'),
       status: 'COMPLETED',
+      started_at: time,
+      completed_at: time,
       metrics: { queue_time: expect.any(Number), inference_time: expect.any(Number) },
       success: true,
       error: null,
@@ -100,7 +118,7 @@ describe('a request that is over', () => {
     expect(status.error).toEqual({
       code: 'model_error',
       message: expect.any(String),
-      timestamp: expect.stringMatching(milliseconds),
+      timestamp: time,
       details: { reason: 'no such style' },
     });
   });

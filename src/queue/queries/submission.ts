@@ -53,7 +53,7 @@ const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, val
 
 type Field = keyof Submission;
 const columnFields = Object.keys(columns) as (keyof typeof columns)[];
-const fields: readonly Field[] = ['options', ...columnFields];
+const fields: readonly Field[] = [...columnFields.slice(0, -1), 'options', 'input'];
 /** All but the input have an array of their own: as elements of one JSON array inputs need no escape. */
 const arrayFields = fields.filter((field) => field !== 'input');
 
