@@ -67,8 +67,10 @@ function completeOperation(operation: Operation & OperationNotes, { components =
   const { responses } = operation;
   for (const [status, group] of groups) responses[status] = problemResponse(group, status);
   if (limited) {
-    const description = 'In place of the 403 if `RATE_LIMIT_STATUS=429`.';
-    responses['429'] = { ...problemResponse(['rate_limited'], 429), description };
+    const others = groups.get(429) ?? [];
+    const named = others.map((code) => `\`${code}\`. `).join('');
+    const description = `${named}\`rate_limited\` in place of the 403 if \`RATE_LIMIT_STATUS=429\`.`;
+    responses['429'] = { ...problemResponse([...others, 'rate_limited'], 429), description };
   }
   for (const [status, response] of Object.entries(responses) as [string, Response][]) {
     const quota = limited && status !== '500' && status !== '503' ? rateLimitHeaders : [];

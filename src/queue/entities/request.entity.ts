@@ -43,4 +43,12 @@ export class RequestEntity {
   @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
   @Column('timestamptz', { nullable: true }) startedAt!: Date | null;
   @Column('timestamptz', { nullable: true }) completedAt!: Date | null;
+  @Column('integer', { nullable: true }) timeoutMs!: number | null;
+  @Column('timestamptz', { nullable: true }) notBefore!: Date | null;
+  @Column('text', { array: true, nullable: true }) tags!: string[] | null;
+  @Column('text', { nullable: true }) webhookUrl!: string | null;
+  @Column('text', { nullable: true }) baseUrl!: string | null;
+  @Column('uuid', { nullable: true }) retryOf!: string | null;
+  @Column('uuid', { nullable: true }) retriedAs!: string | null;
+  @Column('timestamptz', { nullable: true }) erasedAt!: Date | null;
 }

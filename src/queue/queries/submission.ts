@@ -118,12 +118,7 @@ export const insertMany = insertRequest(
 export function bindMany(items: readonly Submission[], inputs: Buffer): unknown[] {
   const valueOf = (item: Submission, field: Exclude<Field, 'input'>): string | number | null =>
     field === 'options' ? optionsText(item) : (item[field] ?? null);
-  return [
-    ...arrayFields.map((field) =>
-      arrayText(items.map((item) => valueOf(item, field as Exclude<Field, 'input'>))),
-    ),
-    inputs,
-  ];
+  return [...arrayFields.map((field) => arrayText(items.map((item) => valueOf(item, field)))), inputs];
 }
 
 /** An array parameter as text; pg would build it in several steps for each element. */

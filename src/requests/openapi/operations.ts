@@ -95,6 +95,8 @@ export const ApiSubmit = (): MethodDecorator =>
       'invalid_input',
       'invalid_idempotency_key',
       'idempotency_key_reused',
+      'invalid_query',
+      'queue_full',
     ),
   );
 
