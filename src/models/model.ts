@@ -1,6 +1,13 @@
 import type { FieldError } from '../errors/domain-error.js';
 import type { RunnerOptions } from './runner-kind.js';
 
+/** After which failures another attempt is made, and how long until then. */
+export interface Retry {
+  readonly baseMs: number;
+  readonly capMs: number;
+  readonly on: readonly string[];
+}
+
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface Model {
   readonly id: string;
@@ -12,6 +19,9 @@ export interface Model {
   /** A request may wait this long from its submission on; null: for ever. */
   readonly expiresMs: number | null;
   readonly attempts: number;
+  readonly retry: Retry;
+  /** Whether nothing but probes is sent to it while it is away. */
+  readonly circuit: boolean;
   /** Of its requests, how many may wait; null: any number. */
   readonly maxWaiting: number | null;
   /** A completed request is kept this long; null: the service's default. */

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
+import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, SchemaFault } from './input-schemas.js';
-import { isModelId, type Model } from './model.js';
+import { isModelId, type Model, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
@@ -19,9 +20,18 @@ class ModelOptions {
   @Duration('7d') timeout = 600_000;
   @Duration('365d') expires: number | null = null;
   @WholeNumber(1, 100) attempts = 3;
+  @Parsed((value: unknown) => parseSwitch(String(value))) circuit = true;
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
   @Duration('3650d') retention: number | null = null;
   @Duration('3650d') retention_payload: number | null = null;
+}
+
+const retriable = ['timeout', 'error'];
+
+class RetryOptions {
+  @Duration('1h') base = 1_000;
+  @Duration('1d') cap = 60_000;
+  @Parsed(retryOn) on: readonly string[] = ['error'];
 }
 
 /** What a file may refer to, and the kinds of runners that it may name. */
@@ -90,7 +100,7 @@ class ModelsReader {
   private readModel(node: Node): Model | undefined {
     const map = this.mapAt(node, 'expected a model: a map with "id" and "runner"');
     if (map === undefined) return undefined;
-    const options = map.read(ModelOptions, { besides: ['runner', 'input_schema'] });
+    const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema'] });
     const { id = '', timeout: timeoutMs, expires: expiresMs, ...rest } = options;
     const {
       retention: retentionMs,
@@ -109,6 +119,7 @@ class ModelsReader {
     return {
       id,
       ...others,
+      retry: this.readRetry(map.node('retry')),
       maxWaiting,
       runner,
       timeoutMs,
@@ -129,6 +140,14 @@ class ModelsReader {
     if (word === null) this.source.fault(node, '"kind" is missing');
     else if (kind === undefined) map.fault('kind', `expected one of ${words}`);
     return kind && map.read(kind.Options, { environment: this.environment });
+  }
+
+  private readRetry(node: Node | null): Retry {
+    const map =
+      node === null ? undefined : this.mapAt(node, 'retry: expected a map such as { base: 1s, cap: 1m }');
+    const { base: baseMs, cap: capMs, on } = map?.read(RetryOptions, {}) ?? new RetryOptions();
+    if (baseMs > capMs) map?.fault('base', 'expected at most the duration of "cap"');
+    return { baseMs, capMs, on };
   }
 
   private readInputSchema(map: OptionMap): Pick<Model, 'inputSchema' | 'validate'> {
@@ -157,6 +176,11 @@ class ModelsReader {
     this.source.fault(node, expected);
     return undefined;
   }
+}
+
+function retryOn(value: unknown): readonly string[] {
+  if (Array.isArray(value) && value.every((word) => retriable.includes(word as string))) return value;
+  throw new Error(`expected a list of ${retriable.join(', ')}, such as [error]`);
 }
 
 function modelId(value: unknown): string {

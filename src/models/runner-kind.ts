@@ -10,6 +10,11 @@ export class RunnerOptions {
   label(): string {
     return this.kind;
   }
+
+  /** The URL that its runs are sent to; undefined: they stay in this process. */
+  address(): string | undefined {
+    return undefined;
+  }
 }
 
 export interface RunnerKind {

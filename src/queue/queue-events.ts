@@ -3,6 +3,12 @@ import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RequestEvents } from './request-events.js';
 import type { EntryChange } from './waiting/waiting-index.js';
 
+export interface CircuitChange {
+  modelId: string;
+  /** It was away, and the node has found it again. */
+  isReached: boolean;
+}
+
 /** What one statement changed: published after its commit. */
 export interface QueueChanges {
   added?: EntryChange[];
@@ -15,6 +21,8 @@ export interface QueueChanges {
   changed?: string[];
   /** Running requests asked to stop. */
   cancelled?: string[];
+  /** What a node finds away has changed, and is written. */
+  circuits?: CircuitChange[];
   /** Messages of other nodes may have been lost: read again what depends on them. */
   missed?: true;
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
+import { CircuitKeeper } from './duties/circuit-keeper.js';
 import { Expirer } from './duties/expirer.js';
 import { Heartbeat } from './duties/heartbeat.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
@@ -16,7 +17,7 @@ import { IndexSync } from './duties/index-sync.js';
 import { Runs } from './runs/runs.js';
 
 /** In the order in which they start. */
-const everywhere = [IndexSync, PartitionKeeper, Rescuer, Expirer, Promoter, Pruner];
+const everywhere = [IndexSync, CircuitKeeper, PartitionKeeper, Rescuer, Expirer, Promoter, Pruner];
 const whereRequestsRun = [SlotKeeper, Scheduler];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 

@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Circuits } from './circuits/circuits.js';
+import { ModelAvailability } from './circuits/model-availability.js';
 import { Cluster } from './cluster/cluster.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import { Dispatcher } from './runs/dispatcher.js';
@@ -25,9 +27,11 @@ import { Submissions } from './submit/submissions.js';
   imports: [TypeOrmModule.forFeature([IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
   providers: [
     ...duties,
+    Circuits,
     Cluster,
     ClusterMessages,
     Dispatcher,
+    ModelAvailability,
     WaitingIndex,
     QueueEvents,
     QueueLifecycle,
@@ -42,6 +46,15 @@ import { Submissions } from './submit/submissions.js';
     Submissions,
     Backlog,
   ],
-  exports: [QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry, Submissions, Backlog],
+  exports: [
+    ModelAvailability,
+    QueueEvents,
+    QueueLifecycle,
+    QueueService,
+    Retention,
+    RunnerRegistry,
+    Submissions,
+    Backlog,
+  ],
 })
 export class QueueModule {}

@@ -5,6 +5,7 @@ import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { Batcher } from '../tools/batcher.js';
 import { RequestEntity } from './entities/request.entity.js';
+import { ModelAvailability } from './circuits/model-availability.js';
 import { cancel } from './queries/cancel.js';
 import { readLog } from './queries/read-log.js';
 import { readStatus } from './queries/read-status.js';
@@ -27,6 +28,7 @@ export class QueueService {
     private readonly index: WaitingIndex,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
+    private readonly availability: ModelAvailability,
   ) {
     const pipeline = database.pipeline();
     const options = { maxItems: 256, writers: 3, earlyItems: 16, itemsBehind: 8 };
@@ -44,7 +46,8 @@ export class QueueService {
     // It joins the queue behind all that wait then.
     if (row.attempt === 0 && row.notBeforeMs !== null && row.notBeforeMs > this.clock.now())
       return { row, position: this.index.depth(row.modelId), reason: 'scheduled' };
-    return { row, position: this.index.position(row), reason: row.isDelayed ? 'retrying' : 'busy' };
+    const reason = this.availability.of(row.modelId) === 'unavailable' ? 'unavailable' : 'busy';
+    return { row, position: this.index.position(row), reason: row.isDelayed ? 'retrying' : reason };
   }
 
   /** Log entries after one event and up to another. */

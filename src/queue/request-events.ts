@@ -1,9 +1,9 @@
-import type { Outcome } from './request-state.js';
+import type { AttemptOutcome, Outcome } from './request-state.js';
 
 export interface StartedRequest {
   id: string;
   modelId: string;
-  /** 1 for the first. */
+  /** As its status has it: 1 for the first, and runs that never reached the model do not count. */
   attempt: number;
 }
 
@@ -15,8 +15,8 @@ export interface AttemptFailure {
 }
 
 export interface RequeuedRequest extends StartedRequest {
-  /** `returned`: the node did not finish it; `lost`: the node was lost. */
-  reason: 'failed' | 'returned' | 'lost';
+  /** `unreached`: its model was away; `returned`: the node did not finish it; `lost`: the node was lost. */
+  reason: Exclude<AttemptOutcome, 'succeeded' | 'cancelled'>;
   delayMs: number;
   failure?: AttemptFailure | undefined;
 }

@@ -1,8 +1,9 @@
 export type RequestState = 'IN_QUEUE' | 'IN_PROGRESS' | 'COMPLETED';
 export type Outcome = 'succeeded' | 'failed' | 'cancelled' | 'expired';
 
-/** How one run ended, as the `attempt` table has it. */
-export type AttemptOutcome = 'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost';
+/** How one run ended, as the `attempt` table has it; `unreached`: before it reached its model. */
+export type AttemptOutcome =
+  'succeeded' | 'failed' | 'timed_out' | 'cancelled' | 'returned' | 'lost' | 'unreached';
 
 export interface Transition {
   /** null: it did not exist. */

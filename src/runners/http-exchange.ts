@@ -12,6 +12,8 @@ export interface HttpCall {
   body: string;
   headers: http.OutgoingHttpHeaders;
   connectTimeoutMs: number;
+  /** The connection is there, and the request on its way. */
+  onConnected: () => void;
   signal: AbortSignal;
 }
 
@@ -40,9 +42,15 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     const headers = { ...call.headers, 'content-length': body.length };
     const request = (secure ? https : http).request({ ...options, headers, signal });
     let connecting: NodeJS.Timeout | undefined;
+    let isConnected = false;
+    const connected = (): void => {
+      clearTimeout(connecting);
+      isConnected = true;
+      call.onConnected();
+    };
     request.on('socket', (socket) => {
       if (request.reusedSocket) {
-        if (mayCarry(socket)) return;
+        if (mayCarry(socket)) return connected();
         // Nothing has been sent yet; each try leaves one connection less.
         resolve(exchange(call));
         request.destroy();
@@ -52,9 +60,11 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
       connecting = setTimeout(() => {
         request.destroy(Object.assign(new Error('connect'), { code: 'ETIMEDOUT' }));
       }, call.connectTimeoutMs);
-      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+      socket.once(secure ? 'secureConnect' : 'connect', connected);
     });
-    request.on('error', (error) => reject(signal.aborted ? stopped(signal) : connectionFailure(error)));
+    request.on('error', (error) => {
+      reject(signal.aborted ? stopped(signal) : connectionFailure(error, isConnected));
+    });
     request.on('close', () => clearTimeout(connecting));
     request.on('response', (response) => {
       noteAnswer(response.socket, response);
@@ -85,7 +95,7 @@ async function* readChunks(response: AsyncIterable<Buffer>, signal: AbortSignal)
   try {
     yield* response;
   } catch (error) {
-    throw signal.aborted ? stopped(signal) : connectionFailure(error as Error);
+    throw signal.aborted ? stopped(signal) : connectionFailure(error as Error, true);
   }
 }
 
@@ -93,11 +103,15 @@ function stopped(signal: AbortSignal): Error {
   return new Error(`the run was stopped: ${String(signal.reason)}`);
 }
 
-/** A connection that was refused, could not be made, or broke. The error's own message may name addresses. */
-function connectionFailure(error: NodeJS.ErrnoException): RunFailure {
+/** A connection that could not be made, or broke. The error's own message may name addresses. */
+function connectionFailure(error: NodeJS.ErrnoException, wasConnected: boolean): RunFailure {
   const code = /^[A-Z][A-Z0-9_]{2,60}$/.test(error.code ?? '') ? ` (${error.code})` : '';
-  return new RunFailure(`The connection to the model could not be made, or broke${code}.`, {
-    code: 'model_unavailable',
-    retryable: true,
-  });
+  return new RunFailure(
+    `The connection to the model ${wasConnected ? 'broke' : 'could not be made'}${code}.`,
+    {
+      code: 'model_unavailable',
+      retryable: true,
+      outage: wasConnected ? 'costly' : 'free',
+    },
+  );
 }

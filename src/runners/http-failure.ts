@@ -1,9 +1,13 @@
-import { RunFailure } from '../queue/runs/runner.js';
+import { type Outage, RunFailure } from '../queue/runs/runner.js';
 import { cleanText, parseJson, readBeginning } from './answer-body.js';
 import type { HttpAnswer } from './http-exchange.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
-const notThere = new Set([502, 503, 504]);
+const outages = new Map<number, Outage>([
+  [502, 'costly'],
+  [503, 'free'],
+  [504, 'costly'],
+]);
 const maxJsonBytes = 64 * 1024;
 const maxTextLength = 8 * 1024;
 const maxRetryAfterMs = 3_600_000;
@@ -12,18 +16,20 @@ interface Said {
   message?: string | undefined;
   details?: unknown;
   retryAfterMs?: number | undefined;
+  outage?: Outage | undefined;
 }
 
 /** What a status without success means. */
 export function statusFailure(
   status: number,
-  { message = `The model answered ${status}.`, details, retryAfterMs }: Said,
+  { message = `The model answered ${status}.`, details, retryAfterMs, outage }: Said,
 ): RunFailure {
   const retryable = tryAgain.has(status);
   return new RunFailure(message, {
-    code: notThere.has(status) ? 'model_unavailable' : 'model_error',
+    code: outages.has(status) ? 'model_unavailable' : 'model_error',
     retryable,
     ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
+    ...(outage !== undefined && { outage }),
     // A refusal is meant for the caller; a 5xx may hold a stack, and "try again" is not the caller's to obey.
     ...(isRefusal(status) && details !== undefined && { details }),
     ...(isRefusal(status) && !retryable && { status }),
@@ -35,7 +41,8 @@ export async function failureOf({ status, headers, chunks }: HttpAnswer): Promis
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);
   }
   const details = isRefusal(status) ? await readDetails(chunks) : undefined;
-  return statusFailure(status, { details, retryAfterMs: parseRetryAfter(headers['retry-after']) });
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  return statusFailure(status, { details, retryAfterMs, outage: outages.get(status) });
 }
 
 function isRefusal(status: number): boolean {

@@ -19,6 +19,10 @@ class HttpRunnerOptions extends RunnerOptions {
 
   /** By their names in lower case. */
   @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
+
+  override address(): string {
+    return this.url;
+  }
 }
 
 /** Runs a request by one POST to a model server. */
@@ -40,6 +44,7 @@ export class HttpRunner implements Runner {
       body: run.input,
       headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run) },
       connectTimeoutMs: this.connectTimeoutMs,
+      onConnected: () => run.reached(),
       signal: run.signal,
     });
     try {

@@ -18,6 +18,7 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     input,
     signal: controller.signal,
     log: (level, message) => lines.push({ level, message }),
+    reached: () => undefined,
     lines,
     abort: (reason) => controller.abort(reason),
   };

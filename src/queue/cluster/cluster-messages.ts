@@ -8,7 +8,7 @@ import { QueueEvents, type QueueChanges } from '../queue-events.js';
 /** Keys that differ in their seq only, as most of one message do. */
 type WireChanges = [modelId: string, priority: number, attempt: number, ...seqs: number[]];
 
-interface WireMessage extends Pick<QueueChanges, 'work' | 'changed' | 'cancelled' | 'missed'> {
+interface WireMessage extends Pick<QueueChanges, 'work' | 'changed' | 'cancelled' | 'circuits' | 'missed'> {
   node: string;
   /** A node that has just joined asks the others to publish to it. */
   hello?: true;
@@ -83,11 +83,12 @@ export class ClusterMessages {
     const removed = pending.flatMap((changes) => changes.removed ?? []);
     const changed = pending.flatMap((changes) => changes.changed ?? []);
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
+    const circuits = pending.flatMap((changes) => changes.circuits ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
     this.throttle.published(added.length + removed.length + changed.length);
     // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
     const entries = { removed: groupSeqs(removed), added: groupSeqs(added) };
-    const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled });
+    const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled, circuits });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
   }

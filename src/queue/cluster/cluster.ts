@@ -16,7 +16,8 @@ export class Cluster {
   hasLostNodes = false;
   /** In a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
-  private schedulers = 0;
+  /** The nodes that run requests. */
+  schedulers: readonly string[] = [];
   private isMember = false;
   private beatAt = 0;
 
@@ -39,12 +40,12 @@ export class Cluster {
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
   update({ nodes, schedulers, hasLostNodes }: Beat, beatAt: number): void {
     const someLeft = this.nodes.some((id) => !nodes.includes(id));
-    const changed = !this.isMember || someLeft || schedulers.length !== this.schedulers;
+    const changed = !this.isMember || someLeft || schedulers.length !== this.schedulers.length;
     this.beats++;
     this.beatAt = beatAt;
     this.isMember = true;
     this.nodes = nodes;
-    this.schedulers = schedulers.length;
+    this.schedulers = schedulers;
     this.hasLostNodes = hasLostNodes;
     if (changed) this.changes.next({ someLeft });
   }

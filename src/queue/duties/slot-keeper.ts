@@ -11,7 +11,9 @@ import { Duty } from '../../tools/duty.js';
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
-  private settled = false;
+  /** Of nodes and of models that are away: so many, and so many when all was settled. */
+  private changes = 1;
+  private settledAt = 0;
 
   constructor(
     private readonly database: Database,
@@ -21,15 +23,15 @@ export class SlotKeeper extends Duty {
     private readonly events: QueueEvents,
   ) {
     super();
-    cluster.changes.subscribe(() => {
-      this.settled = false;
-      this.scheduleWithin(0);
+    cluster.changes.subscribe(() => this.divideAgain());
+    events.subscribe(({ circuits = [] }) => {
+      if (circuits.length > 0 && cluster.hasPeers) this.divideAgain();
     });
   }
 
   async runOnce(): Promise<void> {
-    if (this.settled || !this.cluster.connected) return;
-    this.settled = true;
+    const { changes } = this;
+    if (this.settledAt === changes || !this.cluster.connected) return;
     const { generation } = this.slots;
     const requested = this.models.all().map(({ id }) => {
       // No new run until the grants are known: only what runs under the old one is retained.
@@ -44,9 +46,14 @@ export class SlotKeeper extends Duty {
       // An answer that comes after the node was fenced is a grant that others may have by now.
       const isVoid = this.slots.generation !== generation || !this.cluster.connected;
       if (isVoid) grants = undefined;
-      this.settled = grants?.every(({ settled }) => settled) ?? false;
+      if (grants?.every(({ settled }) => settled) === true) this.settledAt = changes;
     }
     for (const { modelId, slots } of grants ?? []) this.slots.setLimit(modelId, slots);
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });
+  }
+
+  private divideAgain(): void {
+    this.changes++;
+    this.scheduleWithin(0);
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import { circuitsStatement, type NodeCircuit } from './circuits.js';
 
 export interface SlotGrant {
   modelId: string;
@@ -12,6 +13,7 @@ export interface SlotGrant {
 /*
  * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all of them
  *   at every instant, and a claim needs no count.
+ *   Nodes that found a model away leave it to the others.
  * Race: a first statement locks the rows of `model` in one order; the second then sees every grant committed before. The
  *   grants never exceed the limit: a node gives up only slots that it does not use, and takes only what is left over.
  * Index: model_pkey, slot_grant_pkey.
@@ -43,13 +45,14 @@ export async function divideSlots(
   return database.transaction(async (query) => {
     const models = await query<{ id: string; concurrency: number }>(lockModels, [ids]);
     const schedulers = (await query<{ id: string }>(readSchedulers)).map(({ id }) => id);
-    const rank = schedulers.indexOf(nodeId);
-    if (rank < 0) return undefined;
+    if (!schedulers.includes(nodeId)) return undefined;
+    const circuits = await query<NodeCircuit>(circuitsStatement);
     const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
     const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
     const retained = new Map(requested.map((request) => [request.modelId, request.retained]));
     const granted = models.map(({ id, concurrency }) => {
-      const fair = fairGrant(id, concurrency, rank, schedulers.length);
+      const without = circuits.flatMap((circuit) => (circuit.modelId === id ? circuit.nodeId : []));
+      const fair = fairShare(id, concurrency, nodeId, schedulers, without);
       const free = Math.max(0, concurrency - (others.get(id) ?? 0));
       const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
       return { modelId: id, slots, settled: slots === fair };
@@ -58,6 +61,20 @@ export async function divideSlots(
     await query(writeGrants, [granted.map(({ modelId }) => modelId), nodeId, slots]);
     return granted;
   });
+}
+
+/** Nodes that have the model share its slots; where none has it, all do, so that each may probe it. */
+export function fairShare(
+  modelId: string,
+  concurrency: number,
+  nodeId: string,
+  nodes: readonly string[],
+  nodesWithout: readonly string[],
+): number {
+  const able = nodes.filter((id) => !nodesWithout.includes(id));
+  const sharing = able.length > 0 ? able : nodes;
+  const rank = sharing.indexOf(nodeId);
+  return rank < 0 ? 0 : fairGrant(modelId, concurrency, rank, sharing.length);
 }
 
 /** The remainder goes to different nodes for different models, so that single slots spread over the nodes. */

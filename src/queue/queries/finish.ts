@@ -8,7 +8,7 @@ import { complete } from '../completion.js';
 export interface Finish {
   requestId: string;
   token: string;
-  attemptOutcome: Exclude<AttemptOutcome, 'returned' | 'lost'>;
+  attemptOutcome: Exclude<AttemptOutcome, 'returned' | 'lost' | 'unreached'>;
   /** JSON text of a success. */
   output: string | null;
   error: RequestError | null;

@@ -6,7 +6,7 @@ import type { WaitingRequest } from './waiting.js';
 export interface Requeue {
   requestId: string;
   token: string;
-  attemptOutcome: Extract<AttemptOutcome, 'failed' | 'returned'>;
+  attemptOutcome: Extract<AttemptOutcome, 'failed' | 'timed_out' | 'returned' | 'unreached'>;
   /** The earliest time of the next attempt, from now; 0: at once. */
   delayMs: number;
   errorCode?: string | null;
@@ -16,7 +16,8 @@ export interface Requeue {
 }
 
 /*
- * Purpose: gives a request back to the queue under its old key, after a failed attempt or from a node that is to stop.
+ * Purpose: gives a request back to the queue under its old key, after a failed attempt, a run that never
+ *   reached its model, or from a node that is to stop.
  * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A cancel
  *   that was asked for meanwhile keeps the row: nothing is returned, and the caller finishes the run as cancelled.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
@@ -30,7 +31,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
-      failed_attempts = failed_attempts + ($3::text = 'failed')::integer,
+      failed_attempts = failed_attempts + ($3::text IN ('failed', 'timed_out'))::integer,
       inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'

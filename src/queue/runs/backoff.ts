@@ -1,5 +1,12 @@
-/** Exponential with full jitter, up to a minute, but never before the time that the model itself asked for. */
-export function backoffMs(failures: number, retryAfterMs: number | undefined, random = Math.random): number {
-  const jittered = random() * Math.min(60_000, 1_000 * 2 ** (failures - 1));
+import type { Retry } from '../../models/model.js';
+
+/** Exponential with full jitter, but never before the time that the model itself asked for. */
+export function backoffMs(
+  { baseMs, capMs }: Pick<Retry, 'baseMs' | 'capMs'>,
+  failures: number,
+  retryAfterMs: number | undefined,
+  random = Math.random,
+): number {
+  const jittered = random() * Math.min(capMs, baseMs * 2 ** (failures - 1));
   return retryAfterMs === undefined ? jittered : retryAfterMs + random() * 100;
 }

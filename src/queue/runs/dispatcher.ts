@@ -3,6 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
+import type { Probe } from '../circuits/circuit.js';
+import { Circuits } from '../circuits/circuits.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed, type StartOptions } from '../queries/claim.js';
@@ -36,6 +38,7 @@ export class Dispatcher {
     private readonly index: WaitingIndex,
     private readonly slots: Slots,
     private readonly cluster: Cluster,
+    private readonly circuits: Circuits,
     private readonly clock: Clock,
   ) {
     for (const model of models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
@@ -43,6 +46,7 @@ export class Dispatcher {
       for (const id of work ?? []) this.wake(id);
       for (const id of cancelled ?? []) runs.abort(id, 'cancelled');
     });
+    circuits.wakes.subscribe((ids) => void this.wakeInTurn(ids));
   }
 
   /** `onUnclaimed`: requests wait and slots are free, and nothing here would claim again. */
@@ -60,13 +64,14 @@ export class Dispatcher {
 
   modelsWithRoom(): string[] {
     return [...this.dispatchers.values()]
-      .filter(({ claiming, model }) => claiming === undefined && this.slots.free(model.id) > 0)
+      .filter(({ claiming, model }) => claiming === undefined && this.room(model.id) > 0)
       .map(({ model }) => model.id);
   }
 
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
-    const mayStart = this.accepting && this.cluster.connected && this.slots.free(modelId) > 0;
+    const isClosed = this.circuits.room(modelId) === Infinity;
+    const mayStart = this.accepting && this.cluster.connected && isClosed && this.slots.free(modelId) > 0;
     const isClaiming = this.dispatchers.get(modelId)?.claiming !== undefined;
     return mayStart && !isClaiming && this.index.depth(modelId) === 0;
   }
@@ -82,11 +87,23 @@ export class Dispatcher {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
     if (dispatcher.claiming !== undefined) dispatcher.again = true;
-    else if (this.slots.free(modelId) > 0) {
+    else if (this.room(modelId) > 0) {
       dispatcher.claiming = this.fill(dispatcher).catch((error: Error) => {
         this.log.error(`the claims of ${modelId} broke: ${error.stack ?? error.message}`);
       });
     }
+  }
+
+  /** Of models behind one circuit the first that has a request gets the probe. */
+  private async wakeInTurn(modelIds: readonly string[]): Promise<void> {
+    for (const id of modelIds) {
+      this.wake(id);
+      await this.dispatchers.get(id)?.claiming;
+    }
+  }
+
+  private room(modelId: string): number {
+    return Math.min(this.slots.free(modelId), this.circuits.room(modelId));
   }
 
   private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
@@ -128,26 +145,32 @@ export class Dispatcher {
           if (claiming !== undefined) await nextTurn();
           execute();
         }
-      } while (dispatcher.again && this.accepting && this.slots.free(id) > 0);
+      } while (dispatcher.again && this.accepting && this.room(id) > 0);
     } finally {
       dispatcher.claiming = undefined;
     }
     // The claim failed, or another transaction had them locked; no run may be going on whose end would claim again.
-    if (this.accepting && this.slots.free(id) > 0 && this.index.depth(id) > 0) this.onUnclaimed();
+    if (this.accepting && this.room(id) > 0 && this.index.depth(id) > 0) this.onUnclaimed();
   }
 
   /** What it resolves to starts the claimed. Undefined when there is no room. Never rejects. */
   private claimInto(dispatcher: ModelDispatcher): Promise<() => void> | undefined {
     const { model } = dispatcher;
-    const limit = Math.min(dispatcher.maxItems, this.slots.free(model.id));
+    const limit = Math.min(dispatcher.maxItems, this.room(model.id));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
     this.slots.take(model.id, limit);
-    return this.claim(dispatcher, limit);
+    return this.claim(dispatcher, limit, this.circuits.startProbe(model.id));
   }
 
-  private async claim(dispatcher: ModelDispatcher, limit: number): Promise<() => void> {
+  private async claim(
+    dispatcher: ModelDispatcher,
+    limit: number,
+    probe: Probe | undefined,
+  ): Promise<() => void> {
     const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
+    // What another node gave back may not be known here yet, and the front is what is to be the probe.
+    if (probe !== undefined) dispatcher.invalidateFloor();
     const options = this.startOptions(dispatcher, this.index.head(modelId));
     const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
       this.runs.orphansSuspectedAt = performance.now();
@@ -166,7 +189,8 @@ export class Dispatcher {
       })),
       changed: claimed.map(({ id }) => id),
     });
-    return () => this.execute(dispatcher, claimed, generation);
+    if (probe !== undefined && claimed.length === 0) this.circuits.skipProbe(modelId, probe);
+    return () => this.execute(dispatcher, claimed, generation, probe);
   }
 
   private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
@@ -178,19 +202,24 @@ export class Dispatcher {
     };
   }
 
-  private execute(dispatcher: ModelDispatcher, claimed: Claimed[], generation: number): void {
+  private execute(dispatcher: ModelDispatcher, claimed: Claimed[], generation: number, probe?: Probe): void {
     const { model } = dispatcher;
-    // An answer that came too late: the slots may be another node's by now, and the leases too.
-    const isLate = this.slots.generation !== generation || !this.cluster.connected;
+    // An answer that came too late: the slots may be another node's by now, and the leases too; or the model is away.
+    const isLost = this.slots.generation !== generation || !this.cluster.connected;
+    const isLate = isLost || (probe === undefined && this.circuits.room(model.id) !== Infinity);
     const release = (): void => this.release(dispatcher);
     if (!isLate) {
       dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
       this.events.emit('request.started', () =>
-        claimed.map(({ id, attempt }) => ({ id, modelId: model.id, attempt })),
+        claimed.map(({ id, failedAttempts, lostAttempts }) => ({
+          id,
+          modelId: model.id,
+          attempt: failedAttempts + lostAttempts + 1,
+        })),
       );
     }
     for (const one of claimed) {
-      const ended = isLate ? this.runs.release(one, model) : this.runs.execute(one, model);
+      const ended = isLate ? this.runs.release(one, model, probe) : this.runs.execute(one, model, probe);
       void ended.then(release, (error: Error) => {
         this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
         release();

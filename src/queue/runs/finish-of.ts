@@ -11,8 +11,8 @@ export type RunFinish = Finish &
   Pick<AttemptFailure, 'cause'>;
 
 export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
-  const { claimed, model, timeoutMs, runMs } = execution;
-  const { id: requestId, token, attempt } = claimed;
+  const { attempt, model, timeoutMs, runMs } = execution;
+  const { id: requestId, token } = execution.claimed;
   const common = { requestId, token, output: null, message: null, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
     return { ...common, attemptOutcome: 'succeeded', output: end.output, error: null };
@@ -40,9 +40,14 @@ function toError(error: unknown, nowMs: number): RequestError {
   return requestErrors.failed(options.code, storable(message), nowMs, options);
 }
 
-export function toAttemptFailure(error: unknown): AttemptFailure {
-  const { message, options } = asRunFailure(error);
-  return { code: options.code, message, cause: causeOf(error) };
+/** Of a run that another may follow. */
+export function toAttemptFailure({ timeoutMs }: RunExecution, end: RunEnd): AttemptFailure {
+  if (end.kind !== 'failure') {
+    const { code, message } = requestErrors.timedOut(0, timeoutMs);
+    return { code, message };
+  }
+  const { message, options } = asRunFailure(end.error);
+  return { code: options.code, message, cause: causeOf(end.error) };
 }
 
 /** What a runner broke with; undefined when it failed on purpose. */

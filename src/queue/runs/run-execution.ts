@@ -17,6 +17,8 @@ export class RunExecution implements Run {
   readonly attempt: number;
   readonly input: string;
   writer: LogWriter | undefined;
+  hasReachedModel = false;
+  onReached: (() => void) | undefined;
   /** Of all attempts of its request. */
   cappedLog = new RunLog();
   private startedAt: number | undefined;
@@ -31,7 +33,8 @@ export class RunExecution implements Run {
     readonly model: Model,
     private readonly onLog: (run: RunExecution, entry: CappedEntry) => void,
   ) {
-    ({ id: this.requestId, attempt: this.attempt, input: this.input } = claimed);
+    ({ id: this.requestId, input: this.input } = claimed);
+    this.attempt = claimed.failedAttempts + claimed.lostAttempts + 1;
   }
 
   get timeoutMs(): number {
@@ -54,6 +57,11 @@ export class RunExecution implements Run {
   log(level: LogLevel, message: string, source: LogSource = 'runner'): void {
     const entry = this.cappedLog.admit(level, message, source);
     if (entry !== undefined) this.onLog(this, entry);
+  }
+
+  reached(): void {
+    this.hasReachedModel = true;
+    this.onReached?.();
   }
 
   /** Tells the run to stop; the first reason counts. */

@@ -16,6 +16,8 @@ export interface Run {
   readonly input: string;
   /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */
   readonly signal: AbortSignal;
+  /** Said once the model is connected and the input on its way: from here on it may have been read. */
+  reached(): void;
   /** Appends a log line. Never throws, never waits; caps are the queue's business. */
   log(level: LogLevel, message: string, source?: LogSource): void;
 }
@@ -25,6 +27,9 @@ export interface Runner {
   run(run: Run): Promise<string>;
 }
 
+/** `free`: the run never reached its model, so it used up no attempt; `costly`: its input may be what broke the model. */
+export type Outage = 'free' | 'costly';
+
 export interface RunFailureOptions {
   code: ProblemCode & ('model_error' | 'model_unavailable');
   /** Whether another attempt may succeed. */
@@ -33,6 +38,8 @@ export interface RunFailureOptions {
   status?: number;
   /** The model asked to wait this long before the next attempt. */
   retryAfterMs?: number;
+  /** The model is away. */
+  outage?: Outage;
   /** What the model said, as a JSON value. */
   details?: unknown;
   cause?: unknown;

@@ -2,6 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Clock } from '../../database/clock.js';
 import type { Model } from '../../models/model.js';
+import type { Probe } from '../circuits/circuit.js';
+import { Circuits } from '../circuits/circuits.js';
 import type { Claimed } from '../queries/claim.js';
 import type { Requeue } from '../queries/requeue.js';
 import { QueueEvents } from '../queue-events.js';
@@ -11,7 +13,7 @@ import { asRunFailure, finishOf, toAttemptFailure } from './finish-of.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
 import { type CappedEntry, LogWriter, RunLog, storable } from './run-log.js';
 import { RunStore } from './run-store.js';
-import { RunFailure, type AbortReason } from './runner.js';
+import { RunFailure, type AbortReason, type Outage } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 
 /** The runs of this node: executes each from its claim to its committed end. */
@@ -26,6 +28,7 @@ export class Runs {
     private readonly store: RunStore,
     private readonly events: QueueEvents,
     private readonly runners: RunnerRegistry,
+    private readonly circuits: Circuits,
     private readonly clock: Clock,
     private readonly config: Config,
   ) {}
@@ -47,24 +50,29 @@ export class Runs {
   }
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
-  async execute(claimed: Claimed, model: Model): Promise<void> {
+  async execute(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
     const execution = new RunExecution(claimed, model, this.writeLog);
+    if (probe !== undefined) execution.onReached = () => this.circuits.probeReached(model.id, probe);
     // Before anything is waited for: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
     try {
       if (claimed.attempt > 1) execution.cappedLog = new RunLog(await this.store.logUsage(claimed.id));
       const end = await execution.execute(this.runners.for(model));
+      // Before the slot is free again.
+      const outage = this.circuits.outageOf(execution, end, probe);
       if (execution.writer !== undefined) await execution.writer.writing;
-      await this.complete(execution, this.bounded(end));
+      await this.complete(execution, this.bounded(end), outage);
     } finally {
       this.going.delete(claimed.id);
+      if (probe !== undefined) this.circuits.endProbe(model.id, probe);
     }
   }
 
   /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
-  release(claimed: Claimed, model: Model): Promise<void> {
+  async release(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
+    if (probe !== undefined) this.circuits.skipProbe(model.id, probe);
     const execution = new RunExecution(claimed, model, this.writeLog);
-    return this.complete(execution, { kind: 'aborted', reason: 'lost' });
+    await this.complete(execution, { kind: 'aborted', reason: 'lost' });
   }
 
   private readonly writeLog = (execution: RunExecution, entry: CappedEntry): void => {
@@ -84,20 +92,19 @@ export class Runs {
     return modelError(`The model's output is larger than ${maxOutputBytes} bytes.`);
   }
 
-  private async complete(execution: RunExecution, end: RunEnd): Promise<void> {
+  private async complete(execution: RunExecution, end: RunEnd, outage?: Outage): Promise<void> {
+    if (outage === 'free') {
+      const how = { attemptOutcome: 'unreached', delayMs: 0 } as const;
+      if (await this.requeue(execution, how, toAttemptFailure(execution, end))) return;
+      return this.finish(execution, { kind: 'aborted', reason: 'cancelled' });
+    }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
       // Lost or not, the lease may still be ours, after an outage that kept all nodes out.
       if (await this.requeue(execution, { attemptOutcome: 'returned', delayMs: 0 })) return;
       return this.finish(execution, { kind: 'aborted', reason: 'cancelled' });
     }
-    if (end.kind === 'failure') {
-      const { retryable, retryAfterMs } = asRunFailure(end.error).options;
-      const failures = execution.claimed.failedAttempts + 1;
-      if (retryable && failures < execution.model.attempts) {
-        const how = { attemptOutcome: 'failed', delayMs: backoffMs(failures, retryAfterMs) } as const;
-        if (await this.requeue(execution, how, toAttemptFailure(end.error))) return;
-      }
-    }
+    const how = nextAttempt(execution, end);
+    if (how !== undefined && (await this.requeue(execution, how, toAttemptFailure(execution, end)))) return;
     await this.finish(execution, end);
   }
 
@@ -107,12 +114,15 @@ export class Runs {
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs'>,
     failure?: AttemptFailure,
   ): Promise<boolean> {
-    const { id: requestId, token, attempt: failed } = execution.claimed;
+    const { id: requestId, token } = execution.claimed;
+    const { attempt } = execution;
     const { attemptOutcome: reason, delayMs } = how;
+    // A long outage would fill the log of the request at the front: the circuit says what there is to say.
+    const failed = reason === 'unreached' ? undefined : failure;
     const next = `The next one follows in ${Math.ceil(delayMs / 1000)} s.`;
     const line =
-      failure &&
-      execution.cappedLog.admit('WARN', `Attempt ${failed} failed: ${failure.message} ${next}`, 'queue');
+      failed &&
+      execution.cappedLog.admit('WARN', `Attempt ${attempt} failed: ${failed.message} ${next}`, 'queue');
     const entry = await this.store.requeue({
       requestId,
       token,
@@ -121,9 +131,9 @@ export class Runs {
       message: line?.message ?? null,
     });
     if (entry === undefined) return false;
-    const { id, modelId, attempt } = entry;
+    const { id, modelId } = entry;
     this.events.publish({ added: [entry], changed: [id], work: delayMs <= 0 ? [modelId] : [] });
-    this.events.emit('request.requeued', () => [{ id, modelId, attempt, reason, delayMs, failure }]);
+    this.events.emit('request.requeued', () => [{ id, modelId, attempt, reason, delayMs, failure: failed }]);
     return true;
   }
 
@@ -136,6 +146,22 @@ export class Runs {
       await this.finish(execution, modelError("The model's output cannot be stored."));
     }
   }
+}
+
+/** Undefined: the request ends with this run. */
+function nextAttempt(
+  { claimed, model: { attempts, retry } }: RunExecution,
+  end: RunEnd,
+): Pick<Requeue, 'attemptOutcome' | 'delayMs'> | undefined {
+  const failures = claimed.failedAttempts + 1;
+  if (end.kind === 'output' || failures >= attempts) return undefined;
+  if (end.kind === 'aborted') {
+    if (end.reason !== 'timed_out' || !retry.on.includes('timeout')) return undefined;
+    return { attemptOutcome: 'timed_out', delayMs: backoffMs(retry, failures, undefined) };
+  }
+  const { retryable, retryAfterMs } = asRunFailure(end.error).options;
+  if (!retryable || !retry.on.includes('error')) return undefined;
+  return { attemptOutcome: 'failed', delayMs: backoffMs(retry, failures, retryAfterMs) };
 }
 
 function modelError(message: string): RunEnd {

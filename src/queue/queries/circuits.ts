@@ -1,0 +1,55 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+export interface OpenCircuit {
+  modelId: string;
+  address: string;
+  reason: string;
+  /** Milliseconds since 1970, by the database's clock. */
+  sinceMs: number;
+}
+
+/*
+ * Purpose: makes the rows of a node those of its open circuits.
+ * Race: a node writes its own rows only, one statement after the other. One that was given up meanwhile writes none: its
+ *   row is locked, or not found; and its circuits go with it.
+ * Index: circuit_pkey; a row is there only while a model is away.
+ */
+const writeStatement = statement('write_circuits')`WITH here AS MATERIALIZED (
+  SELECT id FROM node WHERE id = $1::uuid FOR KEY SHARE
+), closed AS (
+  DELETE FROM circuit
+  WHERE node_id = $1::uuid AND model_id <> ALL ($2::text[])
+)
+INSERT INTO circuit (model_id, node_id, address, reason, since)
+SELECT open.model_id, here.id, open.address, open.reason, to_timestamp(open.since_ms / 1000)
+FROM here, unnest($2::text[], $3::text[], $4::text[], $5::float8[]) AS open (model_id, address, reason, since_ms)
+ON CONFLICT (model_id, node_id) DO UPDATE SET reason = excluded.reason, since = excluded.since`;
+
+export interface NodeCircuit {
+  modelId: string;
+  nodeId: string;
+}
+
+/** Of all nodes. */
+export const circuitsStatement = statement(
+  'read_circuits',
+)`SELECT model_id AS "modelId", node_id AS "nodeId" FROM circuit`;
+
+export async function writeCircuits(
+  database: Database,
+  nodeId: string,
+  open: readonly OpenCircuit[],
+): Promise<void> {
+  await database.query(writeStatement, [
+    nodeId,
+    open.map(({ modelId }) => modelId),
+    open.map(({ address }) => address),
+    open.map(({ reason }) => reason),
+    open.map(({ sinceMs }) => sinceMs),
+  ]);
+}
+
+export function readCircuits(database: Database): Promise<NodeCircuit[]> {
+  return database.query(circuitsStatement);
+}
