@@ -25,7 +25,6 @@ export function checkConcurrency(
   grants: GrantHistory,
   ledger: Ledger,
 ): Peak[] {
-  checkRepeats(runs, ledger);
   return models
     .filter(({ echo }) => echo !== true)
     .map(({ id, concurrency }) => {
@@ -85,13 +84,4 @@ function mostAtOnce(spans: readonly CountedSpan[]): { peak: number; at: ModelRun
     at = [...active].map(({ run }) => run);
   }
   return { peak, at };
-}
-
-function checkRepeats(runs: RunLog, ledger: Ledger): void {
-  const seen = new Set<string>();
-  for (const { requestId, attempt } of runs.runs) {
-    const name = `${requestId} ${attempt}`;
-    if (seen.has(name)) ledger.violate('an attempt calls its model once', `attempt ${attempt}`, requestId);
-    seen.add(name);
-  }
 }

@@ -15,6 +15,7 @@ export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog)
     checkEnd(row, fail);
     checkAttempts(row, fail);
     checkEvents(row, fail);
+    checkCalls(row, runs, fail);
     checkOutput(row, runs, fail);
     checkSent(row, ledger, fail);
     checkAnswers(row, ledger, fail);
@@ -74,6 +75,11 @@ function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {
   }
 }
 
+function checkCalls({ id, attempt }: RequestRow, runs: RunLog, fail: Fail): void {
+  const calls = runs.ofRequest(id).length;
+  if (calls > attempt) fail('a start calls its model once', `${calls} calls, ${attempt} starts`);
+}
+
 function checkOutput(row: RequestRow, runs: RunLog, fail: Fail): void {
   if (row.outcome !== 'succeeded') return;
   if (row.modelId === 'chaos/echo') {
@@ -81,15 +87,17 @@ function checkOutput(row: RequestRow, runs: RunLog, fail: Fail): void {
     return;
   }
   const run = runs.ofNonce(row.output?.nonce ?? '');
+  // As the model was told: runs that were handed back, or never reached it, do not count.
+  const attempt = row.failed + row.lost + 1;
   const sound =
     run !== undefined &&
     run.requestId === row.id &&
-    run.attempt === row.attempt &&
-    row.output!.attempt === row.attempt;
+    run.attempt === attempt &&
+    row.output!.attempt === attempt;
   if (!sound) {
     fail(
       'a success was computed by the attempt that holds it',
-      `attempt ${row.attempt}: ${JSON.stringify(row.output)}`,
+      `attempt ${attempt}: ${JSON.stringify(row.output)}`,
     );
   }
 }

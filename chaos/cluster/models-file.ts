@@ -4,6 +4,8 @@ export interface ChaosModel {
   timeout: string;
   attempts: number;
   expires?: string;
+  /** Whether its failures are those of single requests, which must not keep the others waiting. */
+  circuit?: 'off';
   /** Answers with its input, in the service itself: all others are served by the harness under their own path. */
   echo?: true;
 }
@@ -12,7 +14,7 @@ export interface ChaosModel {
 export const models: readonly ChaosModel[] = [
   { id: 'chaos/fast', concurrency: 6, timeout: '20s', attempts: 3 },
   { id: 'chaos/slow', concurrency: 4, timeout: '20s', attempts: 3 },
-  { id: 'chaos/broken', concurrency: 5, timeout: '3s', attempts: 4 },
+  { id: 'chaos/broken', concurrency: 5, timeout: '3s', attempts: 4, circuit: 'off' },
   { id: 'chaos/single', concurrency: 1, timeout: '20s', attempts: 3 },
   { id: 'chaos/impatient', concurrency: 1, timeout: '20s', attempts: 2, expires: '2s' },
   { id: 'chaos/echo', concurrency: 16, timeout: '20s', attempts: 3, echo: true },
@@ -21,11 +23,12 @@ export const models: readonly ChaosModel[] = [
 
 export function modelsFile(modelUrl: string): string {
   const entries = models.map(
-    ({ id, concurrency, timeout, attempts, expires, echo }) => `
+    ({ id, concurrency, timeout, attempts, expires, circuit = 'on', echo }) => `
   - id: ${id}
     runner: ${echo === true ? '{ kind: demo, demo: echo }' : httpRunner(`${modelUrl}/${id}`)}
     concurrency: ${concurrency}
     timeout: ${timeout}
+    circuit: ${circuit}
     attempts: ${attempts}${expires === undefined ? '' : `\n    expires: ${expires}`}`,
   );
   return `models:${entries.join('')}\n`;

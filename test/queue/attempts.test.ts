@@ -12,7 +12,7 @@ const { service, calls, model } = testQueue({
 });
 
 /** Asks to be tried again at once. */
-const busy: Script = { status: 503, headers: { 'retry-after': '0' } };
+const busy: Script = { status: 500, headers: { 'retry-after': '0' } };
 
 const attemptsOf = (id: string): Promise<Record<string, unknown>[]> =>
   service.query(
@@ -29,10 +29,10 @@ describe('attempts', () => {
     const id = await calls.run('test/patient', { attempts: [busy, { drop: true }, { body: '[1]' }] });
     expect(await (await service.get(calls.path(id))).text()).toBe('[1]');
     expect(model.times(id)).toBe(3);
-    const failed = { attempt: 1, outcome: 'failed', error_code: 'model_unavailable', ordered: true };
+    const failed = { outcome: 'failed', ordered: true };
     expect(await attemptsOf(id)).toEqual([
-      { ...failed, error_message: 'The model answered 503.' },
-      { ...failed, attempt: 2, error_message: expect.any(String) },
+      { ...failed, attempt: 1, error_code: 'model_error', error_message: 'The model answered 500.' },
+      { ...failed, attempt: 2, error_code: 'model_unavailable', error_message: expect.any(String) },
       { ...ended, attempt: 3, outcome: 'succeeded' },
     ]);
     const { logs } = await calls.status(id, '?logs=1');
@@ -43,7 +43,7 @@ describe('attempts', () => {
     const id = await calls.run('test/patient', busy);
     expect(model.times(id)).toBe(3);
     expect((await attemptsOf(id)).map(({ outcome }) => outcome)).toEqual(['failed', 'failed', 'failed']);
-    expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'model_unavailable' } });
+    expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'model_error' } });
   });
 
   test.each<[string, Script]>([
@@ -95,7 +95,7 @@ describe('attempts', () => {
   });
 
   test('that wait still expire', async () => {
-    const id = await calls.run('test/short', { status: 503, headers: { 'retry-after': '60' } });
+    const id = await calls.run('test/short', { status: 429, headers: { 'retry-after': '60' } });
     expect(await calls.status(id)).toMatchObject({ success: false, error: { code: 'expired' } });
     expect(await calls.count('delayed_entry')).toBe(0);
   });

@@ -85,7 +85,7 @@ describe('cancelling', () => {
   });
 
   test('a request that waits for its next attempt keeps it from ever being made', async () => {
-    const id = await calls.submit('test/model', { status: 503, headers: { 'retry-after': '60' } });
+    const id = await calls.submit('test/model', { status: 429, headers: { 'retry-after': '60' } });
     await model.arrived(id);
     await calls.reached(id, 'IN_QUEUE');
     await expectCancel(id, 200, 'CANCELLED');

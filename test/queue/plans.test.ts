@@ -47,7 +47,7 @@ function watch(queries: Queries): () => void {
 /** Takes requests through every statement of the hot path. */
 async function liveALife(): Promise<void> {
   const body = '{"type":"log","message":"x"}\n{"type":"output","output":1}';
-  const busy = { status: 503, headers: { 'retry-after': '0' } };
+  const busy = { status: 500, headers: { 'retry-after': '0' } };
   const id = await calls.submit('test/model', {
     attempts: [busy, { type: 'application/x-ndjson', body }],
   });

@@ -150,7 +150,7 @@ test('requests of one model start in the order of their positions', async () => 
 });
 
 test('a request between two attempts keeps its place, and those behind it count it', async () => {
-  const first = await calls.submit('test/b', { attempts: [{ status: 503 }, {}] });
+  const first = await calls.submit('test/b', { attempts: [{ status: 500 }, {}] });
   await until(async () => (await service.query('SELECT 1 FROM delayed_entry')).length === 1);
   model.hold();
   const ids = [first, ...(await calls.submitAll(5, 'test/b'))];

@@ -61,9 +61,9 @@ test('a request that succeeds is published from its submission to its end', asyn
 });
 
 test('a failed attempt and a failed request say why', async () => {
-  const id = await calls.run('test/model', { status: 503, headers: { 'retry-after': '0' } });
+  const id = await calls.run('test/model', { status: 500, headers: { 'retry-after': '0' } });
   const modelId = 'test/model';
-  const failure = { code: 'model_unavailable', message: 'The model answered 503.' };
+  const failure = { code: 'model_error', message: 'The model answered 500.' };
   expect(await lifeOf(id)).toEqual([
     ...(await beginning(modelId)),
     ['request.requeued', { modelId, attempt: 1, reason: 'failed', delayMs: expect.any(Number), failure }],

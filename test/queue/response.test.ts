@@ -4,7 +4,7 @@ import { testQueue } from '../support/test-queue.js';
 
 const { service, calls, model } = testQueue({
   models: {
-    'test/model': {},
+    'test/model': { circuit: 'off' },
     'test/hasty': { timeout: '200ms', attempts: 3 },
     'test/narrow': { concurrency: 1, expires: '300ms' },
     'test/demo': { runner: { kind: 'demo', demo: 'echo' } },

@@ -118,18 +118,18 @@ describe('a JSON answer', () => {
 
 describe('an answer without success', () => {
   it.each([
-    [408, 'model_error'],
-    [425, 'model_error'],
-    [429, 'model_error'],
-    [500, 'model_error'],
-    [502, 'model_unavailable'],
-    [503, 'model_unavailable'],
-    [504, 'model_unavailable'],
-  ])('%i may be tried again', async (status, code) => {
+    [408, 'model_error', undefined],
+    [425, 'model_error', undefined],
+    [429, 'model_error', undefined],
+    [500, 'model_error', undefined],
+    [502, 'model_unavailable', 'costly'],
+    [503, 'model_unavailable', 'free'],
+    [504, 'model_unavailable', 'costly'],
+  ])('%i may be tried again', async (status, code, outage) => {
     const { message, options } = await failureAfter(json('{"why":"busy"}', status));
     expect(message).toBe(`The model answered ${status}.`);
     const details = status < 500 && { details: { why: 'busy' } };
-    expect(options).toEqual({ code, retryable: true, ...details });
+    expect(options).toEqual({ code, retryable: true, ...details, ...(outage && { outage }) });
   });
 
   const finalStatuses = [400, 401, 403, 404, 405, 409, 410, 413, 415, 418, 422, 451];
@@ -181,15 +181,25 @@ describe('an answer without success', () => {
 });
 
 describe('a broken connection', () => {
-  const gone = { code: 'model_unavailable', retryable: true };
+  const gone = { code: 'model_unavailable', retryable: true, outage: 'costly' };
+  const unreached = { ...gone, outage: 'free' };
 
   it('that is refused may be tried again', async () => {
     const free = await new ModelServer().start();
     const url = free.url.replace('http://', 'http://user:secret@');
     await free.stop();
     const failure = await failureOf(runner, testRun({ kind: 'http', url, headers: {} }));
-    expect(failure.options).toEqual(gone);
-    expect(failure.message).toBe('The connection to the model could not be made, or broke (ECONNREFUSED).');
+    expect(failure.options).toEqual(unreached);
+    expect(failure.message).toBe('The connection to the model could not be made (ECONNREFUSED).');
+  });
+
+  it('to a name that does not resolve was never made', async () => {
+    const runner = new HttpRunner(config);
+    const failure = await failureOf(
+      runner,
+      testRun({ kind: 'http', url: 'http://model.invalid/', headers: {} }),
+    );
+    expect(failure.options).toEqual(unreached);
   });
 
   it.each([
@@ -223,7 +233,7 @@ describe('a broken connection', () => {
     // It takes the connection, and never begins with TLS.
     const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
     const failure = await failureOf(impatient, testRun({ kind: 'http', url, headers: {} }));
-    expect(failure.options).toEqual(gone);
+    expect(failure.options).toEqual(unreached);
     await new Promise((resolve) => silent.close(resolve));
   });
 });

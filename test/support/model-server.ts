@@ -41,6 +41,7 @@ export class ModelServer {
   takesMs = 0;
   private readonly open = new Set<Call>();
   private isHolding = false;
+  private port = 0;
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -61,9 +62,11 @@ export class ModelServer {
 
   respond: (call: Call) => void = (call) => this.play(call);
 
+  /** After a stop at its old port. */
   async start(): Promise<this> {
     this.promise(0);
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+    ({ port: this.port } = this.server.address() as AddressInfo);
     return this;
   }
 
@@ -73,7 +76,7 @@ export class ModelServer {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/predict`;
+    return `http://127.0.0.1:${this.port}/predict`;
   }
 
   /** The text of a models.yaml with these models and their settings, all run here. */

@@ -9,6 +9,8 @@ export interface Status {
   response_url: string;
   status_url: string;
   cancel_url: string;
+  attempt: number;
+  reason?: string;
   metrics: { queue_time?: number; inference_time?: number | null };
   logs?: { message: string; level: string; source: string; timestamp: string }[];
   success?: boolean;

@@ -1,4 +1,4 @@
-import { fairGrant } from './divide-slots.js';
+import { fairGrant, fairShare } from './divide-slots.js';
 
 const grants = (modelId: string, concurrency: number, nodes: number): number[] =>
   Array.from({ length: nodes }, (_, rank) => fairGrant(modelId, concurrency, rank, nodes));
@@ -20,4 +20,19 @@ it('a node alone has all of it', () => expect(grants('a/b', 8, 1)).toEqual([8]))
 it('single slots of many models are spread over the nodes', () => {
   const holders = new Set(Array.from({ length: 50 }, (_, i) => grants(`model/${i}`, 1, 3).indexOf(1)));
   expect(holders).toEqual(new Set([0, 1, 2]));
+});
+
+describe('of a model that some nodes cannot reach', () => {
+  const nodes = ['a', 'b', 'c'];
+  const shares = (without: string[], concurrency = 8): number[] =>
+    nodes.map((node) => fairShare('acme/up', concurrency, node, nodes, without));
+
+  it('the others share all slots', () => {
+    expect(shares(['b'])).toEqual([4, 0, 4]);
+    expect(shares(['a', 'b'], 1)).toEqual([0, 0, 1]);
+  });
+
+  it('each node has its share where none can', () => expect(shares(nodes)).toEqual(shares([])));
+
+  it('nodes that are gone do not count', () => expect(shares(['x', 'y', 'z'])).toEqual(shares([])));
 });
