@@ -73,7 +73,8 @@ export class AddressRule {
   private async addressesOf(name: string, url: URL): Promise<LookupAddress[]> {
     const addresses = await this.resolver.resolve(name);
     if (this.isNamedHost(url)) return addresses;
-    const isPublicEnough = (address: string): boolean => url.protocol === 'https:' && isPublicAddress(address);
+    const isPublicEnough = (address: string): boolean =>
+      url.protocol === 'https:' && isPublicAddress(address);
     return addresses.filter(
       ({ address }) => isPublicEnough(address) || this.isNamedAddress(address, portOf(url)),
     );
@@ -83,9 +84,7 @@ export class AddressRule {
     const host = hostOf(url);
     const ofMachine = host === 'localhost' ? ['127.0.0.1', '::1'] : [];
     const addresses = isIP(host) === 0 ? ofMachine : [host];
-    return (
-      this.isNamedHost(url) || addresses.some((address) => this.isNamedAddress(address, portOf(url)))
-    );
+    return this.isNamedHost(url) || addresses.some((address) => this.isNamedAddress(address, portOf(url)));
   }
 
   private isNamedHost(url: URL): boolean {

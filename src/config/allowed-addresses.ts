@@ -24,7 +24,8 @@ function parseOne(text: string): AllowedAddress {
     return { host: undefined, network: ipaddr.parseCIDR(text), port: undefined };
   }
   if (ipaddr.IPv6.isValid(text)) return { host: undefined, network: networkOf(text), port: undefined };
-  const [, inBrackets, name, portText] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const [, inBrackets, name, portText] =
+    /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const port = portText === undefined ? undefined : Number(portText);
   if (port !== undefined && (port < 1 || port > 65_535)) throw new Error(expected);
   const address = inBrackets ?? (ipaddr.IPv4.isValidFourPartDecimal(name ?? '') ? name : undefined);

@@ -5,7 +5,9 @@ export function parseWebhookSecret(value: string): string {
   const text = value.startsWith('whsec_') ? value.slice('whsec_'.length) : '';
   const { length } = Buffer.from(text, 'base64');
   if (!base64.test(text) || length < 24 || length > 64) {
-    throw new Error('expected whsec_ and 24 to 64 random bytes in base64 (openssl rand -base64 32 makes them)');
+    throw new Error(
+      'expected whsec_ and 24 to 64 random bytes in base64 (openssl rand -base64 32 makes them)',
+    );
   }
   return value;
 }

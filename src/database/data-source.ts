@@ -5,6 +5,7 @@ import { KeysAndNodes1790000000012 } from '../../migrations/0002-keys-and-nodes.
 import { Limits1790000000013 } from '../../migrations/0003-limits.js';
 import { Views1790000000014 } from '../../migrations/0004-views.js';
 import { Options1790000000015 } from '../../migrations/0005-options.js';
+import { Webhooks1790000000017 } from '../../migrations/0007-webhooks.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -14,6 +15,7 @@ export const migrations = [
   Limits1790000000013,
   Views1790000000014,
   Options1790000000015,
+  Webhooks1790000000017,
 ];
 
 export interface DataSourceSettings {

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AddressRule } from '../addresses/address-rule.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
@@ -16,7 +16,6 @@ import { WebhookSecrets } from './webhook-secrets.js';
 /** Makes one try of a delivery: its body as of now, signed, sent, and what follows from the answer. */
 @Injectable()
 export class Courier {
-  private readonly logger = new Logger(Courier.name);
   private readonly posts = new Posts();
 
   constructor(
@@ -39,14 +38,18 @@ export class Courier {
     const deliveryId = delivery.id;
     if (body === undefined) {
       const nothing = { status: null, body: null, error: 'Its request is gone.' };
-      return { deliveryId, state: 'ended', step: delivery.step, nextInMs: 0, atMs, durationMs: 0, ...nothing };
+      return {
+        deliveryId,
+        state: 'ended',
+        step: delivery.step,
+        nextInMs: 0,
+        atMs,
+        durationMs: 0,
+        ...nothing,
+      };
     }
     const result = await this.send(delivery, body, signal);
     const verdict = verdictOn(result, delivery.step, this.terms, this.clock.now());
-    if (verdict.state === 'failed' || verdict.state === 'ended') {
-      const { requestId, host } = delivery;
-      this.logger.warn({ requestId, deliveryId, host, status: result.status }, 'a webhook was given up');
-    }
     const { status, body: answer, error } = result;
     const durationMs = Math.round(performance.now() - startedAt);
     return { deliveryId, ...verdict, atMs, durationMs, status, body: answer, error };
@@ -56,7 +59,10 @@ export class Courier {
   private async bodyOf({ requestId, baseUrl, ...output }: ClaimedDelivery): Promise<string | undefined> {
     const row = await this.queue.status(requestId);
     if (row === undefined) return undefined;
-    const status = toStatus({ row, position: 0 }, this.config.publicBaseUrl ?? baseUrl ?? '');
+    const status = toStatus(
+      { row, position: 0, reason: undefined },
+      this.config.publicBaseUrl ?? baseUrl ?? '',
+    );
     return webhookBody({ modelId: row.modelId, completedAtMs: row.completedAtMs!, status, ...output });
   }
 

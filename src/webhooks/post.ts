@@ -84,7 +84,8 @@ async function beginningOf(response: http.IncomingMessage): Promise<string> {
 /** The error's own message may name addresses within. */
 function failure({ code = '' }: NodeJS.ErrnoException): string {
   if (code === 'ADDRESS_REFUSED') return 'Its name leads to no address that a webhook may go to.';
-  if (/^(ENOTFOUND|ENODATA|EAI_\w+|ETIMEOUT|ESERVFAIL)$/.test(code)) return `Its name has no address (${code}).`;
+  if (/^(ENOTFOUND|ENODATA|EAI_\w+|ETIMEOUT|ESERVFAIL)$/.test(code))
+    return `Its name has no address (${code}).`;
   const known = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : '';
   return `The connection could not be made, or broke${known}.`;
 }

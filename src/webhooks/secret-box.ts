@@ -6,7 +6,9 @@ const tagBytes = 16;
 /** AES-256-GCM. `context` is what the secret belongs to: what was sealed for one opens for no other. */
 export function seal(key: Buffer, secret: string, context: string): Buffer {
   const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(Buffer.from(context));
+  const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(
+    Buffer.from(context),
+  );
   const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }

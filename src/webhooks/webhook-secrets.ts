@@ -77,7 +77,11 @@ export class WebhookSecrets {
   private row(keyId: string, secret: string): Pick<WebhookSecretEntity, 'apiKeyId' | 'secret' | 'isSealed'> {
     const { secretsKey } = this.config;
     const isSealed = secretsKey !== undefined;
-    return { apiKeyId: keyId, isSealed, secret: isSealed ? seal(secretsKey, secret, keyId) : Buffer.from(secret) };
+    return {
+      apiKeyId: keyId,
+      isSealed,
+      secret: isSealed ? seal(secretsKey, secret, keyId) : Buffer.from(secret),
+    };
   }
 
   private open({ apiKeyId, secret, isSealed }: WebhookSecretEntity): string {

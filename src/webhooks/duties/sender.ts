@@ -19,6 +19,7 @@ import { SendingTerms } from '../sending-terms.js';
 
 /** Completions without webhooks make it look this often at most. */
 const longestPauseMs = 250;
+const shortestPauseMs = 10;
 const stopped = 'The node stopped.';
 
 /** Claims deliveries that are due, and tries them, so many at once. Every node does. */
@@ -33,10 +34,12 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   private readonly log = new Logger(Sender.name);
   private isWoken = false;
   private isStopping = false;
+  private isFailing = false;
   /** After claims that found nothing, twice as long each time: most completions have no webhook. */
   private pauseMs = 0;
   private lookedAt = -Infinity;
-  private untilDueMs: number | null = null;
+  /** When something that waits is due, as far as is known. */
+  private nextDueAt = Infinity;
 
   constructor(
     private readonly database: Database,
@@ -70,32 +73,32 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     this.scheduleWithin(this.pauseLeftMs());
   }
 
+  /** What is due and finds no room at its host is left: the end of a try wakes us. */
   async runOnce(): Promise<void> {
     this.isWoken = false;
-    for (;;) {
-      const room = this.lanes.room();
-      // The end of a try wakes us.
-      if (room.limit <= 0 || this.isStopping) return;
-      const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
-      const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room };
-      const claimed = await claimDeliveries(this.database, terms);
-      this.lookedAt = performance.now();
-      for (const delivery of claimed) this.begin(delivery);
-      if (claimed.length > 0) {
-        this.pauseMs = 0;
-        continue;
-      }
-      this.pauseMs = Math.min(longestPauseMs, Math.max(10, this.pauseMs * 2));
-      this.untilDueMs = await nextDeliveryInMs(this.database);
+    const room = this.lanes.room();
+    if (room.limit <= 0 || this.isStopping) return;
+    const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
+    const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room };
+    const claimed = await claimDeliveries(this.database, terms);
+    this.lookedAt = performance.now();
+    for (const delivery of claimed) this.begin(delivery);
+    if (claimed.length > 0) {
+      this.pauseMs = 0;
       return;
     }
+    this.pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, this.pauseMs * 2));
+    const inMs = await nextDeliveryInMs(this.database);
+    this.nextDueAt = Math.min(this.nextDue(), inMs === null ? Infinity : performance.now() + inMs);
   }
 
   protected override nextIntervalMs(): number {
     if (this.isWoken) return this.pauseLeftMs();
-    // What is due already waits for room at its host; the end of a try wakes us.
-    const untilDueMs = this.untilDueMs === null || this.untilDueMs <= 0 ? Infinity : this.untilDueMs;
-    return Math.min(this.intervalMs, untilDueMs);
+    return Math.min(this.intervalMs, Math.max(shortestPauseMs, this.nextDue() - performance.now()));
+  }
+
+  private nextDue(): number {
+    return this.nextDueAt > performance.now() ? this.nextDueAt : Infinity;
   }
 
   private pauseLeftMs(): number {
@@ -108,10 +111,16 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     const timer = setTimeout(() => controller.abort(timeout), this.terms.timeoutMs);
     const end = this.lanes.begin(delivery.host);
     const attempt = this.attempt(delivery, controller.signal)
-      .then(end, (error: unknown) => {
-        end(undefined);
-        this.sayWhy(error);
-      })
+      .then(
+        (answered) => {
+          end(answered);
+          this.isFailing = false;
+        },
+        (error: unknown) => {
+          end(undefined);
+          this.sayOnce(error);
+        },
+      )
       .finally(() => {
         clearTimeout(timer);
         this.underWay.delete(controller);
@@ -129,17 +138,25 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
       return undefined;
     }
     await this.results.add(tried);
-    if (tried.state === 'pending') this.scheduleWithin(tried.nextInMs);
-    return tried.status !== null;
+    if (tried.state === 'failed' || tried.state === 'ended') {
+      const { id, requestId, host } = delivery;
+      this.log.warn({ deliveryId: id, requestId, host, status: tried.status }, 'a webhook was given up');
+    }
+    if (tried.state === 'pending')
+      this.nextDueAt = Math.min(this.nextDue(), performance.now() + tried.nextInMs);
+    return tried.state === 'ended' ? undefined : tried.status !== null;
   }
 
   private async record(tries: Tried[]): Promise<void[]> {
     const disabled = await recordTries(this.database, this.claimedBy, tries);
-    for (const { id } of disabled) this.log.warn({ endpointId: id }, 'an endpoint answered 410 and was disabled');
+    for (const { id } of disabled)
+      this.log.warn({ endpointId: id }, 'an endpoint answered 410 and was disabled');
     return tries.map(() => undefined);
   }
 
-  private sayWhy(error: unknown): void {
-    if (!isDatabaseUnavailable(error)) this.log.error({ err: error }, 'a webhook could not be tried');
+  private sayOnce(error: unknown): void {
+    if (this.isFailing || isDatabaseUnavailable(error)) return;
+    this.isFailing = true;
+    this.log.error({ err: error }, 'webhooks cannot be tried');
   }
 }

@@ -18,7 +18,7 @@ export class WebhookDeliveryEntity {
   @Column('uuid', { nullable: true }) endpointId!: string | null;
   @Column('text') url!: string;
   /** With its port, in lower case: claims take turns by it. */
-  @Column('text', { collation: 'C' }) host!: string;
+  @Column({ type: 'text', collation: 'C' }) host!: string;
   @Column('text', { default: 'pending' }) state!: DeliveryState;
   @Column('integer', { default: 0 }) tries!: number;
   /** How many of the planned tries were made since it was last asked for. */

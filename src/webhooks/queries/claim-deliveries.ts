@@ -28,15 +28,8 @@ export interface ClaimTerms {
   hosts: readonly { host: string; room: number; answers: boolean }[];
 }
 
-/*
- * Purpose: takes deliveries that are due, a few of each host, so that the thousands of one that is down are not read to
- *   get to those of the others. Of the hosts the one that has waited longest comes first.
- * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node; a node that dies with it lets it become
- *   due again.
- * Index: webhook_delivery_pending: one look for each host with something pending, then its due ones in order;
- *   request_pkey.
- */
-const claimStatement = statement('claim_deliveries')`WITH RECURSIVE head AS (
+/** Of each host with something pending what is due first. */
+const head = `head AS (
   (SELECT host, next_try_at FROM webhook_delivery
    WHERE state = 'pending'
    ORDER BY host, next_try_at LIMIT 1)
@@ -48,7 +41,17 @@ const claimStatement = statement('claim_deliveries')`WITH RECURSIVE head AS (
     WHERE state = 'pending' AND host > head.host
     ORDER BY host, next_try_at LIMIT 1
   ) AS next
-), lane AS MATERIALIZED (
+)`;
+
+/*
+ * Purpose: takes deliveries that are due, a few of each host, so that the thousands of one that is down are not read to
+ *   get to those of the others. Of the hosts the one that has waited longest comes first.
+ * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node; a node that dies with it lets it become
+ *   due again.
+ * Index: webhook_delivery_pending: one look for each host with something pending, then its due ones in order;
+ *   request_pkey.
+ */
+const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lane AS MATERIALIZED (
   SELECT head.host, head.next_try_at, coalesce(known.room, $6::integer) AS room,
          coalesce(known.answers, false) AS answers
   FROM head
@@ -100,26 +103,15 @@ export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<
 }
 
 /*
- * Purpose: when the next delivery is due, of all hosts: a node with nothing to do sleeps until then.
+ * Purpose: when the next delivery becomes due: a node with nothing to do sleeps until then.
  * Race: none; what is written later wakes the node that writes it, and the others look again soon.
  * Index: webhook_delivery_pending, one look for each host.
  */
-const nextDue = statement('next_delivery_due')`WITH RECURSIVE head AS (
-  (SELECT host, next_try_at FROM webhook_delivery
-   WHERE state = 'pending'
-   ORDER BY host, next_try_at LIMIT 1)
-  UNION ALL
-  SELECT next.host, next.next_try_at
-  FROM head
-  CROSS JOIN LATERAL (
-    SELECT host, next_try_at FROM webhook_delivery
-    WHERE state = 'pending' AND host > head.host
-    ORDER BY host, next_try_at LIMIT 1
-  ) AS next
-)
-SELECT (extract(epoch FROM min(next_try_at) - clock_timestamp()) * 1000)::float8 AS "inMs" FROM head`;
+const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${head}
+SELECT (extract(epoch FROM min(next_try_at) - clock_timestamp()) * 1000)::float8 AS "inMs" FROM head
+WHERE next_try_at > clock_timestamp()`;
 
-/** null: nothing is pending. */
+/** null: nothing waits for its time. */
 export async function nextDeliveryInMs(database: Database): Promise<number | null> {
   const [row] = await database.query<{ inMs: number | null }>(nextDue);
   return row!.inMs;
