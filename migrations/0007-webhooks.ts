@@ -6,7 +6,7 @@ export class Webhooks1790000000017 implements MigrationInterface {
     db.query(`
       -- One completion for one receiver. A claim is a lease: until next_try_at nobody else tries it.
       CREATE TABLE webhook_delivery (
-        id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+        id uuid PRIMARY KEY,
         request_id uuid NOT NULL,
         api_key_id uuid NOT NULL,
         endpoint_id uuid,
@@ -40,7 +40,7 @@ export class Webhooks1790000000017 implements MigrationInterface {
       -- Two of a key count while one is rotated: the old one until it expires.
       CREATE TABLE webhook_secret (
         api_key_id uuid NOT NULL,
-        id uuid NOT NULL DEFAULT gen_random_uuid(),
+        id uuid NOT NULL,
         secret bytea NOT NULL,
         is_sealed boolean NOT NULL,
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -51,7 +51,7 @@ export class Webhooks1790000000017 implements MigrationInterface {
 
       -- Where a key wants to be called for all its requests.
       CREATE TABLE webhook_endpoint (
-        id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+        id uuid PRIMARY KEY,
         api_key_id uuid NOT NULL,
         url text NOT NULL,
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),

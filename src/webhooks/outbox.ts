@@ -6,8 +6,8 @@ import type { CompletionHook } from '../queue/completion.js';
  */
 export const outbox: CompletionHook = {
   name: 'webhook',
-  sql: `INSERT INTO webhook_delivery (request_id, api_key_id, endpoint_id, url, host)
-  SELECT request_id, api_key_id, endpoint_id, url, coalesce(lower(substring(url FROM '^[^:]+://([^/?#]*)')), '')
+  sql: `INSERT INTO webhook_delivery (id, request_id, api_key_id, endpoint_id, url, host)
+  SELECT gen_random_uuid(), request_id, api_key_id, endpoint_id, url, coalesce(lower(substring(url FROM '^[^:]+://([^/?#]*)')), '')
   FROM (
     SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
     FROM completed

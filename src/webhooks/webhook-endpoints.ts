@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
 import { AddressRule } from '../addresses/address-rule.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 
@@ -16,7 +17,8 @@ export class WebhookEndpoints {
   async add(keyId: string, url: string): Promise<void> {
     const refusal = this.rule.refusalOf(url);
     if (refusal !== undefined) throw new Error(`The endpoint cannot be used: its URL ${refusal}.`);
-    await this.rows.upsert({ apiKeyId: keyId, url, disabledAt: null }, ['apiKeyId', 'url']);
+    const found = await this.rows.update({ apiKeyId: keyId, url }, { disabledAt: null });
+    if (found.affected === 0) await this.rows.insert({ id: uuidv7(), apiKeyId: keyId, url });
   }
 
   /** Oldest first. */

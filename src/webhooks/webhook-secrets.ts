@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Not, Raw, type Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
@@ -74,11 +75,15 @@ export class WebhookSecrets {
     return rows.map((row) => this.open(row));
   }
 
-  private row(keyId: string, secret: string): Pick<WebhookSecretEntity, 'apiKeyId' | 'secret' | 'isSealed'> {
+  private row(
+    keyId: string,
+    secret: string,
+  ): Pick<WebhookSecretEntity, 'apiKeyId' | 'id' | 'secret' | 'isSealed'> {
     const { secretsKey } = this.config;
     const isSealed = secretsKey !== undefined;
     return {
       apiKeyId: keyId,
+      id: uuidv7(),
       isSealed,
       secret: isSealed ? seal(secretsKey, secret, keyId) : Buffer.from(secret),
     };

@@ -11,7 +11,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'ended';
 @Index('webhook_delivery_pending', ['host', 'nextTryAt'], { where: `state = 'pending'` })
 @Index('webhook_delivery_by_request', ['requestId'])
 export class WebhookDeliveryEntity {
-  @PrimaryColumn('uuid', { default: () => 'gen_random_uuid()' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
   @Column('uuid') requestId!: string;
   @Column('uuid') apiKeyId!: string;
   /** null: the request itself named the URL. */

@@ -4,7 +4,7 @@ import { Column, Entity, PrimaryColumn, Unique } from 'typeorm';
 @Entity('webhook_endpoint')
 @Unique('webhook_endpoint_url_is_unique', ['apiKeyId', 'url'])
 export class WebhookEndpointEntity {
-  @PrimaryColumn('uuid', { default: () => 'gen_random_uuid()' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
   @Column('uuid') apiKeyId!: string;
   @Column('text') url!: string;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;

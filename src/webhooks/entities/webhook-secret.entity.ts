@@ -5,7 +5,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Index('webhook_secret_newest_is_one', ['apiKeyId'], { unique: true, where: 'expires_at IS NULL' })
 export class WebhookSecretEntity {
   @PrimaryColumn('uuid') apiKeyId!: string;
-  @PrimaryColumn('uuid', { default: () => 'gen_random_uuid()' }) id!: string;
+  @PrimaryColumn('uuid') id!: string;
   @Column('bytea') secret!: Buffer;
   /** Encrypted with SECRETS_KEY. */
   @Column('boolean') isSealed!: boolean;
