@@ -31,7 +31,8 @@ export class AppModule {
         QueueModule,
         RunnersModule,
         WebhooksModule,
-        ...(config.role === 'scheduler' ? [] : [RequestsModule, StreamModule, DeliveriesModule]),
+        // RequestsModule comes last of those with routes below its own, which takes every POST.
+        ...(config.role === 'scheduler' ? [] : [DeliveriesModule, RequestsModule, StreamModule]),
         HealthModule,
         HttpModule,
       ],

@@ -48,13 +48,16 @@ export class Posts {
         lookup: call.lookup,
         signal,
       });
+      let isAnswered = false;
       request.on('error', (error: NodeJS.ErrnoException) => {
+        if (isAnswered) return;
         if (signal.aborted) return fail(String(signal.reason));
         // The receiver had closed an idle connection, most likely before it read anything.
         if (request.reusedSocket && error.code === 'ECONNRESET') return resolve(this.post(call));
         fail(failure(error));
       });
       request.on('response', (response) => {
+        isAnswered = true;
         const { statusCode: status = 0, headers } = response;
         const retryAfter = headers['retry-after'];
         void beginningOf(response).then((text) => resolve({ status, retryAfter, body: text, error: null }));

@@ -32,8 +32,12 @@ export function testWebhooks(config: Partial<Config> = {}) {
   const receiver = new WebhookReceiver();
   beforeAll(() => receiver.start());
   afterAll(() => receiver.stop());
-  afterEach(() => void (receiver.answer = ({ response }) => void response.writeHead(204).end()));
-  return { service, calls, model, receiver, hooks: new WebhookCalls(service, calls, receiver) };
+  const hooks = new WebhookCalls(service, calls, receiver);
+  afterEach(() => {
+    receiver.answer = ({ response }) => void response.writeHead(204).end();
+    Object.assign(hooks.terms, new SendingTerms());
+  });
+  return { service, calls, model, receiver, hooks };
 }
 
 /** What a caller does about webhooks. */
