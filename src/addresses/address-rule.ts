@@ -12,10 +12,10 @@ const maxLength = 2_048;
 const needsHttps = 'must begin with https://';
 const needsPublic = 'must go to a public address';
 
-/** What it threw is no failure of the network: the address may not be called. */
-export class AddressRefused extends Error {
-  readonly code = 'ADDRESS_REFUSED';
-}
+export const addressRefused = 'ADDRESS_REFUSED';
+
+/** Its code tells it from a failure of the network. */
+const refused = (): Error => Object.assign(new Error(needsPublic), { code: addressRefused });
 
 /** Where callers may have us call: https to public addresses, and what WEBHOOK_ALLOW names. */
 @Injectable()
@@ -55,17 +55,17 @@ export class AddressRule {
    * at, whatever the name means a moment later. An address in the URL itself is not looked up: `refusalOf` judges it.
    */
   lookupFor(url: URL): LookupFunction {
-    return (name, options, callback) => {
-      this.addressesOf(name, url).then(
+    return (name, options, answer) => {
+      void this.addressesOf(name, url).then(
         (found) => {
           const family = Number(options.family ?? 0);
           const fitting = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found;
           const [first] = fitting;
-          if (first === undefined) callback(new AddressRefused(needsPublic), '');
-          else if (options.all === true) callback(null, fitting);
-          else callback(null, first.address, first.family);
+          if (first === undefined) answer(refused(), '');
+          else if (options.all === true) answer(null, fitting);
+          else answer(null, first.address, first.family);
         },
-        (error: Error) => callback(error, ''),
+        (error: Error) => answer(error, ''),
       );
     };
   }

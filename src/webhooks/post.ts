@@ -2,6 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
+import { addressRefused } from '../addresses/address-rule.js';
 import type { Answer } from './retry-plan.js';
 
 /** Of an answer. */
@@ -86,7 +87,7 @@ async function beginningOf(response: http.IncomingMessage): Promise<string> {
 
 /** The error's own message may name addresses within. */
 function failure({ code = '' }: NodeJS.ErrnoException): string {
-  if (code === 'ADDRESS_REFUSED') return 'Its name leads to no address that a webhook may go to.';
+  if (code === addressRefused) return 'Its name leads to no address that a webhook may go to.';
   if (/^(ENOTFOUND|ENODATA|EAI_\w+|ETIMEOUT|ESERVFAIL)$/.test(code))
     return `Its name has no address (${code}).`;
   const known = /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? ` (${code})` : '';

@@ -41,7 +41,7 @@ export function testWebhooks(config: Partial<Config> = {}) {
 }
 
 /** What a caller does about webhooks. */
-export class WebhookCalls {
+class WebhookCalls {
   private count = 0;
 
   constructor(
