@@ -12,6 +12,8 @@ import { QueueModule } from './queue/queue.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { RunnersModule } from './runners/runners.module.js';
 import { StreamModule } from './stream/stream.module.js';
+import { DeliveriesModule } from './webhooks/deliveries.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 @Module({})
 export class AppModule {
@@ -28,7 +30,9 @@ export class AppModule {
         AuthModule,
         QueueModule,
         RunnersModule,
-        ...(config.role === 'scheduler' ? [] : [RequestsModule, StreamModule]),
+        WebhooksModule,
+        // RequestsModule comes last of those with routes below its own, which takes every POST.
+        ...(config.role === 'scheduler' ? [] : [DeliveriesModule, RequestsModule, StreamModule]),
         HealthModule,
         HttpModule,
       ],

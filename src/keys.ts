@@ -1,9 +1,11 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import pg from 'pg';
 import type { DataSource } from 'typeorm';
+import { AddressRule } from './addresses/address-rule.js';
+import { Resolver } from './addresses/resolver.js';
 import { ApiKey } from './auth/api-key.entity.js';
 import { keysProgram } from './auth/cli/keys-program.js';
 import { KeysService } from './auth/keys.service.js';
@@ -11,19 +13,29 @@ import { type Config, loadConfig } from './config/config.js';
 import { createDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
+import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
+import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
+import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
+import { WebhookEndpoints } from './webhooks/webhook-endpoints.js';
+import { WebhookSecrets } from './webhooks/webhook-secrets.js';
 
 // An embedded server that was started for this command must be stopped by it, so an interrupt waits.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
 
 /** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
-const program = keysProgram((work) =>
+const print = (work: (keys: KeyWebhooks) => Promise<string>): Promise<void> =>
   withKeysOf(loadConfig(), async (keys) => {
     // Before the database is closed, which may fail: a new key is shown only once.
     process.stdout.write(`${await work(keys)}\n`);
-  }),
-).exitOverride();
-for (const command of program.commands) command.copyInheritedSettings(program);
+  });
+const program = keysProgram((work) => print(({ keys }) => work(keys))).exitOverride();
+addWebhookCommands(program, print);
+inherit(program);
+
+function inherit(parent: Command): void {
+  for (const command of parent.commands) inherit(command.copyInheritedSettings(parent));
+}
 
 try {
   await program.parseAsync();
@@ -40,15 +52,21 @@ try {
  * Works on the keys in the database that the service uses: DATABASE_URL, or the embedded one. A running service holds
  * that one and wrote down where it is; without a service the server is started for as long as it is needed.
  */
-async function withKeysOf<T>(config: Config, work: (keys: KeysService) => Promise<T>): Promise<T> {
+async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>): Promise<T> {
   const running = config.databaseUrl ?? (await urlOfRunningServer(config.dataDir));
   const embedded = running === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let dataSource: DataSource | undefined;
   try {
     const url = running ?? (await embedded!.start());
     await migrate(config.databaseDirectUrl ?? url);
-    dataSource = await createDataSource({ url, poolSize: 1, entities: [ApiKey] }).initialize();
-    return await work(new KeysService(dataSource.getRepository(ApiKey), config));
+    const entities = [ApiKey, WebhookEndpointEntity, WebhookSecretEntity];
+    dataSource = await createDataSource({ url, poolSize: 1, entities }).initialize();
+    const [rule, rows] = [new AddressRule(config, new Resolver()), dataSource];
+    return await work({
+      keys: new KeysService(rows.getRepository(ApiKey), config),
+      secrets: new WebhookSecrets(rows.getRepository(WebhookSecretEntity), config),
+      endpoints: new WebhookEndpoints(rows.getRepository(WebhookEndpointEntity), rule),
+    });
   } finally {
     await dataSource?.destroy();
     await embedded?.stop();

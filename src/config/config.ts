@@ -3,6 +3,7 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { Matches } from 'class-validator';
 import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
+import { type AllowedAddress, parseAllowedAddresses } from './allowed-addresses.js';
 import {
   parseAddressList,
   parseBytes,
@@ -13,6 +14,7 @@ import {
   parseUrl,
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
+import { parseSecretsKey, parseWebhookSecret } from './secrets.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
 
@@ -68,6 +70,12 @@ export class Config {
 
   /** Origins that a browser may call from; empty: CORS is off. */
   @Setting('CORS_ORIGINS', Parsed(parseOrigins)) corsOrigins: string[] = [];
+  /** Where webhooks may go besides https to public addresses. */
+  @Setting('WEBHOOK_ALLOW', Parsed(parseAllowedAddresses)) webhookAllow: readonly AllowedAddress[] = [];
+  /** Signs the webhooks of keys without a secret of their own; undefined: each key gets one. */
+  @Setting('WEBHOOK_SECRET', Parsed(parseWebhookSecret)) webhookSecret: string | undefined;
+  /** Encrypts secrets in the database; undefined: they are kept as they are. */
+  @Setting('SECRETS_KEY', Parsed(parseSecretsKey)) secretsKey: Buffer | undefined;
   /** Recognises this process in the `node` table; not unique. */
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 

@@ -6,6 +6,7 @@ import { Limits1790000000013 } from '../../migrations/0003-limits.js';
 import { Views1790000000014 } from '../../migrations/0004-views.js';
 import { Options1790000000015 } from '../../migrations/0005-options.js';
 import { Circuits1790000000016 } from '../../migrations/0006-circuits.js';
+import { Webhooks1790000000017 } from '../../migrations/0007-webhooks.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -16,6 +17,7 @@ export const migrations = [
   Views1790000000014,
   Options1790000000015,
   Circuits1790000000016,
+  Webhooks1790000000017,
 ];
 
 export interface DataSourceSettings {

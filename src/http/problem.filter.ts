@@ -68,6 +68,7 @@ function matches(layer: RouterLayer, path: string): boolean {
 
 /** Before the guards, which would ask for a key to submit with. The filter tells which methods the path takes. */
 export function refuseReservedSubmit(request: Request, _response: Response, next: NextFunction): void {
-  const refused = request.method === 'POST' && reserved.test(request.path);
+  const { app, method, path } = request;
+  const refused = method === 'POST' && reserved.test(path) && !servedMethods(app, path).includes('POST');
   next(refused ? new DomainError('not_found', 'Nothing is submitted here.') : undefined);
 }

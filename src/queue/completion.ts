@@ -3,7 +3,7 @@ import { transitions, type Transition } from './request-state.js';
 /** What must follow from a completion in the same commit, such as a row of an outbox: a common table expression. */
 export interface CompletionHook {
   name: string;
-  /** Reads from `completed` at least id, model_id, api_key_id, attempt, outcome and completed_at. No parameters. */
+  /** Reads from `completed` at least id, attempt and the columns of `forHooks`. No parameters. */
   sql: string;
 }
 
@@ -29,7 +29,9 @@ export interface Completion {
   message?: string;
 }
 
-const forHooks = ['request.model_id', 'request.api_key_id', 'request.outcome', 'request.completed_at'];
+const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at', 'webhook_url'].map(
+  (column) => `request.${column}`,
+);
 
 /**
  * The common table expressions with which every statement completes requests: `completed`, the event, and the hooks.

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AddressRule } from '../addresses/address-rule.js';
 import { assertMayUse, type Caller, mayUse, priorities, type Priority } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
@@ -24,6 +25,7 @@ export class NewRequests {
     private readonly backlog: Backlog,
     private readonly clock: Clock,
     private readonly config: Config,
+    private readonly addresses: AddressRule,
   ) {}
 
   /** The model that the caller may use under this id. */
@@ -85,6 +87,7 @@ export class NewRequests {
   /** undefined for most. */
   private extrasOf(options: SubmitQuery, model: Model, waitMs: number): SubmissionOptions | undefined {
     const { webhook: webhookUrl, timeout, tag: tags } = options;
+    if (webhookUrl !== undefined) this.addresses.assertWebhookUrl(webhookUrl);
     const extras: SubmissionOptions = {
       webhookUrl,
       timeoutMs: timeout && atMost('timeout', timeout, model.timeoutMs)!,

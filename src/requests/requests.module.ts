@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AddressesModule } from '../addresses/addresses.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
@@ -8,7 +9,7 @@ import { RequestHandlers } from './request-handlers.js';
 import { RequestsController } from './requests.controller.js';
 
 @Module({
-  imports: [AuthModule, QueueModule, LimitsModule],
+  imports: [AddressesModule, AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
   providers: [FastPath, NewRequests, RequestHandlers],
   exports: [RequestHandlers],

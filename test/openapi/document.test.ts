@@ -46,8 +46,10 @@ test('the document has the routes of the service and no others', () => {
     'GET /health/live',
     'GET /health/ready',
     'GET /v1/queue/requests/{request_id}',
+    'GET /v1/queue/requests/{request_id}/deliveries',
     'GET /v1/queue/requests/{request_id}/status',
     'GET /v1/queue/requests/{request_id}/status/stream',
+    'POST /v1/queue/requests/{request_id}/deliveries/{delivery_id}/redeliver',
     'POST /v1/queue/{model_id}',
     'PUT /v1/queue/requests/{request_id}/cancel',
   ]);
@@ -99,10 +101,10 @@ test('a key is no JWT, and the reset is what keys-and-limits.md says it is', () 
   expect(reset!.description).toMatch(/^Seconds until the oldest counted request leaves the tighter window/);
 });
 
-test('submitting needs a key, everything else welcomes one', () => {
+test('submitting and what is about webhooks needs a key, everything else welcomes one', () => {
   const keys = [{ key: [] }, { bearer: [] }];
   for (const [route, { security }] of operations) {
-    const expected = route.startsWith('POST') ? keys : route.includes('/v1/') ? [{}, ...keys] : [];
+    const expected = /^POST|deliveries/.test(route) ? keys : route.includes('/v1/') ? [{}, ...keys] : [];
     expect([route, security]).toEqual([route, expected]);
   }
 });

@@ -106,7 +106,7 @@ async function revoke(keys: KeysService, text: string): Promise<string> {
 }
 
 /** The one key that is meant by an id, a prefix or a name. Revoked ones count only if nothing else fits. */
-function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
+export function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
   const byId = keys.find(({ id }) => id === text.toLowerCase());
   if (byId !== undefined) return byId;
   const fitting = keys.filter(({ prefix, name }) => prefix === text || name === text);
@@ -119,7 +119,7 @@ function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
     );
   }
   const lines = candidates.map((key) => `  ${key.id}  ${key.prefix}  ${key.name}  (${keyState(key, now)})`);
-  throw new Error(`"${text}" fits ${candidates.length} keys. Revoke one by its id:\n${lines.join('\n')}`);
+  throw new Error(`"${text}" fits ${candidates.length} keys. Name one by its id:\n${lines.join('\n')}`);
 }
 
 /* What is wrong with an option's value is said by the parser that reads it. */

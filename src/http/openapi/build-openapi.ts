@@ -65,6 +65,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .addServer('/', 'The service that this description came from')
     .addTag('Requests', 'Submit a request, look after it, cancel it, fetch its response.')
     .addTag('Stream', 'Follow the status of a request as it changes.')
+    .addTag('Webhooks', 'See what receivers were told of completed requests, and tell them again.')
     .addTag('Health', 'For load balancers and orchestrators. No key, no limit.')
     .addApiKey({ type: 'apiKey', name: 'Authorization', description: keyUsage }, 'key')
     .addBearerAuth({

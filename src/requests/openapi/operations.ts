@@ -35,7 +35,11 @@ const json = (schema: object, examples: Record<string, object>) => ({
 });
 
 /** A call about one request, with the errors that only this one can answer with. */
-function ApiRequestCall(summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator {
+export function ApiRequestCall(
+  summary: string,
+  description: string,
+  ...problems: ProblemCode[]
+): MethodDecorator {
   return applyDecorators(
     ApiOperation({ summary, description }),
     ApiParam({

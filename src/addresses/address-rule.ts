@@ -1,0 +1,111 @@
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Injectable } from '@nestjs/common';
+import ipaddr from 'ipaddr.js';
+import type { AllowedAddress } from '../config/allowed-addresses.js';
+import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
+import { isPublicAddress } from './public-address.js';
+import { Resolver } from './resolver.js';
+
+const maxLength = 2_048;
+const needsHttps = 'must begin with https://';
+const needsPublic = 'must go to a public address';
+
+export const addressRefused = 'ADDRESS_REFUSED';
+
+/** Its code tells it from a failure of the network. */
+const refused = (): Error => Object.assign(new Error(needsPublic), { code: addressRefused });
+
+/** Where callers may have us call: https to public addresses, and what WEBHOOK_ALLOW names. */
+@Injectable()
+export class AddressRule {
+  private readonly allowed: readonly AllowedAddress[];
+
+  constructor(
+    { webhookAllow }: Config,
+    private readonly resolver: Resolver,
+  ) {
+    this.allowed = webhookAllow;
+  }
+
+  /** What is wrong with a URL, after "it"; undefined: nothing that shows before its name is resolved. */
+  refusalOf(text: string): string | undefined {
+    if (text.length > maxLength) return `must not be longer than ${maxLength} characters`;
+    if (!URL.canParse(text)) return 'must be a URL such as https://example.org/hook';
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return needsHttps;
+    if (url.username !== '' || url.password !== '') return 'must not have a user name or password in it';
+    const host = hostOf(url);
+    if (this.isNamed(url)) return undefined;
+    if (url.protocol === 'http:') return needsHttps;
+    const isOurs = host === 'localhost' || host.endsWith('.localhost');
+    return isOurs || (isIP(host) !== 0 && !isPublicAddress(host)) ? needsPublic : undefined;
+  }
+
+  /** Throws `invalid_query` unless requests may name this URL as their webhook. */
+  assertWebhookUrl(text: string): void {
+    const refusal = this.refusalOf(text);
+    if (refusal === undefined) return;
+    throw new DomainError('invalid_query', `The query parameter "webhook" cannot be used: it ${refusal}.`);
+  }
+
+  /**
+   * For the connection to a URL: only addresses that it may go to, so that the one connected to is one that was looked
+   * at, whatever the name means a moment later. An address in the URL itself is not looked up: `refusalOf` judges it.
+   */
+  lookupFor(url: URL): LookupFunction {
+    return (name, options, answer) => {
+      void this.addressesOf(name, url).then(
+        (found) => {
+          const family = Number(options.family ?? 0);
+          const fitting = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found;
+          const [first] = fitting;
+          if (first === undefined) answer(refused(), '');
+          else if (options.all === true) answer(null, fitting);
+          else answer(null, first.address, first.family);
+        },
+        (error: Error) => answer(error, ''),
+      );
+    };
+  }
+
+  private async addressesOf(name: string, url: URL): Promise<LookupAddress[]> {
+    const addresses = await this.resolver.resolve(name);
+    if (this.isNamedHost(url)) return addresses;
+    const isPublicEnough = (address: string): boolean =>
+      url.protocol === 'https:' && isPublicAddress(address);
+    return addresses.filter(
+      ({ address }) => isPublicEnough(address) || this.isNamedAddress(address, portOf(url)),
+    );
+  }
+
+  private isNamed(url: URL): boolean {
+    const host = hostOf(url);
+    const ofMachine = host === 'localhost' ? ['127.0.0.1', '::1'] : [];
+    const addresses = isIP(host) === 0 ? ofMachine : [host];
+    return this.isNamedHost(url) || addresses.some((address) => this.isNamedAddress(address, portOf(url)));
+  }
+
+  private isNamedHost(url: URL): boolean {
+    const [host, ownPort] = [hostOf(url), portOf(url)];
+    return this.allowed.some((one) => one.host === host && (one.port ?? ownPort) === ownPort);
+  }
+
+  private isNamedAddress(text: string, ownPort: number): boolean {
+    if (!ipaddr.isValid(text)) return false;
+    const address = ipaddr.process(text);
+    return this.allowed.some(({ network, port = ownPort }) => {
+      if (network === undefined || port !== ownPort) return false;
+      return network[0].kind() === address.kind() && address.match(network as [ipaddr.IPv4, number]);
+    });
+  }
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === 'https:' ? 443 : 80);
+}

@@ -1,0 +1,41 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Where webhooks may go besides https to public addresses: a host by its name, or addresses. */
+export interface AllowedAddress {
+  host: string | undefined;
+  network: readonly [Address, number] | undefined;
+  /** undefined: any. */
+  port: number | undefined;
+}
+
+const expected =
+  'expected hosts, addresses and networks with commas between, such as hooks.internal,127.0.0.1:9000,10.0.0.0/8';
+
+/** `hooks.internal`, `hooks.internal:8080`, `10.0.0.7`, `[::1]:9000`, `10.0.0.0/8`, with commas between. */
+export function parseAllowedAddresses(value: string): AllowedAddress[] {
+  const parts = value.split(',').map((part) => part.trim().toLowerCase());
+  return parts.filter((part) => part !== '').map(parseOne);
+}
+
+function parseOne(text: string): AllowedAddress {
+  if (ipaddr.isValidCIDR(text)) {
+    return { host: undefined, network: ipaddr.parseCIDR(text), port: undefined };
+  }
+  if (ipaddr.IPv6.isValid(text)) return { host: undefined, network: networkOf(text), port: undefined };
+  const [, inBrackets, name, portText] =
+    /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const port = portText === undefined ? undefined : Number(portText);
+  if (port !== undefined && (port < 1 || port > 65_535)) throw new Error(expected);
+  const address = inBrackets ?? (ipaddr.IPv4.isValidFourPartDecimal(name ?? '') ? name : undefined);
+  if (address !== undefined && ipaddr.isValid(address))
+    return { host: undefined, network: networkOf(address), port };
+  if (name === undefined || /^[\d.]+$/.test(name)) throw new Error(expected);
+  return { host: name.replace(/\.$/, ''), network: undefined, port };
+}
+
+function networkOf(text: string): [Address, number] {
+  const address = ipaddr.process(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}

@@ -1,0 +1,46 @@
+import type { AddressInfo } from 'node:net';
+import { Command, InvalidArgumentError } from 'commander';
+import { parseWebhookSecret } from './config/secrets.js';
+import { webhookListener } from './webhooks/cli/listener.js';
+
+const program = new Command('npm run webhooks --')
+  .description('Helps to try out webhooks.')
+  .helpCommand(false)
+  .showHelpAfterError('(--help shows what is possible)');
+
+program
+  .command('listen')
+  .description('Takes webhooks on this machine and prints them.')
+  .option('-p, --port <port>', 'where it listens', portValue, 9000)
+  .option('-s, --secret <secret>', 'whsec_…: verifies the signatures', secretValue)
+  .action(({ port, secret }: { port: number; secret?: string }) => {
+    const print = (text: string): void => void process.stdout.write(text);
+    const server = webhookListener({ secret, print });
+    server.once('error', (error) => {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = 1;
+    });
+    server.listen(port, '127.0.0.1', () => {
+      const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const verifying = secret === undefined ? 'nothing is verified: --secret whsec_… does' : 'verifying';
+      print(
+        `listening on http://${address}/ (${verifying})\n` +
+          `Start the service with WEBHOOK_ALLOW=${address}, and submit with ?webhook=http://${address}/\n\n`,
+      );
+    });
+  });
+
+function portValue(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('Expected a whole number from 0 to 65535.');
+}
+
+function secretValue(text: string): string {
+  try {
+    return parseWebhookSecret(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`${(error as Error).message}.`);
+  }
+}
+
+program.parse();

@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { LimitsModule } from '../limits/limits.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { Deliveries } from './deliveries.js';
+import { DeliveriesController } from './deliveries.controller.js';
+import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
+import { WebhookTryEntity } from './entities/webhook-try.entity.js';
+import { WebhooksModule } from './webhooks.module.js';
+
+/** The calls about deliveries, where there are calls. */
+@Module({
+  imports: [
+    LimitsModule,
+    RequestsModule,
+    WebhooksModule,
+    TypeOrmModule.forFeature([WebhookDeliveryEntity, WebhookTryEntity]),
+  ],
+  controllers: [DeliveriesController],
+  providers: [Deliveries],
+})
+export class DeliveriesModule {}

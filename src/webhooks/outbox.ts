@@ -1,0 +1,21 @@
+import type { CompletionHook } from '../queue/completion.js';
+
+/**
+ * One delivery for the URL that a request names and one for each endpoint of its key, in the commit that completes it.
+ * Where there are neither it costs one look into an index of the endpoints.
+ */
+export const outbox: CompletionHook = {
+  name: 'webhook',
+  sql: `INSERT INTO webhook_delivery (id, request_id, api_key_id, endpoint_id, url, host)
+  SELECT gen_random_uuid(), request_id, api_key_id, endpoint_id, url, coalesce(lower(substring(url FROM '^[^:]+://([^/?#]*)')), '')
+  FROM (
+    SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
+    FROM completed
+    WHERE webhook_url IS NOT NULL
+    UNION ALL
+    SELECT completed.id, completed.api_key_id, endpoint.id, endpoint.url
+    FROM completed
+    JOIN webhook_endpoint AS endpoint ON endpoint.api_key_id = completed.api_key_id
+    WHERE endpoint.disabled_at IS NULL AND endpoint.url IS DISTINCT FROM completed.webhook_url
+  ) AS receiver`,
+};

@@ -1,0 +1,43 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/* Standard Webhooks 1.0: https://www.standardwebhooks.com */
+
+/** What receivers are to take for too old, or for a clock that is wrong. */
+const toleranceS = 300;
+
+export interface SignedMessage {
+  id: string;
+  timestampS: number;
+  body: string | Buffer;
+}
+
+/** `v1,…`, once for each secret (`whsec_…`), with spaces between. */
+export function sign(message: SignedMessage, secrets: readonly string[]): string {
+  return secrets.map((secret) => `v1,${digest(message, secret)}`).join(' ');
+}
+
+/** What is wrong with a message that came; undefined: it is genuine. */
+export function verify(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  body: Buffer,
+  secret: string,
+  nowMs: number,
+): string | undefined {
+  const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) => headers[`webhook-${name}`]);
+  if (typeof id !== 'string' || typeof time !== 'string' || typeof signatures !== 'string') {
+    return 'it has not all three of webhook-id, webhook-timestamp and webhook-signature';
+  }
+  const timestampS = Number(time);
+  if (!(Math.abs(nowMs / 1_000 - timestampS) <= toleranceS)) return 'its webhook-timestamp is not of now';
+  const expected = Buffer.from(`v1,${digest({ id, timestampS, body }, secret)}`);
+  const isGenuine = signatures.split(' ').some((text) => {
+    const signature = Buffer.from(text);
+    return signature.length === expected.length && timingSafeEqual(signature, expected);
+  });
+  return isGenuine ? undefined : 'no signature of it was made with this secret';
+}
+
+function digest({ id, timestampS, body }: SignedMessage, secret: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return createHmac('sha256', key).update(`${id}.${timestampS}.`).update(body).digest('base64');
+}

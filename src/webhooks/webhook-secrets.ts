@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, Not, Raw, type Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import { Config } from '../config/config.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
+import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
+import { open, seal } from './secret-box.js';
+
+/** A rotation reaches every node within it. */
+const knownMs = 5_000;
+/** The old secret signs beside the new one for so long. */
+const overlap = '24 hours';
+
+/** With what the webhooks of a key are signed, as `whsec_…`. */
+@Injectable()
+export class WebhookSecrets {
+  private readonly known = new BoundedCache<readonly string[]>(10_000);
+
+  constructor(
+    @InjectRepository(WebhookSecretEntity) private readonly rows: Repository<WebhookSecretEntity>,
+    private readonly config: Config,
+  ) {}
+
+  /** The newest; a key without one gets it now, unless WEBHOOK_SECRET is its. */
+  async secretOf(keyId: string): Promise<string> {
+    return (await this.read(keyId))[0]!;
+  }
+
+  /** All that count now, the newest first: two while one is rotated. A few seconds old. */
+  async secretsOf(keyId: string): Promise<readonly string[]> {
+    const now = performance.now();
+    const known = this.known.get(keyId, now);
+    if (known !== undefined) return known;
+    const secrets = await this.read(keyId);
+    this.known.set(keyId, secrets, now + knownMs);
+    return secrets;
+  }
+
+  /** Makes a new one. The one before counts for another day, beside it; those before that no more. */
+  async rotate(keyId: string): Promise<string> {
+    const secret = generate();
+    await this.rows.manager.transaction(async (manager) => {
+      const rows = manager.getRepository(WebhookSecretEntity);
+      const own = await rows.find({ where: { apiKeyId: keyId }, lock: { mode: 'pessimistic_write' } });
+      const { webhookSecret } = this.config;
+      if (own.length === 0 && webhookSecret !== undefined) await rows.insert(this.row(keyId, webhookSecret));
+      await rows.delete({ apiKeyId: keyId, expiresAt: Not(IsNull()) });
+      await rows.update({ apiKeyId: keyId }, { expiresAt: () => `now() + interval '${overlap}'` });
+      await rows.insert(this.row(keyId, secret));
+    });
+    this.known.set(keyId, [], 0);
+    return secret;
+  }
+
+  private async read(keyId: string): Promise<string[]> {
+    const own = await this.own(keyId);
+    if (own.length > 0) return own;
+    if (this.config.webhookSecret !== undefined) return [this.config.webhookSecret];
+    // Of two nodes that make one at once, one succeeds, and both read that.
+    await this.rows.createQueryBuilder().insert().values(this.row(keyId, generate())).orIgnore().execute();
+    return this.own(keyId);
+  }
+
+  private async own(keyId: string): Promise<string[]> {
+    const isAhead = Raw((column) => `${column} > now()`);
+    const rows = await this.rows.find({
+      where: [
+        { apiKeyId: keyId, expiresAt: IsNull() },
+        { apiKeyId: keyId, expiresAt: isAhead },
+      ],
+      order: { createdAt: 'DESC' },
+    });
+    return rows.map((row) => this.open(row));
+  }
+
+  private row(
+    keyId: string,
+    secret: string,
+  ): Pick<WebhookSecretEntity, 'apiKeyId' | 'id' | 'secret' | 'isSealed'> {
+    const { secretsKey } = this.config;
+    const isSealed = secretsKey !== undefined;
+    return {
+      apiKeyId: keyId,
+      id: uuidv7(),
+      isSealed,
+      secret: isSealed ? seal(secretsKey, secret, keyId) : Buffer.from(secret),
+    };
+  }
+
+  private open({ apiKeyId, secret, isSealed }: WebhookSecretEntity): string {
+    if (!isSealed) return secret.toString();
+    const { secretsKey } = this.config;
+    try {
+      if (secretsKey !== undefined) return open(secretsKey, secret, apiKeyId);
+    } catch {
+      // Said below.
+    }
+    throw new Error(
+      'A webhook secret in the database cannot be opened: SECRETS_KEY is not what it was sealed with. ' +
+        'Set it as it was, or make a new secret: npm run keys -- webhook-secret rotate <key>',
+    );
+  }
+}
+
+function generate(): string {
+  return `whsec_${randomBytes(32).toString('base64')}`;
+}

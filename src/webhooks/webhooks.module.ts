@@ -1,0 +1,30 @@
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AddressesModule } from '../addresses/addresses.module.js';
+import { registerCompletionHook } from '../queue/completion.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { Courier } from './courier.js';
+import { DeliveryPruner } from './duties/delivery-pruner.js';
+import { Sender } from './duties/sender.js';
+import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
+import { outbox } from './outbox.js';
+import { SendingTerms } from './sending-terms.js';
+import { WebhookEndpoints } from './webhook-endpoints.js';
+import { WebhookSecrets } from './webhook-secrets.js';
+
+/** On every node, whatever its role: each completes requests, and each delivers. */
+@Module({
+  imports: [
+    AddressesModule,
+    QueueModule,
+    TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity]),
+  ],
+  providers: [Courier, DeliveryPruner, Sender, SendingTerms, WebhookEndpoints, WebhookSecrets],
+  exports: [Sender, WebhookEndpoints, WebhookSecrets],
+})
+export class WebhooksModule implements OnModuleInit {
+  onModuleInit(): void {
+    registerCompletionHook(outbox);
+  }
+}

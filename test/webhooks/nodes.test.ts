@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { Database } from '../../src/database/database.js';
+import { claimDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
+import { DeliveryPruner } from '../../src/webhooks/duties/delivery-pruner.js';
+import { SendingTerms } from '../../src/webhooks/sending-terms.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { testWebhooks, webhookAllow } from '../support/test-webhooks.js';
+import type { Hook } from '../support/webhook-receiver.js';
+
+const { service, calls, receiver, hooks } = testWebhooks();
+
+/** Another node on the same database. */
+function anotherNode(role: 'all' | 'api' | 'scheduler' = 'all'): Promise<TestService> {
+  const { databaseUrl, modelsFile, bootstrapApiKey } = service.config;
+  return startTestService({ config: { databaseUrl, modelsFile, bootstrapApiKey, role, webhookAllow } });
+}
+
+async function insertDelivery(requestId: string, path: string): Promise<string> {
+  const [row] = await service.query<{ id: string }>(
+    `INSERT INTO webhook_delivery (id, request_id, api_key_id, url, host)
+     SELECT gen_random_uuid(), id, api_key_id, $2, 'x' FROM request WHERE id = $1 RETURNING id`,
+    [requestId, receiver.url(path)],
+  );
+  return row!.id;
+}
+
+const claimAll = (leaseMs: number) =>
+  claimDeliveries(service.app.get(Database), {
+    claimedBy: randomUUID(),
+    leaseMs,
+    maxOutputBytes: 10,
+    limit: 100,
+    limitUnproven: 100,
+    roomOfOthers: 100,
+    hosts: [],
+  });
+
+test('what a node had claimed when it was killed is delivered by another, once its lease is over', async () => {
+  hooks.terms.maxTries = 0; // until the other was killed, this node sends nothing
+  const id = await calls.run('test/hook');
+  const delivery = await insertDelivery(id, '/orphan');
+  expect((await claimAll(500)).map((one) => one.id)).toEqual([delivery]);
+  expect(await claimAll(500)).toEqual([]);
+  hooks.terms.maxTries = 64;
+  await calls.run('test/hook');
+  await receiver.arrived('/orphan');
+  expect(await hooks.only(id, 'delivered')).toMatchObject({ id: delivery });
+});
+
+test('what was committed by a node that was killed before it looked is delivered by another', async () => {
+  hooks.terms.maxTries = 0; // as if this node were killed
+  const id = await calls.run('test/hook');
+  await insertDelivery(id, '/unseen');
+  const other = await anotherNode('scheduler');
+  await receiver.arrived('/unseen');
+  await hooks.only(id, 'delivered');
+  await other.stop();
+});
+
+test('a node that stops gives back what it is trying, and another delivers it', async () => {
+  const other = await anotherNode();
+  const terms = other.app.get(SendingTerms);
+  terms.stopGraceMs = 1;
+  receiver.answer = () => undefined;
+  const path = '/handed-over';
+  const query = `webhook=${encodeURIComponent(receiver.url(path))}`;
+  hooks.terms.maxTries = 0; // this node sends nothing
+  const answer = await other.submit(`test/hook?${query}`, {});
+  const { request_id: id } = (await answer.json()) as { request_id: string };
+  await receiver.arrived(path);
+  receiver.answer = ({ response }: Hook) => void response.writeHead(204).end();
+  await other.stop();
+  const [row] = await service.query(
+    'SELECT claimed_by, state, tries FROM webhook_delivery WHERE request_id = $1',
+    [id],
+  );
+  expect(row).toEqual({ claimed_by: null, state: 'pending', tries: 0 });
+  hooks.terms.maxTries = 64;
+  await calls.run('test/hook');
+  await hooks.only(id, 'delivered');
+  expect(receiver.at(path)).toHaveLength(2);
+});
+
+test('a result that comes after its lease was lost changes nothing', async () => {
+  let answer = (): void => undefined;
+  receiver.answer = ({ response }) => (answer = () => void response.writeHead(500).end());
+  const { id, path } = await hooks.submit();
+  await receiver.arrived(path);
+  const other = randomUUID();
+  await service.query('UPDATE webhook_delivery SET claimed_by = $2 WHERE request_id = $1', [id, other]);
+  answer();
+  receiver.answer = ({ response }: Hook) => void response.writeHead(204).end();
+  const next = await hooks.submit();
+  await hooks.only(next.id, 'delivered');
+  expect(await hooks.list(id)).toMatchObject([{ state: 'pending', tries: [] }]);
+});
+
+test('deliveries leave with their requests', async () => {
+  const { id } = await hooks.submit();
+  const { id: delivery } = await hooks.only(id, 'delivered');
+  const kept = await hooks.submit();
+  await hooks.only(kept.id, 'delivered');
+  const old = `'01900000-0000-7000-8000-000000000000'::uuid`;
+  await service.query(`UPDATE webhook_delivery SET request_id = ${old} WHERE id = $1`, [delivery]);
+  await service.app.get(DeliveryPruner).runOnce();
+  const left = (table: string, column: string): Promise<object[]> =>
+    service.query(`SELECT FROM ${table} WHERE ${column} = $1`, [delivery]);
+  expect([await left('webhook_delivery', 'id'), await left('webhook_try', 'delivery_id')]).toEqual([[], []]);
+  await until(async () => (await hooks.list(kept.id)).length === 1);
+});

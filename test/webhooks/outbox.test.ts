@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/database/database.js';
+import { registerCompletionHook } from '../../src/queue/completion.js';
+import { cancel } from '../../src/queue/queries/cancel.js';
+import { expire } from '../../src/queue/queries/expire.js';
+import { finish } from '../../src/queue/queries/finish.js';
+import { requeue } from '../../src/queue/queries/requeue.js';
+import { requestErrors } from '../../src/queue/request-errors.js';
+import { outbox } from '../../src/webhooks/outbox.js';
+import {
+  ending,
+  keyId,
+  QueueTables,
+  rescueSome,
+  returning,
+  claimSome,
+  submitSome,
+} from '../support/queue-tables.js';
+
+registerCompletionHook(outbox);
+
+const url = 'https://Hooks.Example:8443/a?b=c';
+let tables: QueueTables;
+let database: Database;
+let node: string;
+
+beforeAll(async () => {
+  tables = await QueueTables.create();
+  database = tables.session();
+});
+beforeEach(async () => {
+  await tables.rows('DELETE FROM webhook_delivery; DELETE FROM webhook_endpoint');
+  await tables.clear();
+  node = await tables.node(database);
+});
+afterAll(() => tables.drop());
+
+/** Submits one with a webhook. */
+async function submitHooked(): Promise<string> {
+  const [id] = await submitSome(database, 1);
+  await tables.rows('UPDATE request SET webhook_url = $1', [url]);
+  return id!;
+}
+
+async function run() {
+  await submitHooked();
+  return (await claimSome(database, node, 1))[0]!;
+}
+
+const ways: [how: string, complete: () => Promise<unknown>][] = [
+  ['a success', async () => finish(database, [ending(await run())])],
+  ['a failure', async () => finish(database, [ending(await run(), 'failed')])],
+  ['a timeout', async () => finish(database, [ending(await run(), 'timed_out')])],
+  ['a cancel while it waits', async () => cancel(database, await submitHooked(), requestErrors.cancelled(0))],
+  ['a cancel while it runs', async () => finish(database, [ending(await run(), 'cancelled')])],
+  [
+    'an expiry',
+    async () => {
+      await submitHooked();
+      await tables.rows(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
+      await expire(database, requestErrors.expired(0));
+    },
+  ],
+  [
+    'a rescue that gives up',
+    async () => {
+      await run();
+      await rescueSome(database, await tables.node(database), 1);
+    },
+  ],
+];
+
+test.each(ways)(
+  '%s writes one delivery, in the commit that completes the request',
+  async (_how, complete) => {
+    await complete();
+    const rows = await tables.rows(
+      `SELECT delivery.url, host, delivery.state, delivery.api_key_id, delivery.endpoint_id,
+            delivery.xmin::text = request.xmin::text AS same_commit
+     FROM webhook_delivery AS delivery JOIN request ON request.id = delivery.request_id`,
+    );
+    const host = 'hooks.example:8443';
+    expect(rows).toEqual([
+      { url, host, state: 'pending', api_key_id: keyId, endpoint_id: null, same_commit: true },
+    ]);
+  },
+);
+
+test('a delivery is written for each endpoint of the key that is not disabled', async () => {
+  await tables.rows(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url, disabled_at)
+     VALUES (gen_random_uuid(), $1, 'https://one.example/', NULL), (gen_random_uuid(), $1, 'https://two.example/', now()),
+            (gen_random_uuid(), $1, $3, NULL), (gen_random_uuid(), $2, 'https://three.example/', NULL)`,
+    [keyId, randomUUID(), url],
+  );
+  await finish(database, [ending(await run())]);
+  const rows = await tables.rows<{ url: string }>('SELECT url FROM webhook_delivery ORDER BY url');
+  expect(rows.map((row) => row.url)).toEqual([url, 'https://one.example/']);
+});
+
+describe('nothing is written', () => {
+  afterEach(async () => expect(await tables.rows('SELECT FROM webhook_delivery')).toEqual([]));
+
+  test('for a request that goes back to its queue', async () => {
+    await requeue(database, returning(await run()));
+  });
+
+  test('when a finish comes without the lease', async () => {
+    const claimed = await run();
+    expect(await finish(database, [ending({ ...claimed, token: randomUUID() })])).toEqual([false]);
+  });
+
+  test('when the completion is rolled back', async () => {
+    const ended = ending(await run());
+    await database.execute('BEGIN');
+    await finish(database, [ended]);
+    await database.execute('ROLLBACK');
+  });
+});

@@ -1,0 +1,110 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { Config } from '../../src/config/config.js';
+import { createDataSource } from '../../src/database/data-source.js';
+import { WebhookSecretEntity } from '../../src/webhooks/entities/webhook-secret.entity.js';
+import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
+import { createTestDatabase, type TestDatabase } from '../support/index.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const settings = { url: database.url, poolSize: 4, entities: [WebhookSecretEntity] };
+  dataSource = await createDataSource(settings).initialize();
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+/** As a process with these settings has them. */
+const secretsOf = (config: Partial<Config> = {}): WebhookSecrets =>
+  new WebhookSecrets(dataSource.getRepository(WebhookSecretEntity), Object.assign(new Config(), config));
+
+const stored = (keyId: string): Promise<WebhookSecretEntity[]> =>
+  dataSource.getRepository(WebhookSecretEntity).findBy({ apiKeyId: keyId });
+
+const shared = `whsec_${randomBytes(32).toString('base64')}`;
+const format = /^whsec_[\w+/]{43}=$/;
+
+test('a key gets one secret when it is first needed, though many need it at once', async () => {
+  const key = randomUUID();
+  const found = await Promise.all(Array.from({ length: 8 }, () => secretsOf().secretOf(key)));
+  expect(new Set(found).size).toBe(1);
+  expect(found[0]).toMatch(format);
+  expect(await stored(key)).toHaveLength(1);
+});
+
+test('after a rotation both count, the new one first, and after the next one the last two', async () => {
+  const key = randomUUID();
+  const first = await secretsOf().secretOf(key);
+  const second = await secretsOf().rotate(key);
+  expect(await secretsOf().secretsOf(key)).toEqual([second, first]);
+  const third = await secretsOf().rotate(key);
+  expect(await secretsOf().secretsOf(key)).toEqual([third, second]);
+});
+
+test('the older one counts no more once its day is over', async () => {
+  const key = randomUUID();
+  await secretsOf().secretOf(key);
+  const newest = await secretsOf().rotate(key);
+  await dataSource.query(`UPDATE webhook_secret SET expires_at = now() WHERE expires_at IS NOT NULL`);
+  expect(await secretsOf().secretsOf(key)).toEqual([newest]);
+});
+
+describe('WEBHOOK_SECRET', () => {
+  test('is that of keys without one of their own, and nothing is stored', async () => {
+    const key = randomUUID();
+    expect(await secretsOf({ webhookSecret: shared }).secretOf(key)).toBe(shared);
+    expect(await stored(key)).toEqual([]);
+  });
+
+  test('is not that of a key with its own', async () => {
+    const key = randomUUID();
+    const own = await secretsOf().secretOf(key);
+    expect(await secretsOf({ webhookSecret: shared }).secretsOf(key)).toEqual([own]);
+  });
+
+  test('counts beside the first own one for a day', async () => {
+    const key = randomUUID();
+    const secrets = secretsOf({ webhookSecret: shared });
+    const own = await secrets.rotate(key);
+    expect(await secrets.secretsOf(key)).toEqual([own, shared]);
+  });
+});
+
+describe('SECRETS_KEY', () => {
+  const secretsKey = randomBytes(32);
+
+  test('keeps secrets from whoever reads the database', async () => {
+    const key = randomUUID();
+    const secret = await secretsOf({ secretsKey }).secretOf(key);
+    expect(secret).toMatch(format);
+    const [row] = await stored(key);
+    expect(row!.isSealed).toBe(true);
+    expect(row!.secret.toString('latin1')).not.toContain('whsec_');
+    expect(await secretsOf({ secretsKey }).secretOf(key)).toBe(secret);
+  });
+
+  test('may be set later: what was kept before is still read', async () => {
+    const key = randomUUID();
+    const secret = await secretsOf().secretOf(key);
+    expect(await secretsOf({ secretsKey }).secretOf(key)).toBe(secret);
+  });
+
+  test.each([
+    ['is missing', {}],
+    ['is another', { secretsKey: randomBytes(32) }],
+  ])('that %s is named, and the secret can be rotated', async (_what, config) => {
+    const key = randomUUID();
+    await secretsOf({ secretsKey }).secretOf(key);
+    await expect(secretsOf(config).secretOf(key)).rejects.toThrow(
+      /SECRETS_KEY is not what it was sealed with/,
+    );
+    await secretsOf(config).rotate(key);
+    await dataSource.query(`DELETE FROM webhook_secret WHERE expires_at IS NOT NULL`);
+    expect(await secretsOf(config).secretOf(key)).toMatch(format);
+  });
+});
