@@ -18,6 +18,7 @@ import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
 import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
+import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
 import { Submissions } from './submit/submissions.js';
 
@@ -39,9 +40,19 @@ import { Submissions } from './submit/submissions.js';
     Runs,
     RunStore,
     Slots,
+    StatusSources,
     Submissions,
     Backlog,
   ],
-  exports: [QueueEvents, QueueLifecycle, QueueService, Retention, RunnerRegistry, Submissions, Backlog],
+  exports: [
+    QueueEvents,
+    QueueLifecycle,
+    QueueService,
+    Retention,
+    RunnerRegistry,
+    StatusSources,
+    Submissions,
+    Backlog,
+  ],
 })
 export class QueueModule {}
