@@ -12,6 +12,7 @@ const rooms = {
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'tools'],
   limits: ['auth', 'config', 'errors', 'database', 'http', 'tools'],
   requests: ['queue', 'models', 'auth', 'limits', 'http', 'database', 'errors', 'config', 'tools'],
+  discovery: ['requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
   health: ['database', 'http', 'config', 'errors'],

@@ -8,6 +8,7 @@ import { LeaseEntity } from './entities/lease.entity.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
+import { ModelLoads } from './model-loads.js';
 import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
@@ -30,6 +31,7 @@ import { Submissions } from './submit/submissions.js';
     ClusterMessages,
     Dispatcher,
     WaitingIndex,
+    ModelLoads,
     QueueEvents,
     QueueLifecycle,
     QueueService,
@@ -45,6 +47,7 @@ import { Submissions } from './submit/submissions.js';
     Backlog,
   ],
   exports: [
+    ModelLoads,
     QueueEvents,
     QueueLifecycle,
     QueueService,

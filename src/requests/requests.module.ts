@@ -12,6 +12,6 @@ import { RequestsController } from './requests.controller.js';
   imports: [AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
   providers: [FastPath, HeldCalls, NewRequests, RequestHandlers],
-  exports: [HeldCalls, RequestHandlers],
+  exports: [HeldCalls, NewRequests, RequestHandlers],
 })
 export class RequestsModule {}

@@ -73,11 +73,12 @@ export const ApiSubmit = (): MethodDecorator =>
       name: 'model_id',
       description:
         '1 to 8 segments joined by `/` or `%2F`; each is a letter or digit, then up to 63 ' +
-        'letters, digits, dots, underscores or hyphens. The first is never `requests`.',
+        'letters, digits, dots, underscores or hyphens. The first is never `requests`, the last never `openapi.json`.',
       schema: {
         type: 'string',
         maxLength: 256,
-        pattern: '^(?!requests(/|$))[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
+        pattern:
+          '^(?!requests(/|$))(?!(.*/)?openapi[.]json$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
         example: 'demo/image/fractal',
       },
     }),
