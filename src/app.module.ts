@@ -3,6 +3,7 @@ import { EventEmitterModule } from '@nestjs/event-emitter';
 import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
+import { DiscoveryModule } from './discovery/discovery.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
@@ -32,7 +33,9 @@ export class AppModule {
         RunnersModule,
         WebhooksModule,
         // RequestsModule comes last of those with routes below its own, which takes every POST.
-        ...(config.role === 'scheduler' ? [] : [DeliveriesModule, RequestsModule, StreamModule]),
+        ...(config.role === 'scheduler'
+          ? []
+          : [DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
         HealthModule,
         HttpModule,
       ],

@@ -13,8 +13,9 @@ import { Draining } from './http/draining.js';
 import { loadModelsFile } from './models/models-file.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
+import { HeldCalls } from './requests/held-calls.js';
 import { runnerKinds } from './runners/runners.module.js';
-import { StatusSources } from './stream/status-sources.js';
+import { StatusSources } from './queue/status-sources.js';
 
 export interface RunningService {
   app: NestExpressApplication;
@@ -72,12 +73,13 @@ export async function startService(config: Config): Promise<RunningService> {
   }
 }
 
-/** No new connections, then the runs, then the streams that showed them, then everything else. */
+/** No new connections, then the runs, then the held calls and streams that showed them, then everything else. */
 async function closeApp(app: NestExpressApplication, config: Config): Promise<void> {
   app.get(Draining).begin();
   app.getHttpServer().close();
   await app.get(QueueLifecycle).drain();
-  if (config.role !== 'scheduler') app.get(StatusSources).closeAll();
+  if (config.role !== 'scheduler') await app.get(HeldCalls).stop();
+  app.get(StatusSources).closeAll();
   await app.close();
 }
 

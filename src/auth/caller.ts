@@ -47,7 +47,8 @@ export function isModelPattern(text: string): boolean {
 
 /** What a call needs to be let in. */
 export interface Access {
-  scope: Scope;
+  /** `any`: whatever the key may. */
+  scope: Scope | 'any';
   /** Also where the id of a request is enough for others (REQUEST_ACCESS). */
   needsKey: boolean;
 }

@@ -38,6 +38,10 @@ export class KeysService {
     return secret;
   }
 
+  find(id: string): Promise<ApiKey | null> {
+    return this.rows.findOneBy({ id });
+  }
+
   /** Oldest first, the revoked ones too. */
   list(): Promise<ApiKey[]> {
     return this.rows.find({ order: { createdAt: 'ASC', id: 'ASC' } });

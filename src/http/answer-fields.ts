@@ -21,10 +21,17 @@ export class AnswerFields {
       this.cors = cors({
         origin: corsOrigins.includes('*') ? '*' : corsOrigins,
         methods: ['GET', 'HEAD', 'POST', 'PUT'],
-        allowedHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'],
+        allowedHeaders: [
+          'Authorization',
+          'Content-Type',
+          'Idempotency-Key',
+          'Last-Event-ID',
+          'Prefer',
+          'X-Request-Id',
+        ],
         exposedHeaders:
           'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-          'Retry-After,Location,Idempotent-Replayed',
+          'Retry-After,Location,Idempotent-Replayed,Preference-Applied',
         // Seconds that a browser may keep the answer to a preflight.
         maxAge: 600,
       });

@@ -64,7 +64,10 @@ function collect(request: IncomingMessage, source: Readable, maxBytes: number): 
       if (size > maxBytes) fail(tooLarge(maxBytes));
       else chunks.push(chunk);
     };
-    const onEnd = (): void => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    const onEnd = (): void => {
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      chunks.length = 0; // this listener lives as long as the exchange
+    };
     const onClose = (): void => {
       if (!request.complete) fail(aborted());
     };

@@ -4,6 +4,8 @@ import { AccessLog } from './access-log.js';
 import { AnswerFields } from './answer-fields.js';
 import { deferContinue } from './body-reader.js';
 import { answerConnectionErrors } from './connection-errors.js';
+import { ApiDocument } from './openapi/api-document.js';
+import { buildOpenApi } from './openapi/build-openapi.js';
 import { serveDocs } from './openapi/docs.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { QuietNestLogger } from './logging.module.js';
@@ -33,6 +35,7 @@ export function configureHttp(app: NestExpressApplication, models: readonly stri
   app.use(refuseWhileDraining(app.get(Draining)));
   app.use(refuseReservedSubmit);
   serveDocs(app, models);
+  app.get(ApiDocument).buildWith(() => buildOpenApi(app));
 
   const server: Server = app.getHttpServer();
   Object.assign(server, serverLimits);

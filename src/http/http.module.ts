@@ -5,6 +5,7 @@ import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
 import { Draining } from './draining.js';
+import { ApiDocument } from './openapi/api-document.js';
 import { ProblemFilter } from './problem.filter.js';
 
 /** Import it last: Nest notifies the last module first that the service stops. */
@@ -14,10 +15,11 @@ import { ProblemFilter } from './problem.filter.js';
     { provide: APP_FILTER, useClass: ProblemFilter },
     AccessLog,
     AnswerFields,
+    ApiDocument,
     BodyReader,
     ClientAddress,
     Draining,
   ],
-  exports: [AccessLog, AnswerFields, BodyReader, ClientAddress, Draining],
+  exports: [AccessLog, AnswerFields, ApiDocument, BodyReader, ClientAddress, Draining],
 })
 export class HttpModule {}

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../config/rate-limits.js';
-import { Admission } from './admission.js';
+import { Admission, type WindowState } from './admission.js';
 import type { BudgetKey, GrantRequest, RouteClass, ShareRow } from './share-store.js';
 import { ShareWindow } from './share-window.js';
 
@@ -79,6 +79,15 @@ export class Budget {
     for (const window of this.windows) window.add(now);
     this.unwritten++;
     return this.admission(true, now);
+  }
+
+  quota(now: number): WindowState[] {
+    this.expire(now);
+    return this.windows.map((window) => ({
+      window: window.window,
+      remaining: Math.max(0, window.share - window.used + window.unallocated),
+      resetMs: window.resetMs(now),
+    }));
   }
 
   standingRefusal(now: number): Admission | undefined {

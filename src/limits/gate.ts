@@ -2,11 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
-import type { Access, Caller, Scope } from '../auth/caller.js';
+import type { Access, Caller } from '../auth/caller.js';
 import { Config } from '../config/config.js';
+import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
-import type { Admission } from './admission.js';
+import type { Admission, WindowState } from './admission.js';
 import type { LimitSubject } from './budget.js';
 import { rateLimitFields } from './rate-limit-fields.js';
 import type { RouteClass } from './share-store.js';
@@ -44,12 +45,17 @@ export class Gate {
 
   /** What the call counts for; undefined: nothing limits it. */
   subjectOf(request: IncomingMessage, resolution: Resolution, routeClass: RouteClass): Subject {
-    const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
     const caller = resolution.kind === 'caller' ? resolution.caller : undefined;
-    const limits = caller?.[own] ?? this.config[own];
+    const limits = this.limitsOf(caller, routeClass);
     if (limits.length === 0) return undefined;
-    const subject = caller ? `key:${caller.keyId}` : `address:${normalizeIp(this.addresses.of(request))}`;
+    const subject = caller ? subjectOfKey(caller) : `address:${normalizeIp(this.addresses.of(request))}`;
     return { subject, routeClass, limits, hasKey: caller !== undefined };
+  }
+
+  /** What is left to a caller, as far as this node knows, the shortest window first. Counts nothing. */
+  quota(caller: Caller, routeClass: RouteClass): WindowState[] {
+    const limits = this.limitsOf(caller, routeClass);
+    return this.keeper.quota({ subject: subjectOfKey(caller), routeClass, limits, hasKey: true });
   }
 
   count(subject: LimitSubject): Admission | Promise<Admission> {
@@ -77,8 +83,13 @@ export class Gate {
       if (!needsKey && this.config.requestAccess === 'capability') return undefined;
       throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
     }
-    if (resolution.caller.scopes.includes(scope)) return resolution.caller;
+    if (scope === 'any' || resolution.caller.scopes.includes(scope)) return resolution.caller;
     throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
+  }
+
+  private limitsOf(caller: Caller | undefined, routeClass: RouteClass): RateLimits {
+    const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
+    return caller?.[own] ?? this.config[own];
   }
 
   private admitted(
@@ -102,6 +113,10 @@ export class Gate {
   }
 }
 
-export function routeClassOf(scope: Scope): RouteClass {
+function subjectOfKey({ keyId }: Caller): string {
+  return `key:${keyId}`;
+}
+
+export function routeClassOf(scope: Access['scope']): RouteClass {
   return scope === 'submit' ? 'submit' : 'other';
 }

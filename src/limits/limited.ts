@@ -9,7 +9,7 @@ import {
 } from '@nestjs/throttler';
 import type { Request } from 'express';
 import { CallerResolver } from '../auth/caller-resolver.js';
-import type { Scope } from '../auth/caller.js';
+import type { Access } from '../auth/caller.js';
 import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
 import { ApiLimited } from '../http/openapi/operations.js';
 import { setFields } from '../http/reply.js';
@@ -76,7 +76,7 @@ class LimitedGuard extends ThrottlerGuard {
 }
 
 /** What every queue route carries: it passes the gate. */
-export function Limited(scope: Scope, { needsKey = false } = {}): MethodDecorator {
+export function Limited(scope: Access['scope'], { needsKey = false } = {}): MethodDecorator {
   return applyDecorators(
     RequireAccess({ scope, needsKey }),
     UseGuards(LimitedGuard),

@@ -1,7 +1,7 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
-import type { Admission } from './admission.js';
+import type { Admission, WindowState } from './admission.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
 import type { BudgetKey, Grant, ShareRow } from './share-store.js';
 
@@ -56,6 +56,15 @@ export class ShareBook {
     const budget = new Budget(key, limits);
     this.budgets.set(id, budget);
     return budget;
+  }
+
+  /** How a caller stands; one that this node does not know has all of its limit. */
+  quota({ subject, routeClass, limits }: LimitSubject, now: number): WindowState[] {
+    const key = { subject, routeClass, policy: policyText(limits) };
+    const known = this.budgets.get(idOf(key));
+    if (known !== undefined) return known.quota(now);
+    const unused = new Budget(key, limits).windows;
+    return unused.map(({ window }) => ({ window, remaining: window.limit, resetMs: 0 }));
   }
 
   /** Counts a call if there is room for it. */

@@ -1,4 +1,4 @@
-import { type Admission, unavailable } from './admission.js';
+import { type Admission, unavailable, type WindowState } from './admission.js';
 import { idOf, type LimitSubject } from './budget.js';
 import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
@@ -100,6 +100,11 @@ export class ShareKeeper {
       this.sweepSoon();
       this.runSoon();
     });
+  }
+
+  /** Counts nothing. */
+  quota(subject: LimitSubject): WindowState[] {
+    return this.book.quota(subject, this.timing.now());
   }
 
   onAsked(keys: readonly BudgetKey[]): void {

@@ -16,6 +16,8 @@ describe('isModelId', () => {
     ['more than 256 characters', Array(5).fill('a'.repeat(60)).join('/')],
     ['requests in front', 'requests/a'],
     ['requests alone', 'requests'],
+    ['openapi.json at the end', 'a/openapi.json'],
+    ['openapi.json alone, in other letters', 'OpenAPI.json'],
     ['a dot in front', '.a'],
     ['a way up', 'a/..'],
     ['a percent sign', 'a%2Fb'],

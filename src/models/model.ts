@@ -34,8 +34,11 @@ export interface Model {
   validate(input: unknown): FieldError[];
 }
 
-/** Whether a text of up to 8 segments can name a model; `requests` is taken by the routes of requests. */
+/**
+ * Whether a text of up to 8 segments can name a model; `requests` is taken by the routes of requests, `openapi.json` at
+ * the end by the description of a model.
+ */
 export function isModelId(text: string): boolean {
   const segments = /^(?!requests(\/|$))[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}$/;
-  return text.length <= 256 && segments.test(text);
+  return text.length <= 256 && segments.test(text) && !/(?:^|\/)openapi\.json$/i.test(text);
 }

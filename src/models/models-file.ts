@@ -187,6 +187,6 @@ function modelId(value: unknown): string {
   if (typeof value === 'string' && isModelId(value)) return value;
   throw new Error(
     'expected 1 to 8 segments joined by "/", each of letters, digits, ".", "_" and "-" and beginning with ' +
-      'a letter or digit; the first must not be "requests"',
+      'a letter or digit; the first must not be "requests", the last not "openapi.json"',
   );
 }

@@ -10,6 +10,7 @@ import { LeaseEntity } from './entities/lease.entity.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
+import { ModelLoads } from './model-loads.js';
 import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
@@ -20,6 +21,7 @@ import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
 import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
+import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
 import { Submissions } from './submit/submissions.js';
 
@@ -33,6 +35,7 @@ import { Submissions } from './submit/submissions.js';
     Dispatcher,
     ModelAvailability,
     WaitingIndex,
+    ModelLoads,
     QueueEvents,
     QueueLifecycle,
     QueueService,
@@ -43,16 +46,19 @@ import { Submissions } from './submit/submissions.js';
     Runs,
     RunStore,
     Slots,
+    StatusSources,
     Submissions,
     Backlog,
   ],
   exports: [
     ModelAvailability,
+    ModelLoads,
     QueueEvents,
     QueueLifecycle,
     QueueService,
     Retention,
     RunnerRegistry,
+    StatusSources,
     Submissions,
     Backlog,
   ],

@@ -66,14 +66,16 @@ export class FastPath {
       const caller = entering instanceof Promise ? await entering : entering;
       const base = this.addresses.baseUrl(request);
       if (call.kind === 'status') {
-        exchange.answer(await this.handlers.status(caller, call.requestId, call.query, base));
+        exchange.answer(await this.handlers.status(caller, call.requestId, call.query, base, response));
         return;
       }
-      const body = await this.bodies.read(request, response);
-      // The gate lets nobody submit without a key.
-      exchange.answer(
-        await this.handlers.submit(caller!, call.modelId, body, request.headers, call.query, base),
-      );
+      const { modelId, query } = call;
+      // Not awaited by itself: while the call is held, this would keep its body.
+      const submitting = this.bodies
+        .read(request, response)
+        // The gate lets nobody submit without a key.
+        .then((body) => this.handlers.submit(caller!, modelId, body, request.headers, query, base, response));
+      exchange.answer(await submitting);
     } catch (error) {
       exchange.fail(error);
     }

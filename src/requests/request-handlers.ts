@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { Clock } from '../database/clock.js';
@@ -15,13 +16,17 @@ import { Submissions } from '../queue/submit/submissions.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
+import { HeldCalls } from './held-calls.js';
 import { parseInputBody } from './input-body.js';
 import { NewRequests } from './new-requests.js';
+import { waitSeconds } from './prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
+
+type Accepted = Reply & { requestId: string };
 
 /**
  * The rules of the four calls and their answers, whichever door they came by: the fast path or the controller.
- * `base` is what the URLs in an answer begin with.
+ * `base` is what the URLs in an answer begin with; `response` is given where the call may be held (`Prefer: wait`).
  */
 @Injectable()
 export class RequestHandlers {
@@ -30,39 +35,38 @@ export class RequestHandlers {
     private readonly submissions: Submissions,
     private readonly queue: QueueService,
     private readonly retention: Retention,
+    private readonly held: HeldCalls,
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves once the request is committed. `modelId`: undefined if the path names none. */
-  async submit(
+  /**
+   * Resolves once the request is committed, or has completed in the time that the caller waits. `modelId`: undefined if
+   * the path names none. Not async: a held call keeps no body.
+   */
+  submit(
     caller: Caller,
     modelId: string | undefined,
     body: Buffer,
-    headers: object,
+    headers: IncomingHttpHeaders,
     query: object,
     base: string,
+    response?: ServerResponse,
   ): Promise<Reply> {
-    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
-    const model = this.newRequests.modelOf(caller, modelId);
-    const options = submitOptions(query);
-    const input = parseInputBody(body);
-    const request = await this.newRequests.of(caller, model, input, options, base);
-    const { id, replayed } =
-      key === undefined
-        ? { id: await this.submissions.submit(request), replayed: false }
-        : await this.submissions.submitOnce(request, {
-            key,
-            fingerprint: fingerprintOf(model.id, input.text, query),
-          });
-    const queued = toQueuedRequest(base, id);
-    const fields = ['Location', queued.status_url];
-    if (replayed) fields.push('Idempotent-Replayed', 'true');
-    return { status: 202, fields, body: JSON.stringify(queued) };
+    const accepting = this.accept(caller, modelId, body, headers, query, base);
+    const seconds = response === undefined ? 0 : waitSeconds(headers.prefer);
+    return seconds === 0 ? accepting : this.outcome(accepting, caller, seconds, base, response!);
   }
 
-  async status(caller: Caller | undefined, requestId: string, query: object, base: string): Promise<Reply> {
+  async status(
+    caller: Caller | undefined,
+    requestId: string,
+    query: object,
+    base: string,
+    response?: ServerResponse,
+  ): Promise<Reply> {
     const { logs } = validated(LogsQuery, query);
-    const row = await this.find(caller, requestId);
+    let row = await this.find(caller, requestId);
+    if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const entries = logs ? await this.log(row) : undefined;
     const snapshot = this.queue.snapshot(row);
     const body = JSON.stringify(toStatus(snapshot, base, entries));
@@ -71,9 +75,15 @@ export class RequestHandlers {
     return { status: 200, fields: ['Retry-After', String(seconds)], body };
   }
 
-  async response(caller: Caller | undefined, requestId: string, query: object): Promise<Reply> {
+  async response(
+    caller: Caller | undefined,
+    requestId: string,
+    query: object,
+    response?: ServerResponse,
+  ): Promise<Reply> {
     const { logs } = validated(LogsQuery, query);
-    const row = await this.find(caller, requestId);
+    let row = await this.find(caller, requestId);
+    if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const output = await this.output(row);
     if (!logs) return { status: 200, body: output };
     const entries = (await this.log(row)).map(toLogEntry);
@@ -113,6 +123,67 @@ export class RequestHandlers {
     if (caller !== undefined && caller.keyId !== row.keyId) throw unknownRequest();
     if (this.retention.isOver(row)) throw gone();
     return row;
+  }
+
+  private async accept(
+    caller: Caller,
+    modelId: string | undefined,
+    body: Buffer,
+    headers: object,
+    query: object,
+    base: string,
+  ): Promise<Accepted> {
+    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
+    const model = this.newRequests.modelOf(caller, modelId);
+    const options = submitOptions(query);
+    const input = parseInputBody(body);
+    const request = await this.newRequests.of(caller, model, input, options, base);
+    const { id, replayed } =
+      key === undefined
+        ? { id: await this.submissions.submit(request), replayed: false }
+        : await this.submissions.submitOnce(request, {
+            key,
+            fingerprint: fingerprintOf(model.id, input.text, query),
+          });
+    const queued = toQueuedRequest(base, id);
+    const fields = ['Location', queued.status_url];
+    if (replayed) fields.push('Idempotent-Replayed', 'true');
+    return { status: 202, fields, body: JSON.stringify(queued), requestId: id };
+  }
+
+  /** 200 with its status and output if it completes in time, else what was answered at once. */
+  private async outcome(
+    accepting: Promise<Accepted>,
+    caller: Caller,
+    seconds: number,
+    base: string,
+    response: ServerResponse,
+  ): Promise<Reply> {
+    const accepted = await accepting;
+    try {
+      const { requestId, fields } = accepted;
+      const row = await this.held.wait(await this.find(caller, requestId), seconds, response);
+      if (row?.state !== 'COMPLETED') return accepted;
+      const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
+      const output = row.outcome === 'succeeded' ? await this.queue.output(requestId) : null;
+      const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
+      return { status: 200, fields, body };
+    } catch (error) {
+      // It is committed, whatever became of the wait.
+      if (error instanceof DomainError) return accepted;
+      throw error;
+    }
+  }
+
+  /** The row once the request has completed, or as it is when the time that the caller waits is over. */
+  private async awaited(
+    row: StatusRow,
+    caller: Caller | undefined,
+    response: ServerResponse,
+  ): Promise<StatusRow> {
+    const seconds = waitSeconds(response.req.headers.prefer);
+    if (seconds === 0) return row;
+    return (await this.held.wait(row, seconds, response)) ?? this.find(caller, row.id);
   }
 
   private log({ id, state, lastEventId }: StatusRow): Promise<LogEntry[]> {

@@ -35,7 +35,7 @@ export class RequestsController {
     @Res() response: Response,
   ): Promise<void> {
     const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.status(caller, requestId, query, base));
+    sendReply(response, await this.handlers.status(caller, requestId, query, base, response));
   }
 
   @Get('requests/:request_id')
@@ -47,7 +47,7 @@ export class RequestsController {
     @CurrentCaller() caller: Caller | undefined,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, await this.handlers.response(caller, requestId, query));
+    sendReply(response, await this.handlers.response(caller, requestId, query, response));
   }
 
   @Put('requests/:request_id/cancel')
@@ -65,15 +65,17 @@ export class RequestsController {
   @ApiSubmit()
   @Limited('submit', { needsKey: true })
   async submit(
-    @Headers() headers: SubmitHeaders,
+    @Headers() _headers: SubmitHeaders,
     @Query() query: SubmitQuery,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
-    const body = await this.bodies.read(request, response);
     const modelId = modelIdOfPath(request.originalUrl);
     const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.submit(caller, modelId, body, headers, query, base));
+    const submitting = this.bodies
+      .read(request, response)
+      .then((body) => this.handlers.submit(caller, modelId, body, request.headers, query, base, response));
+    sendReply(response, await submitting);
   }
 }

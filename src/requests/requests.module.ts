@@ -4,6 +4,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { FastPath } from './fast-path.js';
+import { HeldCalls } from './held-calls.js';
 import { NewRequests } from './new-requests.js';
 import { RequestHandlers } from './request-handlers.js';
 import { RequestsController } from './requests.controller.js';
@@ -11,7 +12,7 @@ import { RequestsController } from './requests.controller.js';
 @Module({
   imports: [AddressesModule, AuthModule, QueueModule, LimitsModule],
   controllers: [RequestsController],
-  providers: [FastPath, NewRequests, RequestHandlers],
-  exports: [RequestHandlers],
+  providers: [FastPath, HeldCalls, NewRequests, RequestHandlers],
+  exports: [HeldCalls, NewRequests, RequestHandlers],
 })
 export class RequestsModule {}

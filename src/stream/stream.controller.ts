@@ -17,7 +17,7 @@ import { RequestHandlers } from '../requests/request-handlers.js';
 import { toStatus } from '../requests/status-view.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
-import { StatusSources } from './status-sources.js';
+import { StatusSources } from '../queue/status-sources.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 const maxPendingDataLength = 256 * 1024;

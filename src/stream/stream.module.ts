@@ -3,12 +3,10 @@ import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
-import { StatusSources } from './status-sources.js';
 import { StreamController } from './stream.controller.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule, RequestsModule],
   controllers: [StreamController],
-  providers: [StatusSources],
 })
 export class StreamModule {}

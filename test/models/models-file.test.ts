@@ -201,6 +201,7 @@ describe('a models file', () => {
       '  - id: b',
       '    runner: { kind: demo, demo: echo }',
       '    atempts: 2',
+      '  - { id: b/openapi.json, runner: { kind: demo, demo: echo } }',
       '  - just text',
       'version: 1',
     ].join('\n');
@@ -209,8 +210,9 @@ describe('a models file', () => {
       ['3', 'url: expecte'],
       ['6', 'the id "b" i'],
       ['8', 'unknown opti'],
-      ['9', 'expected a m'],
-      ['10', 'unknown opti'],
+      ['9', 'id: expected'],
+      ['10', 'expected a m'],
+      ['11', 'unknown opti'],
     ]);
   });
 

@@ -45,6 +45,10 @@ test('the document has the routes of the service and no others', () => {
   expect(operations.map(([route]) => route).sort()).toEqual([
     'GET /health/live',
     'GET /health/ready',
+    'GET /v1/key',
+    'GET /v1/models',
+    'GET /v1/models/{model_id}',
+    'GET /v1/models/{model_id}/openapi.json',
     'GET /v1/queue/requests/{request_id}',
     'GET /v1/queue/requests/{request_id}/deliveries',
     'GET /v1/queue/requests/{request_id}/status',
@@ -101,10 +105,11 @@ test('a key is no JWT, and the reset is what keys-and-limits.md says it is', () 
   expect(reset!.description).toMatch(/^Seconds until the oldest counted request leaves the tighter window/);
 });
 
-test('submitting and what is about webhooks needs a key, everything else welcomes one', () => {
+test('submitting and what is about webhooks, keys and models needs a key, everything else welcomes one', () => {
   const keys = [{ key: [] }, { bearer: [] }];
   for (const [route, { security }] of operations) {
-    const expected = /^POST|deliveries/.test(route) ? keys : route.includes('/v1/') ? [{}, ...keys] : [];
+    const isNeeded = /^POST|deliveries|\/v1\/(key|models)/.test(route);
+    const expected = isNeeded ? keys : route.includes('/v1/') ? [{}, ...keys] : [];
     expect([route, security]).toEqual([route, expected]);
   }
 });

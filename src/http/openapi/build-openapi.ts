@@ -66,6 +66,8 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .addTag('Requests', 'Submit a request, look after it, cancel it, fetch its response.')
     .addTag('Stream', 'Follow the status of a request as it changes.')
     .addTag('Webhooks', 'See what receivers were told of completed requests, and tell them again.')
+    .addTag('Models', 'What may be called, what it takes, and how much it has to do.')
+    .addTag('Key', 'What the key of the call may do.')
     .addTag('Health', 'For load balancers and orchestrators. No key, no limit.')
     .addApiKey({ type: 'apiKey', name: 'Authorization', description: keyUsage }, 'key')
     .addBearerAuth({

@@ -40,7 +40,7 @@ const modelStatuses = [
   428, 431, 451,
 ];
 
-export function operationsOf({ paths }: OpenAPIObject): Operation[] {
+export function operationsOf({ paths }: Pick<OpenAPIObject, 'paths'>): Operation[] {
   const methods = ['get', 'put', 'post', 'delete', 'patch'] as const satisfies readonly (keyof PathItem)[];
   return Object.values(paths).flatMap((item) => methods.flatMap((method) => item[method] ?? []));
 }

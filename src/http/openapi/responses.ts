@@ -49,6 +49,10 @@ export const headerComponents: Record<string, Header> = {
     'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
     'true',
   ),
+  'Preference-Applied': header(
+    'Present when the answer waited for the request to complete, or did not need to: the seconds at most.',
+    'wait=10',
+  ),
   'WWW-Authenticate': header('The scheme to authenticate with.', 'Key'),
   'Accept-Encoding': header('The encodings that a body may have.', 'gzip, deflate, br, identity'),
 };

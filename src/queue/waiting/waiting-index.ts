@@ -60,6 +60,13 @@ export class WaitingIndex {
     return head;
   }
 
+  /** The first of each model and priority. */
+  heads(): QueueKey[] {
+    return [...this.models].flatMap(([modelId, queues]) =>
+      [...queues].map(([priority, queue]) => ({ modelId, priority, seq: queue.first()! })),
+    );
+  }
+
   get isEmpty(): boolean {
     return this.models.size === 0;
   }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import type { WaitReason } from '../../queue/status-row.js';
 import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
-import { completed, error, inQueue, logEntry } from '../openapi/examples.js';
+import { completed, error, inQueue, logEntry, output } from '../openapi/examples.js';
 
 const uuid = { format: 'uuid' };
 const uri = { format: 'uri' };
@@ -151,6 +151,19 @@ export class CompletedStatusDto extends IntersectionType(QueuedRequestDto, Logs)
   success!: boolean;
   @ApiProperty({ description: 'Why not, if not.', type: RequestErrorDto, nullable: true })
   error!: RequestErrorDto | null;
+}
+
+@ApiSchema({
+  name: 'CompletedSubmission',
+  description: 'The status of a request that completed while its submission waited, and its output.',
+})
+export class CompletedSubmissionDto extends CompletedStatusDto {
+  @ApiPropertyOptional({
+    description: 'The model’s output as it is, as any JSON value; absent if the request has none.',
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    example: output,
+  })
+  response?: unknown;
 }
 
 @ApiSchema({ name: 'CancelResult', description: 'What became of a cancellation.' })

@@ -4,6 +4,7 @@ import {
   ApiBody,
   ApiExtension,
   ApiExtraModels,
+  ApiHeader,
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
@@ -33,6 +34,17 @@ const outputSchema = {
 const json = (schema: object, examples: Record<string, object>) => ({
   content: { 'application/json': { schema, examples } },
 });
+
+/** A call that may be held until the request has completed. */
+const ApiPrefer = (): MethodDecorator =>
+  ApiHeader({
+    name: 'Prefer',
+    description:
+      '`wait=n` (RFC 7240): the answer may come up to `n` seconds later, once the request has completed; then it is ' +
+      'what would have been answered at once. More than 60 is 60; anything else is ignored. An answer that waited, ' +
+      'or did not need to, has `Preference-Applied`; one that could not, because too many wait, has not.',
+    schema: { type: 'string' },
+  });
 
 /** A call about one request, with the errors that only this one can answer with. */
 export function ApiRequestCall(
@@ -65,11 +77,12 @@ export const ApiSubmit = (): MethodDecorator =>
       name: 'model_id',
       description:
         '1 to 8 segments joined by `/` or `%2F`; each is a letter or digit, then up to 63 ' +
-        'letters, digits, dots, underscores or hyphens. The first is never `requests`.',
+        'letters, digits, dots, underscores or hyphens. The first is never `requests`, the last never `openapi.json`.',
       schema: {
         type: 'string',
         maxLength: 256,
-        pattern: '^(?!requests(/|$))[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
+        pattern:
+          '^(?!requests(/|$))(?!(.*/)?openapi[.]json$)[A-Za-z0-9][A-Za-z0-9._-]{0,63}(/[A-Za-z0-9][A-Za-z0-9._-]{0,63}){0,7}$',
         example: 'demo/image/fractal',
       },
     }),
@@ -85,10 +98,16 @@ export const ApiSubmit = (): MethodDecorator =>
         echo: { summary: 'Anything to demo/text/echo', value: { prompt: 'hello' } },
       },
     }),
+    ApiPrefer(),
+    ApiOkResponse({
+      description: 'With `Prefer: wait=n`: the request has completed meanwhile.',
+      type: dto.CompletedSubmissionDto,
+      headers: headerReferences(['Location', 'Idempotent-Replayed', 'Preference-Applied']),
+    }),
     ApiAcceptedResponse({
       description: 'The request is in the queue.',
       type: dto.QueuedRequestDto,
-      headers: headerReferences(['Location', 'Idempotent-Replayed']),
+      headers: headerReferences(['Location', 'Idempotent-Replayed', 'Preference-Applied']),
     }),
     ApiProblems(
       'bad_request',
@@ -110,11 +129,13 @@ export const ApiStatus = (): MethodDecorator =>
     ApiExtension('x-schemas', { Status: status }),
     ApiRequestCall(
       'Read the status of a request',
-      'Cheap enough to be polled several times a second; the stream tells sooner.',
+      'Cheap enough to be polled several times a second; the stream tells sooner, and `Prefer: wait=n` saves polling.',
       'invalid_query',
     ),
+    ApiPrefer(),
     ApiOkResponse({
       description: 'The status, in all three states.',
+      headers: headerReferences(['Preference-Applied']),
       ...json(statusSchema, {
         in_queue: { summary: 'Waiting', value: examples.inQueue },
         in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
@@ -141,8 +162,10 @@ export const ApiFetchResponse = (): MethodDecorator =>
       'timed_out',
       'expired',
     ),
+    ApiPrefer(),
     ApiOkResponse({
       description: 'The output; with `logs=1` wrapped.',
+      headers: headerReferences(['Preference-Applied']),
       ...json(outputSchema, {
         output: { summary: 'The output of demo/image/fractal', value: examples.output },
         with_logs: { summary: 'With logs=1', value: examples.withLogs },

@@ -1,5 +1,5 @@
-import type { QueueService } from '../queue/queue.service.js';
-import type { StatusRow } from '../queue/status-row.js';
+import type { QueueService } from './queue.service.js';
+import type { StatusRow } from './status-row.js';
 import { StatusSources, stepsBetween } from './status-sources.js';
 
 const { jest } = import.meta;

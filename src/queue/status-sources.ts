@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
-import type { Snapshot, StatusRow } from '../queue/status-row.js';
-import { type QueueChanges, queueChanges } from '../queue/queue-events.js';
-import { QueueService } from '../queue/queue.service.js';
+import type { Snapshot, StatusRow } from './status-row.js';
+import { type QueueChanges, queueChanges } from './queue-events.js';
+import { QueueService } from './queue.service.js';
 
 class Source {
   readonly subject = new Subject<Snapshot>();
   sentAt = performance.now();
-  watchers = 1;
+  watchers = 0;
+  /** Of the watchers, those that are shown positions. */
+  viewers = 0;
   /** A read is under way; another is due after it. */
   reading = false;
   stale = false;
@@ -26,7 +28,7 @@ const maxUpdatesPerStep = (5_000 * stepMs) / 1_000;
 /** Every source is read again this often, or once a round, in case a message between nodes was lost. */
 const refreshEveryMs = 20_000;
 
-/** One source of status snapshots a request and process, shared by all streams that watch it. */
+/** One source of status snapshots a request and process, shared by all streams and held calls that watch it. */
 @Injectable()
 export class StatusSources {
   private readonly sources = new Map<string, Source>();
@@ -43,6 +45,7 @@ export class StatusSources {
 
   @OnEvent(queueChanges)
   refreshChanged({ changed, missed }: QueueChanges): void {
+    if (this.sources.size === 0) return;
     for (const id of missed === true ? this.sources.keys() : (changed ?? [])) {
       const source = this.sources.get(id);
       if (source !== undefined) void this.refresh(id, source);
@@ -53,13 +56,13 @@ export class StatusSources {
     return this.sources.size;
   }
 
-  /** The newest snapshot at once, then each that differs; completes with the request. */
-  watch(row: StatusRow): Observable<Snapshot> {
+  /** The newest snapshot at once, then each that differs; completes with the request. No `positions`: none for it alone. */
+  watch(row: StatusRow, { positions = true } = {}): Observable<Snapshot> {
     return new Observable((subscriber) => {
       if (this.closed) return subscriber.complete();
-      const source = this.open(row);
+      const source = this.open(row, positions);
       subscriber.next(source.latest);
-      subscriber.add(() => this.leave(row.id, source));
+      subscriber.add(() => this.leave(row.id, source, positions));
       return source.subject.subscribe(subscriber);
     });
   }
@@ -70,14 +73,17 @@ export class StatusSources {
     for (const { subject } of [...this.sources.values()]) subject.complete();
   }
 
-  private open(row: StatusRow): Source {
+  private open(row: StatusRow, positions: boolean): Source {
     const known = this.sources.get(row.id);
+    const source = known ?? new Source(this.queue.snapshot(row));
+    source.watchers++;
+    if (positions) source.viewers++;
     if (known !== undefined) {
-      known.watchers++;
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
+      // Nobody was shown its position until now.
+      else if (positions && known.viewers === 1) known.latest = this.queue.snapshot(known.latest.row);
       return known;
     }
-    const source = new Source(this.queue.snapshot(row));
     this.sources.set(row.id, source);
     this.ticker ??= setInterval(() => this.tick(), stepMs);
     // The row was read before the source was registered: what changed in between is read now.
@@ -86,8 +92,9 @@ export class StatusSources {
     return source;
   }
 
-  private leave(id: string, source: Source): void {
+  private leave(id: string, source: Source, positions: boolean): void {
     source.watchers--;
+    if (positions) source.viewers--;
     if (source.watchers > 0) return;
     if (this.sources.get(id) === source) this.sources.delete(id);
     if (this.sources.size === 0) {
@@ -149,7 +156,7 @@ export class StatusSources {
   private look(id: string, source: Source): boolean {
     if (source.stale || this.refreshes) void this.refresh(id, source);
     const { row, position, reason } = source.latest;
-    if (row.state !== 'IN_QUEUE') return false;
+    if (row.state !== 'IN_QUEUE' || source.viewers === 0) return false;
     const now = this.queue.snapshot(row);
     if (now.position === position && now.reason === reason) return false;
     // When others are removed, its turn in the round comes earlier.

@@ -1,0 +1,13 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { KeyController } from './key.controller.js';
+import { ModelsController } from './models.controller.js';
+
+@Module({
+  imports: [AuthModule, LimitsModule, QueueModule, RequestsModule],
+  controllers: [ModelsController, KeyController],
+})
+export class DiscoveryModule {}

@@ -1,0 +1,68 @@
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
+import { exampleId } from '../../http/openapi/responses.js';
+import { Field } from '../../http/openapi/problem.dto.js';
+
+@ApiSchema({
+  name: 'KeyLimit',
+  description: 'How many calls are allowed in a window, and what is left of them.',
+})
+export class KeyLimitDto {
+  @Field('Calls that any window of that length admits.', 10, { type: 'integer', minimum: 1 })
+  limit!: number;
+  @Field('The length of the window in seconds.', 1, { type: 'integer', minimum: 1 })
+  window_s!: number;
+  @Field('Calls that are left, as far as the node that answers knows.', 9, { type: 'integer', minimum: 0 })
+  remaining!: number;
+  @Field('Seconds until the oldest counted call leaves the window and makes room; 0: none is counted.', 1, {
+    type: 'integer',
+    minimum: 0,
+  })
+  reset_s!: number;
+}
+
+@ApiSchema({ name: 'KeyLimits', description: 'All windows hold at once; an empty list is no limit.' })
+export class KeyLimitsDto {
+  @ApiProperty({ description: 'Of submissions, the shortest window first.', type: [KeyLimitDto] })
+  submit!: KeyLimitDto[];
+  @ApiProperty({ description: 'Of all other calls. This one has counted.', type: [KeyLimitDto] })
+  other!: KeyLimitDto[];
+}
+
+@ApiSchema({ name: 'Key', description: 'What the API key may do that the call was made with.' })
+export class KeyDto {
+  @Field('Its id, which is no secret.', exampleId, { format: 'uuid' })
+  id!: string;
+  @Field('Its name, as the operator gave it.', 'web shop')
+  name!: string;
+  @ApiProperty({
+    description: '`submit` sends requests; `read` is status, stream, response, models; `cancel` cancels.',
+    type: [String],
+    enum: scopes,
+    example: scopes,
+  })
+  scopes!: readonly Scope[];
+  @ApiProperty({
+    description: 'Ids of models, and `acme/*` for all below `acme/`; null: all models.',
+    type: [String],
+    nullable: true,
+    example: ['acme/*'],
+  })
+  models!: readonly string[] | null;
+  @ApiProperty({ description: 'Its rate limits.', type: KeyLimitsDto })
+  limits!: KeyLimitsDto;
+  @Field('The highest priority that it may submit with.', 'high', { enum: priorities })
+  max_priority!: Priority;
+  @Field('How many of its requests may wait; null: any number.', 1_000, {
+    type: 'integer',
+    minimum: 1,
+    nullable: true,
+  })
+  max_waiting!: number | null;
+  @Field('When it expires, in UTC; null: never.', '2030-12-31T00:00:00.000Z', {
+    type: String,
+    format: 'date-time',
+    nullable: true,
+  })
+  expires_at!: string | null;
+}

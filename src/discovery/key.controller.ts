@@ -1,0 +1,46 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { KeysService } from '../auth/keys.service.js';
+import { DomainError } from '../errors/domain-error.js';
+import { Gate } from '../limits/gate.js';
+import { Limited } from '../limits/limited.js';
+import type { KeyDto, KeyLimitDto } from './dto/key.dto.js';
+import { ApiKey } from './openapi/operations.js';
+
+@ApiTags('Key')
+@Controller('v1/key')
+export class KeyController {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly gate: Gate,
+  ) {}
+
+  @Get()
+  @ApiKey()
+  @Limited('any', { needsKey: true })
+  async key(@CurrentCaller() caller: Caller): Promise<KeyDto> {
+    const row = await this.keys.find(caller.keyId);
+    if (row === null) throw new DomainError('invalid_key', 'This API key is unknown, revoked or expired.');
+    return {
+      id: row.id,
+      name: row.name,
+      scopes: caller.scopes,
+      models: caller.models,
+      limits: { submit: this.limits(caller, 'submit'), other: this.limits(caller, 'other') },
+      max_priority: caller.maxPriority,
+      max_waiting: caller.maxWaiting,
+      expires_at: row.expiresAt?.toISOString() ?? null,
+    };
+  }
+
+  private limits(caller: Caller, routeClass: 'submit' | 'other'): KeyLimitDto[] {
+    return this.gate.quota(caller, routeClass).map(({ window, remaining, resetMs }) => ({
+      limit: window.limit,
+      window_s: window.windowMs / 1_000,
+      remaining,
+      reset_s: Math.ceil(resetMs / 1_000),
+    }));
+  }
+}

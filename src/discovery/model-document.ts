@@ -1,0 +1,74 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { operationsOf } from '../http/openapi/operations.js';
+import type { Model } from '../models/model.js';
+import { embeddedSchema } from './embedded-schema.js';
+
+/** By their names in the whole document. */
+const operations = ['submit', 'status', 'response', 'cancel'];
+const inputAt = '#/components/schemas/Input';
+/** As the whole document has them. */
+const exampleBase = 'http://127.0.0.1:3000';
+const exampleModel = 'demo/image/fractal';
+
+/** What there is to call about one model, with its input schema as the body, so that a generated client is typed. */
+export function modelDocument(api: OpenAPIObject, model: Model, base: string): OpenAPIObject {
+  const { id, description, inputSchema } = model;
+  const text = JSON.stringify(api)
+    .replaceAll(exampleBase, () => JSON.stringify(base).slice(1, -1))
+    .replaceAll(exampleModel, id);
+  const document = JSON.parse(text) as OpenAPIObject;
+  document.info.title = id;
+  document.info.description = description || `The model ${id}.`;
+  document.servers = [{ url: base, description: 'The service that this description came from' }];
+  document.paths = Object.fromEntries(
+    Object.entries(document.paths).flatMap(([path, item]) => {
+      const kept = operationsOf({ paths: { [path]: item } }).some(({ operationId = '' }) =>
+        operations.includes(operationId),
+      );
+      return kept ? [[path === '/v1/queue/{model_id}' ? `/v1/queue/${id}` : path, item]] : [];
+    }),
+  );
+  describeSubmission(document, model);
+  const names = new Set(operationsOf(document).flatMap(({ tags = [] }) => tags));
+  document.tags = document.tags?.filter(({ name }) => names.has(name));
+  keepWhatIsUsed(document);
+  document.components!.schemas!['Input'] = {
+    description: `The input of ${id}.`,
+    ...(inputSchema === null ? { type: 'object' } : embeddedSchema(inputSchema, inputAt)),
+  };
+  return document;
+}
+
+function describeSubmission(document: OpenAPIObject, { id }: Model): void {
+  const submission = operationsOf(document).find(({ operationId }) => operationId === 'submit')!;
+  submission.summary = `Submit a request to ${id}`;
+  submission.parameters = submission.parameters?.filter(
+    (parameter) => !('name' in parameter) || parameter.name !== 'model_id',
+  );
+  submission.requestBody = {
+    description: 'The input of the model.',
+    required: true,
+    content: { 'application/json': { schema: { $ref: inputAt } } },
+  };
+}
+
+/** Takes away the components that nothing refers to any more. */
+function keepWhatIsUsed(document: OpenAPIObject): void {
+  const all = document.components as Record<string, Record<string, unknown>>;
+  const used = new Set<string>();
+  const look = (part: unknown): void => {
+    for (const [, kind, name] of JSON.stringify(part).matchAll(/"#\/components\/(\w+)\/([\w.-]+)"/g)) {
+      const key = `${kind} ${name}`;
+      if (used.has(key)) continue;
+      used.add(key);
+      const component = all[kind!]?.[name!];
+      if (component !== undefined) look(component);
+    }
+  };
+  look(document.paths);
+  for (const [kind, components] of Object.entries(all)) {
+    if (kind === 'securitySchemes') continue;
+    const kept = Object.entries(components).filter(([name]) => used.has(`${kind} ${name}`));
+    all[kind] = Object.fromEntries(kept);
+  }
+}

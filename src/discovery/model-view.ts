@@ -1,0 +1,31 @@
+import type { Model } from '../models/model.js';
+import type { ModelLoad } from '../queue/model-loads.js';
+import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
+
+export function toModelView(
+  { id, description, inputSchema, concurrency }: Model,
+  { waiting, running, oldestWaitMs, times }: ModelLoad,
+): ModelDto {
+  return {
+    id,
+    description,
+    input_schema: inputSchema,
+    concurrency,
+    waiting,
+    running,
+    load: waiting + running,
+    oldest_wait_s: oldestWaitMs === null ? null : seconds(oldestWaitMs),
+    run_time: toTypicalTime(times?.runMs),
+    queue_time: toTypicalTime(times?.queueMs),
+    availability: 'available',
+  };
+}
+
+function toTypicalTime(percentiles: readonly [number, number] | null | undefined): TypicalTimeDto | null {
+  if (percentiles === null || percentiles === undefined) return null;
+  return { p50: seconds(percentiles[0]), p95: seconds(percentiles[1]) };
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1_000;
+}

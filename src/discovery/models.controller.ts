@@ -1,0 +1,57 @@
+import { Controller, Get, Req } from '@nestjs/common';
+import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { type Caller, mayUse } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { ClientAddress } from '../http/client-address.js';
+import { ApiDocument } from '../http/openapi/api-document.js';
+import { Limited } from '../limits/limited.js';
+import type { Model } from '../models/model.js';
+import { ModelsService } from '../models/models.service.js';
+import { ModelLoads } from '../queue/model-loads.js';
+import { modelIdOfPath } from '../requests/model-path.js';
+import { NewRequests } from '../requests/new-requests.js';
+import type { ModelDto, ModelListDto } from './dto/models.dto.js';
+import { modelDocument } from './model-document.js';
+import { toModelView } from './model-view.js';
+import { ApiModel, ApiModelDocument, ApiModels } from './openapi/operations.js';
+
+@ApiTags('Models')
+@Controller('v1/models')
+export class ModelsController {
+  constructor(
+    private readonly service: ModelsService,
+    private readonly requests: NewRequests,
+    private readonly loads: ModelLoads,
+    private readonly api: ApiDocument,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  @Get()
+  @ApiModels()
+  @Limited('read', { needsKey: true })
+  async models(@CurrentCaller() caller: Caller): Promise<ModelListDto> {
+    return { data: await this.views(this.service.all().filter(({ id }) => mayUse(caller, id))) };
+  }
+
+  @Get('*model_id/openapi.json')
+  @ApiModelDocument()
+  @Limited('read', { needsKey: true })
+  modelDocument(@CurrentCaller() caller: Caller, @Req() request: Request): OpenAPIObject {
+    const id = modelIdOfPath(request.originalUrl)?.replace(/\/openapi\.json$/i, '');
+    return modelDocument(this.api.get(), this.requests.modelOf(caller, id), this.addresses.baseUrl(request));
+  }
+
+  @Get('*model_id')
+  @ApiModel()
+  @Limited('read', { needsKey: true })
+  async model(@CurrentCaller() caller: Caller, @Req() request: Request): Promise<ModelDto> {
+    const model = this.requests.modelOf(caller, modelIdOfPath(request.originalUrl));
+    return (await this.views([model]))[0]!;
+  }
+
+  private async views(models: readonly Model[]): Promise<ModelDto[]> {
+    const loads = await this.loads.of(models.map(({ id }) => id));
+    return models.map((model, i) => toModelView(model, loads[i]!));
+  }
+}

@@ -1,0 +1,18 @@
+import { Injectable } from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
+
+/** The API as OpenAPI, for those who take parts of it; made when first asked for. */
+@Injectable()
+export class ApiDocument {
+  private document: OpenAPIObject | undefined;
+  private build: (() => OpenAPIObject) | undefined;
+
+  buildWith(build: () => OpenAPIObject): void {
+    this.build = build;
+  }
+
+  get(): OpenAPIObject {
+    if (this.build === undefined) throw new Error('nothing builds the description');
+    return (this.document ??= this.build());
+  }
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import { Recent } from '../tools/recent.js';
+import {
+  countRunning,
+  findOldestWaiting,
+  findTypicalTimes,
+  type TypicalTimes,
+} from './queries/model-loads.js';
+import { WaitingIndex } from './waiting/waiting-index.js';
+
+export interface ModelLoad {
+  waiting: number;
+  /** On all nodes. */
+  running: number;
+  /** null: none waits. */
+  oldestWaitMs: number | null;
+  /** undefined: too little is known. */
+  times: TypicalTimes | undefined;
+}
+
+/** So old may be what is read from the database. */
+const loadAgeMs = 1_000;
+const timesAgeMs = 30_000;
+
+/** How much each model has to do, and how long that takes. */
+@Injectable()
+export class ModelLoads {
+  private readonly running: Recent<Map<string, number>>;
+  private readonly oldest: Recent<Map<string, number>>;
+  private readonly times: Recent<Map<string, TypicalTimes>>;
+
+  constructor(
+    database: Database,
+    private readonly index: WaitingIndex,
+    private readonly clock: Clock,
+  ) {
+    this.running = new Recent(loadAgeMs, () => countRunning(database));
+    this.oldest = new Recent(loadAgeMs, () => findOldestWaiting(database, index.heads()));
+    this.times = new Recent(timesAgeMs, async () => {
+      const rows = await findTypicalTimes(database);
+      return new Map(rows.map((row) => [row.id, row]));
+    });
+  }
+
+  async of(modelIds: readonly string[]): Promise<ModelLoad[]> {
+    const [running, oldest, times] = await Promise.all([
+      this.running.get(),
+      this.oldest.get(),
+      this.times.get(),
+    ]);
+    const now = this.clock.now();
+    return modelIds.map((id) => {
+      const waiting = this.index.depth(id);
+      // What was not there when it was read last has waited for less than that.
+      const oldestWaitMs = waiting === 0 ? null : Math.max(0, now - (oldest.get(id) ?? now));
+      return { waiting, running: running.get(id) ?? 0, oldestWaitMs, times: times.get(id) };
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+let service: TestService;
+let calls: QueueCalls;
+beforeAll(async () => {
+  service = await startTestService();
+  calls = new QueueCalls(service);
+});
+afterAll(() => service.stop());
+
+interface Limit {
+  limit: number;
+  window_s: number;
+  remaining: number;
+  reset_s: number;
+}
+
+interface Key {
+  id: string;
+  limits: { submit: Limit[]; other: Limit[] };
+}
+
+const get = (key: string): Promise<Response> => service.get('/v1/key', { headers: keyHeader(key) });
+async function read(key: string): Promise<Key> {
+  const response = await get(key);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Key;
+}
+const limit = (size: number, seconds: number, remaining = size, reset: unknown = 0): unknown => ({
+  limit: size,
+  window_s: seconds,
+  remaining,
+  reset_s: reset,
+});
+
+test('a key reads what it may do', async () => {
+  const expires = new Date('2100-01-01T00:00:00Z');
+  const key = await calls.newKey({
+    name: 'web shop',
+    scopes: ['submit'],
+    models: ['demo/*', 'acme/image'],
+    rateLimitSubmit: '5/s,50/h',
+    rateLimitOther: 'off',
+    maxPriority: 'normal',
+    maxWaiting: 100,
+    expires: { at: expires },
+  });
+  const [{ id }] = (await service.query<{ id: string }>(
+    `SELECT id FROM api_key WHERE name = 'web shop'`,
+  )) as [{ id: string }];
+  expect(await read(key)).toEqual({
+    id,
+    name: 'web shop',
+    scopes: ['submit'],
+    models: ['demo/*', 'acme/image'],
+    limits: { submit: [limit(5, 1), limit(50, 3_600)], other: [] },
+    max_priority: 'normal',
+    max_waiting: 100,
+    expires_at: expires.toISOString(),
+  });
+});
+
+test('one without bounds of its own has those of the service', async () => {
+  const key = await calls.newKey({ name: 'plain' });
+  expect(await read(key)).toMatchObject({
+    name: 'plain',
+    scopes: ['submit', 'read', 'cancel'],
+    models: null,
+    limits: {
+      submit: [limit(10, 1), limit(100, 60)],
+      other: [limit(100, 1, 99, 1), limit(1_800, 60, 1_799, 60)],
+    },
+    max_priority: 'high',
+    max_waiting: null,
+    expires_at: null,
+  });
+});
+
+test('what was called is gone from the limits, each under its own; reading them is a call', async () => {
+  const key = await calls.newKey({ rateLimitSubmit: '4/h', rateLimitOther: '10/h' });
+  for (let i = 0; i < 3; i++) await calls.submit('demo/text/echo', {}, keyHeader(key));
+  await read(key);
+  const { limits } = await read(key);
+  expect(limits).toEqual({ submit: [limit(4, 3_600, 1, 3_600)], other: [limit(10, 3_600, 8, 3_600)] });
+  await calls.submit('demo/text/echo', {}, keyHeader(key));
+  expect((await read(key)).limits).toMatchObject({ submit: [{ remaining: 0 }], other: [{ remaining: 7 }] });
+});
+
+test('it is not read without a valid key, nor beyond the limit', async () => {
+  const anonymous = await service.get('/v1/key');
+  expect(anonymous.headers.get('www-authenticate')).toBe('Key');
+  expect(await verdict(anonymous)).toEqual([401, 'missing_key']);
+  expect(await verdict(get('ns_unknown'))).toEqual([401, 'invalid_key']);
+  const key = await calls.newKey({ rateLimitOther: '1/h' });
+  const response = await get(key);
+  expect(response.headers.get('x-ratelimit-remaining')).toBe('0');
+  expect(await verdict(get(key))).toEqual([403, 'rate_limited']);
+});
+
+test('it takes nothing but GET and HEAD', async () => {
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const response = await fetch(`${service.url}/v1/key`, { method, headers: keyHeader(service.key) });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  }
+});
+
+test('nothing of it is secret', async () => {
+  const key = await calls.newKey();
+  expect(await (await get(key)).text()).not.toContain(key.slice(3));
+});

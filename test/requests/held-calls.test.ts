@@ -1,0 +1,112 @@
+import type { Config } from '../../src/config/config.js';
+import { HeldCalls } from '../../src/requests/held-calls.js';
+import {
+  createTestDatabase,
+  startTestService,
+  type TestDatabase,
+  type TestService,
+  until,
+} from '../support/index.js';
+import { ModelServer } from '../support/model-server.js';
+import { keyHeader, QueueCalls, type Status, verdict } from '../support/queue-calls.js';
+
+const model = new ModelServer();
+let database: TestDatabase;
+let started: TestService[];
+
+beforeAll(() => model.start());
+afterAll(() => model.stop());
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  started = [];
+});
+
+afterEach(async () => {
+  for (const service of started) await service.stop();
+  await database.drop();
+});
+
+/** A node on the database of the test. */
+async function start(
+  config: Partial<Config>,
+): Promise<{ service: TestService; calls: QueueCalls; held: HeldCalls }> {
+  const service = await startTestService({
+    models: model.file({ 'test/narrow': { concurrency: 1 } }),
+    config: { databaseUrl: database.url, bootstrapApiKey: 'test_held_calls_key_0123456789', ...config },
+  });
+  started.push(service);
+  return { service, calls: new QueueCalls(service), held: service.app.get(HeldCalls) };
+}
+
+const prefer = { prefer: 'wait=60' };
+const applied = (response: Response): string | null => response.headers.get('preference-applied');
+
+test('a service that stops answers what it holds as it is, and does not say that it waited', async () => {
+  const { service, calls, held } = await start({ shutdownGraceMs: 0 });
+  const running = await calls.submit('test/narrow', { attempts: [{ hold: true }, {}] });
+  await model.arrived(running);
+  const waiting = await calls.submit('test/narrow');
+  const answers = [
+    service.get(`${calls.path(running)}/status`, { headers: prefer }),
+    service.get(`${calls.path(waiting)}/status`, { headers: prefer }),
+    service.get(calls.path(waiting), { headers: prefer }),
+    service.submit('test/narrow', {}, prefer),
+  ];
+  await until(() => held.size === 4, { explain: () => held.size });
+  await service.stop();
+  const [one, two, three, four] = await Promise.all(answers);
+  for (const answer of [one, two, three, four]) expect(applied(answer!)).toBeNull();
+  // Its run was handed back before.
+  expect(await one!.json()).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
+  expect(await two!.json()).toMatchObject({ status: 'IN_QUEUE', queue_position: 1 });
+  expect(await verdict(three!)).toEqual([400, 'not_completed']);
+  expect(four!.status).toBe(202);
+  const { request_id: id } = (await four!.json()) as Status;
+  expect((await (await start({})).calls.reached(id, 'COMPLETED')).success).toBe(true);
+});
+
+test('a service that stops holds on while runs may end', async () => {
+  const { service, calls, held } = await start({ shutdownGraceMs: 30_000 });
+  const id = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(id);
+  const answer = service.get(calls.path(id), { headers: prefer });
+  await until(() => held.size === 1);
+  const stopping = service.stop();
+  await model.answer(id, '"in time"');
+  expect([await (await answer).text(), applied(await answer)]).toEqual(['"in time"', 'wait=60']);
+  await stopping;
+  expect(held.size).toBe(0);
+});
+
+test('what another node runs ends the wait too', async () => {
+  const api = await start({ role: 'api' });
+  const scheduler = await startTestService({
+    models: model.file({ 'test/narrow': { concurrency: 1 } }),
+    config: { databaseUrl: database.url, bootstrapApiKey: api.service.key, role: 'scheduler' },
+  });
+  started.push(scheduler);
+  const answer = api.service.submit('test/narrow', { hold: true }, prefer);
+  await until(() => api.held.size === 1);
+  const { id } = await until(() =>
+    model.calls.find(({ body, closed }) => body === '{"hold":true}' && !closed),
+  );
+  await model.answer(id, '["elsewhere"]');
+  expect([(await answer).status, applied(await answer)]).toEqual([200, 'wait=60']);
+  expect(await (await answer).json()).toMatchObject({ request_id: id, response: ['elsewhere'] });
+});
+
+test('a browser may send the preference and read that it was applied', async () => {
+  const origin = 'https://app.example';
+  const { service, calls } = await start({ corsOrigins: [origin] });
+  const id = await calls.run('test/narrow');
+  const path = `${calls.path(id)}/status`;
+  const preflight = await fetch(service.url + path, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'prefer' },
+  });
+  expect(preflight.headers.get('access-control-allow-headers')).toMatch(/\bPrefer\b/);
+  const status = await service.get(path, { headers: { origin, ...prefer, ...keyHeader(service.key) } });
+  expect(status.headers.get('access-control-expose-headers')).toMatch(/\bPreference-Applied\b/);
+  expect(applied(status)).toBe('wait=60');
+});
