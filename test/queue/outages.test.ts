@@ -73,8 +73,8 @@ test('while a server is stopped all wait, and once it is back all run in their o
     `SELECT * FROM model_availability WHERE model_id = 'test/stopped'`,
   );
   expect(availability).toMatchObject({
-    nodes: '1',
-    nodes_without: '1',
+    nodes: 1,
+    nodes_without: 1,
     is_available: false,
     addresses: new URL(server.url).origin,
     reasons: 'The connection to the model could not be made (ECONNREFUSED).',
@@ -113,7 +113,7 @@ test('a server that takes connections and resets them gets one request at a time
       error: { code: 'model_unavailable' },
       attempt: 1,
     });
-    expect(await outcomes(id)).toEqual(['failed']);
+    expect((await outcomes(id)).at(-1)).toBe('failed');
   }
   server.respond = respond;
   for (const id of ids) await calls.reached(id, 'COMPLETED');

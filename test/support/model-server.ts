@@ -29,7 +29,7 @@ export interface Script {
   body?: string;
   /** The connection is broken before the answer. */
   drop?: boolean;
-  /** One script for each attempt; the last one also for all that follow. */
+  /** One script for each call of the request; the last one also for all that follow. */
   attempts?: Script[];
 }
 
@@ -141,7 +141,7 @@ export class ModelServer {
   private play(call: Call): void {
     const whole = JSON.parse(call.body) as Script;
     const attempts = whole.attempts ?? [whole];
-    const script = attempts[Math.min(call.attempt, attempts.length) - 1]!;
+    const script = attempts[Math.min(this.times(call.id), attempts.length) - 1]!;
     if (script.drop === true) call.socket.destroy();
     else if (script.hold === true || this.isHolding) return;
     else if (this.takesMs > 0) setTimeout(() => this.end(call, script), this.takesMs);
