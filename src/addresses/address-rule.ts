@@ -8,6 +8,8 @@ import { DomainError } from '../errors/domain-error.js';
 import { isPublicAddress } from './public-address.js';
 import { Resolver } from './resolver.js';
 
+type LookupRest = Parameters<LookupFunction> extends [string, ...infer Rest] ? Rest : never;
+
 const maxLength = 2_048;
 const needsHttps = 'must begin with https://';
 const needsPublic = 'must go to a public address';
@@ -55,19 +57,21 @@ export class AddressRule {
    * at, whatever the name means a moment later. An address in the URL itself is not looked up: `refusalOf` judges it.
    */
   lookupFor(url: URL): LookupFunction {
-    return (name, options, answer) => {
-      void this.addressesOf(name, url).then(
-        (found) => {
-          const family = Number(options.family ?? 0);
-          const fitting = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found;
-          const [first] = fitting;
-          if (first === undefined) answer(refused(), '');
-          else if (options.all === true) answer(null, fitting);
-          else answer(null, first.address, first.family);
-        },
-        (error: Error) => answer(error, ''),
-      );
-    };
+    return (name, options, answer) => void this.lookUp(url, name, options, answer);
+  }
+
+  private async lookUp(url: URL, name: string, ...[options, answer]: LookupRest): Promise<void> {
+    let found: LookupAddress[];
+    try {
+      found = await this.addressesOf(name, url);
+    } catch (error) {
+      return answer(error as Error, '');
+    }
+    const family = Number(options.family ?? 0);
+    const fitting = family === 4 || family === 6 ? found.filter((one) => one.family === family) : found;
+    const [first] = fitting;
+    if (first === undefined) return answer(refused(), '');
+    return options.all === true ? answer(null, fitting) : answer(null, first.address, first.family);
   }
 
   private async addressesOf(name: string, url: URL): Promise<LookupAddress[]> {

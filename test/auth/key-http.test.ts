@@ -58,7 +58,12 @@ test('a key reads what it may do', async () => {
     max_priority: 'normal',
     max_waiting: 100,
     expires_at: expires.toISOString(),
+    webhook_secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/) as string,
   });
+});
+
+test('one that may not submit is not told the secret of its webhooks', async () => {
+  expect(await read(await calls.newKey({ scopes: ['read'] }))).not.toHaveProperty('webhook_secret');
 });
 
 test('one without bounds of its own has those of the service', async () => {

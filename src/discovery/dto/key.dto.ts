@@ -1,4 +1,4 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { Field } from '../../http/openapi/problem.dto.js';
@@ -65,4 +65,12 @@ export class KeyDto {
     nullable: true,
   })
   expires_at!: string | null;
+  @ApiPropertyOptional({
+    description:
+      'With the scope `submit`: what its webhooks are signed with, as Standard Webhooks has it. While it is rotated, ' +
+      'the new one.',
+    type: String,
+    example: 'whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGUhISE=',
+  })
+  webhook_secret?: string;
 }

@@ -110,41 +110,38 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     const timeout = `No answer came within ${this.terms.timeoutMs / 1_000} s.`;
     const timer = setTimeout(() => controller.abort(timeout), this.terms.timeoutMs);
     const end = this.lanes.begin(delivery.host);
-    const attempt = this.attempt(delivery, controller.signal)
-      .then(
-        (answered) => {
-          end(answered);
-          this.isFailing = false;
-        },
-        (error: unknown) => {
-          end(undefined);
-          this.sayOnce(error);
-        },
-      )
-      .finally(() => {
-        clearTimeout(timer);
-        this.underWay.delete(controller);
-        this.pauseMs = 0;
-        this.wake();
-      });
+    const attempt = this.attempt(delivery, controller.signal).then((answered) => {
+      clearTimeout(timer);
+      end(answered);
+      this.underWay.delete(controller);
+      this.pauseMs = 0;
+      return this.wake();
+    });
     this.underWay.set(controller, attempt);
   }
 
   /** Whether any answer came; undefined: that is not known. A claim that nothing is written for runs out. */
   private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<boolean | undefined> {
-    const tried = await this.courier.attempt(delivery, signal);
-    if (tried.error === stopped) {
-      await releaseDeliveries(this.database, this.claimedBy, [delivery.id]);
+    const { id, requestId, host } = delivery;
+    try {
+      const tried = await this.courier.attempt(delivery, signal);
+      this.isFailing = false;
+      if (tried.error === stopped) {
+        await releaseDeliveries(this.database, this.claimedBy, [id]);
+        return undefined;
+      }
+      await this.results.add(tried);
+      const { state, status, nextInMs } = tried;
+      if (state === 'pending') this.nextDueAt = Math.min(this.nextDue(), performance.now() + nextInMs);
+      if (state === 'failed' || state === 'ended')
+        this.log.warn({ deliveryId: id, requestId, host, status }, 'a webhook was given up');
+      return state === 'ended' ? undefined : status !== null;
+    } catch (error) {
+      if (!this.isFailing && !isDatabaseUnavailable(error))
+        this.log.error({ err: error }, 'webhooks cannot be tried');
+      this.isFailing = true;
       return undefined;
     }
-    await this.results.add(tried);
-    if (tried.state === 'failed' || tried.state === 'ended') {
-      const { id, requestId, host } = delivery;
-      this.log.warn({ deliveryId: id, requestId, host, status: tried.status }, 'a webhook was given up');
-    }
-    if (tried.state === 'pending')
-      this.nextDueAt = Math.min(this.nextDue(), performance.now() + tried.nextInMs);
-    return tried.state === 'ended' ? undefined : tried.status !== null;
   }
 
   private async record(tries: Tried[]): Promise<void[]> {
@@ -152,11 +149,5 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     for (const { id } of disabled)
       this.log.warn({ endpointId: id }, 'an endpoint answered 410 and was disabled');
     return tries.map(() => undefined);
-  }
-
-  private sayOnce(error: unknown): void {
-    if (this.isFailing || isDatabaseUnavailable(error)) return;
-    this.isFailing = true;
-    this.log.error({ err: error }, 'webhooks cannot be tried');
   }
 }
