@@ -23,7 +23,7 @@ const rooms = {
     'config',
     'tools',
   ],
-  discovery: ['requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
+  discovery: ['webhooks', 'requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
   webhooks: [
     'queue',

@@ -3,11 +3,12 @@ import { AuthModule } from '../auth/auth.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { KeyController } from './key.controller.js';
 import { ModelsController } from './models.controller.js';
 
 @Module({
-  imports: [AuthModule, LimitsModule, QueueModule, RequestsModule],
+  imports: [AuthModule, LimitsModule, QueueModule, RequestsModule, WebhooksModule],
   controllers: [ModelsController, KeyController],
 })
 export class DiscoveryModule {}

@@ -6,6 +6,7 @@ import { KeysService } from '../auth/keys.service.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Gate } from '../limits/gate.js';
 import { Limited } from '../limits/limited.js';
+import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
 import type { KeyDto, KeyLimitDto } from './dto/key.dto.js';
 import { ApiKey } from './openapi/operations.js';
 
@@ -15,6 +16,7 @@ export class KeyController {
   constructor(
     private readonly keys: KeysService,
     private readonly gate: Gate,
+    private readonly secrets: WebhookSecrets,
   ) {}
 
   @Get()
@@ -32,6 +34,7 @@ export class KeyController {
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,
       expires_at: row.expiresAt?.toISOString() ?? null,
+      ...(caller.scopes.includes('submit') && { webhook_secret: await this.secrets.secretOf(row.id) }),
     };
   }
 

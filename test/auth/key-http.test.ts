@@ -1,3 +1,4 @@
+import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
 import { startTestService, type TestService } from '../support/index.js';
 
@@ -18,6 +19,7 @@ interface Limit {
 
 interface Key {
   id: string;
+  webhook_secret?: string;
   limits: { submit: Limit[]; other: Limit[] };
 }
 
@@ -58,6 +60,7 @@ test('a key reads what it may do', async () => {
     max_priority: 'normal',
     max_waiting: 100,
     expires_at: expires.toISOString(),
+    webhook_secret: expect.stringMatching(/^whsec_/),
   });
 });
 
@@ -105,7 +108,15 @@ test('it takes nothing but GET and HEAD', async () => {
   }
 });
 
-test('nothing of it is secret', async () => {
+test('one that may submit reads what its webhooks are signed with, always the same; others do not', async () => {
+  const key = await calls.newKey({ name: 'signed' });
+  const first = await read(key);
+  expect(first.webhook_secret).toBe(await service.app.get(WebhookSecrets).secretOf(first.id));
+  expect((await read(key)).webhook_secret).toBe(first.webhook_secret);
+  expect(await read(await calls.newKey({ scopes: ['read', 'cancel'] }))).not.toHaveProperty('webhook_secret');
+});
+
+test('the key itself is not told', async () => {
   const key = await calls.newKey();
   expect(await (await get(key)).text()).not.toContain(key.slice(3));
 });

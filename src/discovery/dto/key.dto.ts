@@ -1,4 +1,4 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { Field } from '../../http/openapi/problem.dto.js';
@@ -65,4 +65,9 @@ export class KeyDto {
     nullable: true,
   })
   expires_at!: string | null;
+  @ApiPropertyOptional({
+    description: 'Verifies the signatures of its webhooks. Only with the scope `submit`.',
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  })
+  webhook_secret?: string;
 }
