@@ -2,6 +2,7 @@ import { scene as balanced } from './balanced.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as firstCalls } from './first-calls.js';
+import { scene as heldCalls } from './held-calls.js';
 import { scene as history } from './history.js';
 import { scene as latency } from './idle-latency.js';
 import { scene as jobs } from './jobs.js';
@@ -40,4 +41,5 @@ export const scenes = [
   statusShipped,
   firstCalls,
   balanced,
+  heldCalls,
 ];

@@ -1,45 +1,78 @@
-import { embeddedSchema } from './embedded-schema.js';
+import { embeddedSchemas } from './embedded-schema.js';
 
 const at = '#/components/schemas/Input';
-const embed = (schema: Record<string, unknown>) => embeddedSchema(schema, at);
+const embed = (schema: Record<string, unknown>) => embeddedSchemas(schema, 'Input');
 
-it('lets references point to where the schema is now', () => {
+it('puts definitions beside the schema, and lets references point to where things are now', () => {
   const schema = {
     type: 'object',
     properties: { size: { $ref: '#/$defs/size' }, children: { type: 'array', items: { $ref: '#' } } },
-    allOf: [{ $ref: '#/properties/size' }],
-    $defs: { size: { type: 'integer' } },
+    allOf: [{ $ref: '#/properties/size' }, { $ref: '#/$defs/size/properties/x' }],
+    $defs: { size: { properties: { x: { type: 'integer' }, next: { $ref: '#/$defs/size' } } } },
   };
   expect(embed(schema)).toEqual({
-    type: 'object',
-    properties: {
-      size: { $ref: `${at}/$defs/size` },
-      children: { type: 'array', items: { $ref: at } },
+    Input: {
+      type: 'object',
+      properties: { size: { $ref: `${at}_size` }, children: { type: 'array', items: { $ref: at } } },
+      allOf: [{ $ref: `${at}/properties/size` }, { $ref: `${at}_size/properties/x` }],
     },
-    allOf: [{ $ref: `${at}/properties/size` }],
-    $defs: { size: { type: 'integer' } },
+    Input_size: { properties: { x: { type: 'integer' }, next: { $ref: `${at}_size` } } },
   });
 });
 
-it('knows its own name and its anchors', () => {
+it('knows its own name, its anchors, and pointers however they are written', () => {
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'https://acme.example/input',
-    anyOf: [{ $ref: 'https://acme.example/input#/$defs/a~1b' }, { $ref: '#named' }, { $ref: '#unknown' }],
+    anyOf: [
+      { $ref: 'https://acme.example/input#/$defs/a~1b' },
+      { $ref: '#named' },
+      { $ref: '#unknown' },
+      { $ref: '#/%24defs/c%20d' },
+      { $ref: '#/$defs/%' },
+      { $ref: 'https://acme.example/input' },
+    ],
     $defs: { 'a/b': { type: 'string' }, 'c d': { $anchor: 'named', type: 'integer' } },
   };
   expect(embed(schema)).toEqual({
-    anyOf: [{ $ref: `${at}/$defs/a~1b` }, { $ref: `${at}/$defs/c%20d` }, { $ref: '#unknown' }],
-    $defs: schema.$defs,
+    Input: {
+      anyOf: [
+        { $ref: `${at}_a_b` },
+        { $ref: `${at}_c_d` },
+        { $ref: '#unknown' },
+        { $ref: `${at}_c_d` },
+        { $ref: '#/$defs/%' },
+        { $ref: at },
+      ],
+    },
+    Input_a_b: { type: 'string' },
+    Input_c_d: { $anchor: 'named', type: 'integer' },
+  });
+});
+
+it('gives each definition a name, wherever it stands', () => {
+  const schema = {
+    $defs: { a: { $defs: { a: { type: 'string' } }, $ref: '#/$defs/a/$defs/a' } },
+    definitions: { a: true },
+  };
+  expect(embed(schema)).toEqual({
+    Input: {},
+    Input_a: { $ref: `${at}_a_` },
+    Input_a_: { type: 'string' },
+    Input_a__: true,
   });
 });
 
 it('leaves alone what is a value, a name or a schema of its own', () => {
   const schema = {
-    properties: { $ref: { type: 'string' }, own: { $id: 'https://acme.example/own', $ref: '#/$defs/a' } },
+    properties: {
+      $ref: { type: 'string' },
+      $defs: { type: 'string' },
+      own: { $id: 'https://acme.example/own', $ref: '#/$defs/a', $defs: { a: true } },
+    },
     default: { $ref: '#/a' },
     enum: [{ $ref: '#/a' }],
     additionalProperties: false,
   };
-  expect(embed(schema)).toEqual(schema);
+  expect(embed(schema)).toEqual({ Input: schema });
 });

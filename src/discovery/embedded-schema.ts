@@ -1,5 +1,6 @@
 type Schema = Readonly<Record<string, unknown>>;
 
+const components = '#/components/schemas/';
 /** The keywords of JSON Schema that hold schemas: one, a list of them, or a map. */
 const ofOne = new Set(
   'items contains additionalProperties propertyNames unevaluatedItems unevaluatedProperties not if then else contentSchema'.split(
@@ -9,51 +10,109 @@ const ofOne = new Set(
 const ofList = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const ofMap = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 
-/** A schema as a part of another document, at a JSON Pointer such as `#/components/schemas/Input`. */
-export function embeddedSchema({ $schema: _, $id, ...schema }: Schema, at: string): Schema {
-  const anchors = new Map<string, string>();
-  findAnchors(schema, '', anchors);
-  const base = typeof $id === 'string' ? $id.replace(/#$/, '') : undefined;
-  const target = (reference: string): string => {
-    const own = base !== undefined && reference.replace(/#.*/s, '') === base;
-    const fragment = own ? reference.slice(base.length) || '#' : reference;
-    if (fragment === '#' || fragment.startsWith('#/')) return at + fragment.slice(1);
-    const anchor = fragment.startsWith('#') ? anchors.get(fragment.slice(1)) : undefined;
-    return anchor === undefined ? reference : at + anchor;
-  };
-  const embed = (node: unknown): unknown => {
-    // References of a schema with a name of its own begin at itself.
-    if (!isObject(node) || node.$id !== undefined) return node;
-    const entries = Object.entries(node).map(([keyword, value]): [string, unknown] => {
-      if (keyword === '$ref' && typeof value === 'string') return [keyword, target(value)];
-      return [keyword, mapSchemas(keyword, value, embed)];
+/**
+ * A schema as components of an OpenAPI document: itself under `name`, and its definitions beside it, for generators take
+ * a `$defs` within it for one of its properties.
+ */
+export function embeddedSchemas(schema: Schema, name: string): Record<string, Schema> {
+  return new Embedding(schema, name).schemas;
+}
+
+class Embedding {
+  readonly schemas: Record<string, Schema> = {};
+  /** By the pointers of what becomes a component; '' is the whole. */
+  private readonly names: Map<string, string>;
+  private readonly anchors = new Map<string, string>();
+  private readonly base: string | undefined;
+
+  constructor({ $schema: _, $id, ...schema }: Schema, name: string) {
+    this.base = typeof $id === 'string' ? $id.replace(/#$/, '') : undefined;
+    this.names = new Map([['', name]]);
+    this.find(schema, '');
+    this.schemas[name] = this.embed(schema, '') as Schema;
+  }
+
+  private find(node: unknown, path: string): void {
+    if (!isNode(node)) return;
+    if (typeof node.$anchor === 'string') this.anchors.set(node.$anchor, path);
+    for (const [keyword, value] of Object.entries(node)) {
+      mapSchemas(keyword, value, (schema, step, key) => {
+        if (isDefinitions(keyword)) this.names.set(path + step, this.newName(key));
+        this.find(schema, path + step);
+      });
+    }
+  }
+
+  private newName(key: string): string {
+    const taken = new Set(this.names.values());
+    let name = `${this.names.get('')!}_${key.replaceAll(/[^\w.-]/g, '_')}`;
+    while (taken.has(name)) name += '_';
+    return name;
+  }
+
+  private embed(node: unknown, path: string): unknown {
+    if (!isNode(node)) return node;
+    const entries = Object.entries(node).flatMap(([keyword, value]): [string, unknown][] => {
+      if (keyword === '$ref' && typeof value === 'string') return [[keyword, this.target(value)]];
+      const mapped = mapSchemas(keyword, value, (schema, step) => this.embed(schema, path + step));
+      if (!isDefinitions(keyword) || !isObject(mapped)) return [[keyword, mapped]];
+      for (const [key, schema] of Object.entries(mapped))
+        this.schemas[this.names.get(`${path}/${keyword}/${escaped(key)}`)!] = schema as Schema;
+      return [];
     });
     return Object.fromEntries(entries);
-  };
-  return embed(schema) as Schema;
+  }
+
+  private target(reference: string): string {
+    const isOwn = this.base !== undefined && reference.replace(/#.*/s, '') === this.base;
+    const fragment = isOwn ? reference.slice(this.base.length) || '#' : reference;
+    if (!fragment.startsWith('#')) return reference;
+    const path = /^#(?:\/|$)/.test(fragment)
+      ? decoded(fragment.slice(1))
+      : this.anchors.get(fragment.slice(1));
+    if (path === undefined) return reference;
+    let start = path;
+    while (!this.names.has(start)) start = start.slice(0, start.lastIndexOf('/'));
+    return components + this.names.get(start)! + encodeURI(path.slice(start.length));
+  }
 }
 
 function mapSchemas(
   keyword: string,
   value: unknown,
-  map: (schema: unknown, path: string) => unknown,
+  map: (schema: unknown, step: string, key: string) => unknown,
 ): unknown {
-  if (ofOne.has(keyword)) return map(value, `/${keyword}`);
+  if (ofOne.has(keyword)) return map(value, `/${keyword}`, '');
   if (ofList.has(keyword) && Array.isArray(value))
-    return value.map((schema, index) => map(schema, `/${keyword}/${index}`));
+    return value.map((schema, index) => map(schema, `/${keyword}/${index}`, ''));
   if (!ofMap.has(keyword) || !isObject(value)) return value;
-  const entries = Object.entries(value).map(([name, schema]) => {
-    const step = name.replaceAll('~', '~0').replaceAll('/', '~1');
-    return [name, map(schema, `/${keyword}/${encodeURIComponent(step)}`)];
-  });
+  const entries = Object.entries(value).map(([key, schema]) => [
+    key,
+    map(schema, `/${keyword}/${escaped(key)}`, key),
+  ]);
   return Object.fromEntries(entries) as unknown;
 }
 
-function findAnchors(node: unknown, path: string, found: Map<string, string>): void {
-  if (!isObject(node) || node.$id !== undefined) return;
-  if (typeof node.$anchor === 'string') found.set(node.$anchor, path);
-  for (const [keyword, value] of Object.entries(node))
-    mapSchemas(keyword, value, (schema, step) => findAnchors(schema, path + step, found));
+function isDefinitions(keyword: string): boolean {
+  return keyword === '$defs' || keyword === 'definitions';
+}
+
+/** As a step of a JSON Pointer. */
+function escaped(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function decoded(pointer: string): string | undefined {
+  try {
+    return decodeURIComponent(pointer);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The references of a schema with a name of its own begin at itself: nothing within it moves. */
+function isNode(value: unknown): value is Schema {
+  return isObject(value) && value.$id === undefined;
 }
 
 function isObject(value: unknown): value is Schema {

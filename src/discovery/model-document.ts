@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { operationsOf } from '../http/openapi/operations.js';
 import type { Model } from '../models/model.js';
-import { embeddedSchema } from './embedded-schema.js';
+import { embeddedSchemas } from './embedded-schema.js';
 
 /** By their names in the whole document. */
 const operations = ['submit', 'status', 'response', 'cancel'];
@@ -32,10 +32,9 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
   const names = new Set(operationsOf(document).flatMap(({ tags = [] }) => tags));
   document.tags = document.tags?.filter(({ name }) => names.has(name));
   keepWhatIsUsed(document);
-  document.components!.schemas!['Input'] = {
-    description: `The input of ${id}.`,
-    ...(inputSchema === null ? { type: 'object' } : embeddedSchema(inputSchema, inputAt)),
-  };
+  const schemas = embeddedSchemas(inputSchema ?? { type: 'object' }, 'Input');
+  schemas['Input'] = { description: `The input of ${id}.`, ...schemas['Input'] };
+  Object.assign(document.components!.schemas!, schemas);
   return document;
 }
 

@@ -1,3 +1,4 @@
+import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.js';
 import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
 import { startTestService, type TestService } from '../support/index.js';
 
@@ -18,6 +19,7 @@ interface Limit {
 
 interface Key {
   id: string;
+  webhook_secret?: string;
   limits: { submit: Limit[]; other: Limit[] };
 }
 
@@ -110,7 +112,15 @@ test('it takes nothing but GET and HEAD', async () => {
   }
 });
 
-test('nothing of it is secret', async () => {
+test('one that may submit reads what its webhooks are signed with, always the same; others do not', async () => {
+  const key = await calls.newKey({ name: 'signed' });
+  const first = await read(key);
+  expect(first.webhook_secret).toBe(await service.app.get(WebhookSecrets).secretOf(first.id));
+  expect((await read(key)).webhook_secret).toBe(first.webhook_secret);
+  expect(await read(await calls.newKey({ scopes: ['read', 'cancel'] }))).not.toHaveProperty('webhook_secret');
+});
+
+test('the key itself is not told', async () => {
   const key = await calls.newKey();
   expect(await (await get(key)).text()).not.toContain(key.slice(3));
 });

@@ -202,7 +202,7 @@ describe('the description of one model', () => {
     expect(components['schemas']!['Input']).toMatchObject({
       required: ['prompt'],
       properties: {
-        size: { $ref: '#/components/schemas/Input/$defs/size' },
+        size: { $ref: '#/components/schemas/Input_size' },
         parts: { items: { $ref: '#/components/schemas/Input' } },
       },
     });

@@ -78,6 +78,38 @@ console.log(
 );
 `;
 
+const typedModel = `
+import createClient from 'openapi-fetch';
+import type { components, paths } from './model.js';
+
+const [, , baseUrl, key] = process.argv;
+const client = createClient<paths>({ baseUrl: baseUrl!, headers: { authorization: \`Key \${key}\` } });
+
+type Input = components['schemas']['Input'];
+const input: Input = { prompt: 'hello', width: 16, height: 16, steps: 16 };
+// @ts-expect-error A prompt is a text.
+const wrong: Input = { prompt: 1 };
+// @ts-expect-error It is required.
+const empty: Input = {};
+const { data, response } = await client.POST('/v1/queue/demo/image/fractal', {
+  body: input,
+  params: { header: { Prefer: 'wait=30' } },
+});
+if (data === undefined) throw new Error(String(response.status));
+const path = { request_id: data.request_id };
+const { data: status } = await client.GET('/v1/queue/requests/{request_id}/status', { params: { path } });
+const refused = await client.POST('/v1/queue/demo/image/fractal', { body: wrong ?? empty });
+console.log(
+  JSON.stringify({
+    status: response.status,
+    applied: response.headers.get('preference-applied'),
+    output: 'response' in data,
+    again: status?.status,
+    refused: refused.error?.code,
+  }),
+);
+`;
+
 let service: TestService;
 let directory: string;
 
@@ -123,4 +155,19 @@ test('what @hey-api/openapi-ts generates does so too, with the stream', async ()
   const options = ['--input', resolve('openapi.json'), '--output', 'client', '--silent'];
   await node(bin('@hey-api/openapi-ts/bin/run.js'), ...options);
   expect(await tryOut(heyApi)).toEqual({ ...wholeLife, last: 'COMPLETED' });
+}, 60_000);
+
+test('the description of a model passes Redocly, and makes a client of it that knows its input', async () => {
+  const headers = { authorization: `Key ${service.key}` };
+  const answer = await service.get('/v1/models/demo/image/fractal/openapi.json', { headers });
+  await writeFile(join(directory, 'model.json'), await answer.text());
+  await node(bin('@redocly/cli/bin/cli.js'), 'lint', 'model.json', '--config', resolve('redocly.yaml'));
+  await node(bin('openapi-typescript/bin/cli.js'), 'model.json', '--output', 'model.d.ts');
+  expect(await tryOut(typedModel)).toEqual({
+    status: 200,
+    applied: 'wait=30',
+    output: true,
+    again: 'COMPLETED',
+    refused: 'invalid_input',
+  });
 }, 60_000);
