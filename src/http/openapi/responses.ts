@@ -77,8 +77,6 @@ const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErro
   model_error: ['The model refused the input.', { details: { reason: 'the prompt was refused' } }],
 };
 
-const retryable: ProblemCode[] = ['rate_limited', 'not_completed', 'unavailable'];
-
 /** One answer for all codes of one status, with an example each. */
 export function problemResponse(codes: readonly ProblemCode[], status: number): Response {
   const schema = codes.includes('already_completed') ? 'AlreadyCompletedProblem' : 'Problem';
@@ -92,7 +90,7 @@ export function problemResponse(codes: readonly ProblemCode[], status: number): 
   return {
     description: codes.map((code) => `\`${code}\`: ${problemCodes[code].title}.`).join('\n\n'),
     headers: headerReferences([
-      ...(codes.some((code) => retryable.includes(code)) ? ['Retry-After'] : []),
+      ...(codes.some((code) => problemCodes[code].retry === 'later') ? ['Retry-After'] : []),
       ...(status === 401 ? ['WWW-Authenticate'] : []),
       ...(codes.includes('unsupported_encoding') ? ['Accept-Encoding'] : []),
     ]),
