@@ -72,7 +72,7 @@ const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErro
   ],
   invalid_input: [
     'The input does not fit the schema of demo/image/fractal.',
-    { errors: [{ path: '/width', message: 'must be integer' }] },
+    { errors: [{ path: '/width', message: 'must be an integer' }] },
   ],
   model_error: ['The model refused the input.', { details: { reason: 'the prompt was refused' } }],
 };
