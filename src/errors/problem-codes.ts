@@ -29,7 +29,7 @@ export const problemCodes = {
   unknown_model: { status: 404, title: 'No such model', retry: 'changed' },
   unknown_request: { status: 404, title: 'No such request', retry: 'no' },
   method_not_allowed: { status: 405, title: 'This route does not take that method', retry: 'changed' },
-  gone: { status: 410, title: 'The request is kept no longer', retry: 'anew' },
+  gone: { status: 410, title: 'The request was removed', retry: 'anew' },
   body_too_large: { status: 413, title: 'The body is too large', retry: 'changed' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'changed' },
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
