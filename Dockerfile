@@ -16,6 +16,7 @@ ENV HOST=0.0.0.0
 ENV PORT=3000
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY assets assets
 COPY package.json models.yaml LICENSE ./
 USER node
 EXPOSE 3000

@@ -52,8 +52,7 @@ export async function startService(config: Config): Promise<RunningService> {
       abortOnError: false,
       forceCloseConnections: true,
     });
-    const modelIds = models.map(({ id }) => id);
-    configureHttp(app, modelIds);
+    configureHttp(app, models);
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
     const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();

@@ -1,44 +1,53 @@
+/**
+ * The same one now, the same one after `Retry-After`, one that was changed, or, as this request has ended, a new
+ * submission.
+ */
+export type Retry = 'now' | 'later' | 'changed' | 'anew' | 'no';
+
 interface ProblemKind {
   status: number;
   title: string;
-  /** Whether the same call may be sent again: `as a new request` means that this one has ended. */
-  retry: 'no' | 'after a wait' | 'as a new request';
+  /** Which call may succeed where this one failed. */
+  retry: Retry;
 }
 
-/** Every stable error `code` the API can answer with. Its description, the error filter and /docs/errors read it. */
+/**
+ * Every stable error `code` the API can answer with, for its description, its answers and /docs/errors. A new one needs
+ * a line here and a line in `advice`.
+ */
 export const problemCodes = {
-  bad_request: { status: 400, title: 'The request is malformed', retry: 'no' },
-  invalid_json: { status: 400, title: 'The body is not a JSON object', retry: 'no' },
-  invalid_query: { status: 400, title: 'A query parameter has a value that is not accepted', retry: 'no' },
-  not_completed: { status: 400, title: 'The request has not completed yet', retry: 'after a wait' },
+  bad_request: { status: 400, title: 'The request is malformed', retry: 'changed' },
+  invalid_json: { status: 400, title: 'The body is not a JSON object', retry: 'changed' },
+  invalid_query: { status: 400, title: 'A query parameter is not accepted', retry: 'changed' },
+  not_completed: { status: 400, title: 'The request has not completed yet', retry: 'later' },
   already_completed: { status: 400, title: 'The request has already completed', retry: 'no' },
-  missing_key: { status: 401, title: 'An API key is required', retry: 'no' },
-  invalid_key: { status: 401, title: 'The API key is not valid', retry: 'no' },
+  missing_key: { status: 401, title: 'An API key is required', retry: 'changed' },
+  invalid_key: { status: 401, title: 'The API key is not valid', retry: 'changed' },
   forbidden: { status: 403, title: 'The API key does not allow this', retry: 'no' },
-  rate_limited: { status: 403, title: 'Rate limit exceeded', retry: 'after a wait' },
-  not_found: { status: 404, title: 'No such route', retry: 'no' },
-  unknown_model: { status: 404, title: 'No such model', retry: 'no' },
+  rate_limited: { status: 403, title: 'Rate limit exceeded', retry: 'later' },
+  not_found: { status: 404, title: 'No such route', retry: 'changed' },
+  unknown_model: { status: 404, title: 'No such model', retry: 'changed' },
   unknown_request: { status: 404, title: 'No such request', retry: 'no' },
-  method_not_allowed: { status: 405, title: 'This route does not take that method', retry: 'no' },
-  gone: { status: 410, title: 'The request was removed by retention', retry: 'no' },
-  body_too_large: { status: 413, title: 'The body is too large', retry: 'no' },
-  unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'no' },
-  invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'no' },
+  method_not_allowed: { status: 405, title: 'This route does not take that method', retry: 'changed' },
+  gone: { status: 410, title: 'The request was removed', retry: 'anew' },
+  body_too_large: { status: 413, title: 'The body is too large', retry: 'changed' },
+  unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'changed' },
+  invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
   idempotency_key_reused: {
     status: 422,
     title: 'The idempotency key was used with another body',
-    retry: 'no',
+    retry: 'changed',
   },
-  invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'no' },
-  cancelled: { status: 499, title: 'The request was cancelled', retry: 'no' },
-  queue_full: { status: 429, title: 'As much waits as may', retry: 'after a wait' },
-  internal_error: { status: 500, title: 'Something went wrong on our side', retry: 'after a wait' },
-  model_error: { status: 502, title: 'The model failed', retry: 'no' },
-  model_unavailable: { status: 502, title: 'The model could not be reached', retry: 'as a new request' },
+  invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'changed' },
+  cancelled: { status: 499, title: 'The request was cancelled', retry: 'anew' },
+  queue_full: { status: 429, title: 'As many requests wait as may', retry: 'later' },
+  internal_error: { status: 500, title: 'Something went wrong on our side', retry: 'now' },
+  model_error: { status: 502, title: 'The model failed', retry: 'changed' },
+  model_unavailable: { status: 502, title: 'The model could not be reached', retry: 'anew' },
   node_lost: { status: 502, title: 'The nodes that ran the request were lost', retry: 'no' },
-  unavailable: { status: 503, title: 'The service cannot take requests now', retry: 'after a wait' },
-  timed_out: { status: 504, title: 'The model ran too long', retry: 'no' },
-  expired: { status: 504, title: 'The request waited too long', retry: 'as a new request' },
+  unavailable: { status: 503, title: 'The service cannot take requests now', retry: 'later' },
+  timed_out: { status: 504, title: 'The model ran too long', retry: 'changed' },
+  expired: { status: 504, title: 'The request waited too long', retry: 'anew' },
 } as const satisfies Record<string, ProblemKind>;
 
 export type ProblemCode = keyof typeof problemCodes;
@@ -47,8 +56,8 @@ export type ProblemCode = keyof typeof problemCodes;
 export const advice: Readonly<Record<ProblemCode, string>> = {
   bad_request: 'Mend the call: the detail says what cannot be read.',
   invalid_json: 'Send a JSON object as the body; the detail says where it breaks off.',
-  invalid_query: 'Give the parameter a value that the detail names.',
-  not_completed: 'Wait for Retry-After, or follow the status until it is COMPLETED, then fetch the response.',
+  invalid_query: 'Change the parameter as the detail says.',
+  not_completed: 'Wait for Retry-After, or follow the status until it is COMPLETED, then come back.',
   already_completed: 'Nothing is left to cancel: fetch the response.',
   missing_key: 'Send the header "Authorization: Key <API key>".',
   invalid_key:
@@ -60,7 +69,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   unknown_model: 'Check the id of the model; the detail suggests the nearest one that the key may use.',
   unknown_request: 'Check the id, and send the key that submitted the request or none.',
   method_not_allowed: 'Use a method that the field Allow names.',
-  gone: 'Submit it anew: what was kept of it has been removed.',
+  gone: 'Submit it anew if it is wanted again: retention or a deletion has removed it.',
   body_too_large: 'Send less, or a URL in place of the data.',
   unsupported_encoding: 'Send the body plain, or in an encoding that the field Accept-Encoding names.',
   invalid_input: 'Mend the places that "errors" names.',

@@ -3,6 +3,7 @@ import cors from 'cors';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import { Config } from '../config/config.js';
+import { errorStyleSource } from './openapi/error-reference.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { setFields } from './reply.js';
 
@@ -42,16 +43,18 @@ export class AnswerFields {
     );
   }
 
-  /** For Express. Answers are never rendered, save for /docs, which brings its own scripts and inline styles. */
+  /** For Express. Answers are never rendered, save for the pages at /docs, which bring their own scripts and styles. */
   security(): RequestHandler {
     const docs = securityFields(
       {
-        defaultSrc: ["'self'"],
+        defaultSrc: ["'none'"],
         baseUri: ["'none'"],
+        connectSrc: ["'self'"],
+        formAction: ["'none'"],
         frameAncestors: ["'none'"],
         imgSrc: ["'self'", 'data:'],
-        objectSrc: ["'none'"],
-        styleSrc: ["'self'", "'unsafe-inline'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'", errorStyleSource],
       },
       { scripts: true },
     );

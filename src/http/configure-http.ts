@@ -7,6 +7,7 @@ import { answerConnectionErrors } from './connection-errors.js';
 import { ApiDocument } from './openapi/api-document.js';
 import { buildOpenApi } from './openapi/build-openapi.js';
 import { serveDocs } from './openapi/docs.js';
+import type { ShownModel } from './openapi/served-document.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { QuietNestLogger } from './logging.module.js';
 import { refuseReservedSubmit } from './problem.filter.js';
@@ -22,8 +23,8 @@ const serverLimits = {
   connectionsCheckingInterval: 5_000,
 } satisfies ServerOptions;
 
-/** Everything between the socket and the guards, before `app` listens. `models`: the ids that /docs offers. */
-export function configureHttp(app: NestExpressApplication, models: readonly string[] = []): void {
+/** Everything between the socket and the guards, before `app` listens. `models`: those that /docs offers. */
+export function configureHttp(app: NestExpressApplication, models: readonly ShownModel[] = []): void {
   app.useLogger(app.get(QuietNestLogger));
   app.set('etag', false);
   app.disable('x-powered-by');

@@ -79,14 +79,11 @@ test('a star lets every origin in', async () => {
   await open.app.close();
 });
 
-test('/docs shows Swagger UI from this machine alone, under its own policy', async () => {
+test('/docs is made from this machine alone, under a policy without exceptions', async () => {
   const response = await call('/docs');
-  expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
-  const page = await response.text();
-  expect(page).not.toMatch(/(src|href)=["']https?:/);
-  for (const [, path] of page.matchAll(/(?:src|href)="(\.\/[^"]+)"/g)) {
-    const asset = await call(new URL(path!, 'http://a/').pathname);
-    expect([path, asset.status]).toEqual([path, 200]);
-    await asset.arrayBuffer();
-  }
+  const policy = response.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).not.toContain('unsafe');
+  expect(await response.text()).not.toMatch(/(src|href)=["']https?:/);
 });

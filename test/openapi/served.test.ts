@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { problemCodes } from '../../src/errors/problem-codes.js';
 import { startTestService, type TestService } from '../support/index.js';
 
 const models = `models:
   - { id: acme/text/shout, runner: { kind: demo, demo: echo } }
-  - { id: acme/text/whisper, runner: { kind: demo, demo: echo } }
+  - { id: acme/text/whisper, description: Says it *quietly*., runner: { kind: demo, demo: echo } }
 `;
 
 interface Served {
   info: { description: string };
+  servers: { url: string }[];
   paths: Record<string, { post?: { parameters: { name: string; schema: Record<string, unknown> }[] } }>;
 }
 
@@ -38,6 +40,7 @@ test('the served description offers the models that there are, and none of the d
     example: 'acme/text/shout',
   });
   expect(document.info.description).toContain('/v1/queue/acme/text/shout');
+  expect(document.info.description).toContain('- `acme/text/whisper` Says it \\*quietly\\*.\n');
   expect(document.info.description).not.toContain('demo/');
   expect(JSON.stringify(document.paths['/v1/queue/{model_id}']!.post)).toContain(
     'An input of acme/text/shout',
@@ -54,13 +57,12 @@ test('its examples have the address that it was asked at', async () => {
   const text = await (await service.get('/openapi.json')).text();
   expect(text).toContain(`${service.url}/v1/queue/demo/image/fractal`);
   expect(text).not.toContain('127.0.0.1:3000');
-  const page = await (await service.get('/docs/swagger-ui-init.js')).text();
-  expect(page).toContain(`${service.url}/v1/queue/requests/`);
-  expect(page).not.toContain('127.0.0.1:3000');
+  expect((JSON.parse(text) as Served).servers).toMatchObject([{ url: service.url }]);
 });
 
 test('or PUBLIC_BASE_URL', async () => {
-  const { info } = await servedWith({ config: { publicBaseUrl: 'https://queue.example/api' } });
+  const { info, servers } = await servedWith({ config: { publicBaseUrl: 'https://queue.example/api' } });
+  expect(servers).toMatchObject([{ url: 'https://queue.example/api' }]);
   expect(info.description).toContain('https://queue.example/api/v1/queue/demo/image/fractal');
 });
 
@@ -73,31 +75,51 @@ test('a phone is told to draw /docs and /docs/errors at its own width', async ()
   }
 });
 
-test('/docs/errors says for every code whether to try again, and what to do', async () => {
-  const page = await (await service.get('/docs/errors')).text();
-  for (const [code, { retry }] of Object.entries(problemCodes)) {
+test('the pages find what they are made of, with and without a slash at the end, under any path of a proxy', async () => {
+  for (const path of ['/docs', '/docs/', '/docs/errors', '/docs/errors/']) {
+    const page = await (await service.get(path)).text();
+    const links = [...page.matchAll(/(?:src|href)="([^"#:]+)"/g)].map(([, link]) => link!);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link).not.toMatch(/^\//);
+      const { pathname } = new URL(link, `${service.url}${path}`);
+      expect([pathname, (await service.get(pathname)).status]).toEqual([pathname, 200]);
+    }
+  }
+});
+
+test('/docs/errors says for every code what it means, whether to try again, and what to do', async () => {
+  const response = await service.get('/docs/errors');
+  const page = await response.text();
+  const answers = { now: 'Yes, at once', later: 'Yes, after <code>Retry-After</code>' };
+  for (const [code, { status, retry }] of Object.entries(problemCodes)) {
     const row = new RegExp(`<tr id="${code}">(.*)</tr>`).exec(page)![1]!;
     const cells = [...row.matchAll(/<td>(.*?)<\/td>/g)].map(([, cell]) => cell!);
     expect(cells).toHaveLength(5);
-    expect(cells[3]).toBe(retry);
+    expect(cells[1]).toBe(String(status));
+    if (retry in answers) expect(cells[3]).toBe(answers[retry as keyof typeof answers]);
     expect(cells[4]).toMatch(/^[A-Z].{20,}\.$/);
   }
 });
 
+test('the page of the errors needs no other file, and its policy allows the style in it and no other', async () => {
+  const response = await service.get('/docs/errors');
+  const page = await response.text();
+  const [, style] = /<style>(.*?)<\/style>/s.exec(page)!;
+  const hash = createHash('sha256').update(style!).digest('base64');
+  const policy = response.headers.get('content-security-policy')!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain(`'sha256-${hash}'`);
+  expect(policy).not.toContain('unsafe');
+  expect(page).not.toMatch(/<script|<link rel="stylesheet"|@import/);
+});
+
 test('a key that is entered in /docs without its scheme is sent with one', async () => {
-  const script = await (await service.get('/docs/swagger-ui-init.js')).text();
+  const script = await (await service.get('/docs/page.js')).text();
+  const [completeKey] = /^function completeKey.*?^}/ms.exec(script)!;
   type Sent = { headers: Record<string, string> };
-  let options: { requestInterceptor(request: Sent): Sent } | undefined;
-  const window: { onload?: () => void; location: object } = { location: { search: '' } };
-  const bundle = (given: typeof options): object => {
-    options = given;
-    return { initOAuth: () => undefined };
-  };
-  const SwaggerUIBundle = Object.assign(bundle, { presets: {}, plugins: {} });
-  runInNewContext(script, { window, SwaggerUIBundle, SwaggerUIStandalonePreset: {} });
-  window.onload!();
-  const sent = (headers: Record<string, string>): Record<string, string> =>
-    options!.requestInterceptor({ headers }).headers;
+  const complete = runInNewContext(`(${completeKey})`) as (request: Sent) => Sent;
+  const sent = (headers: Record<string, string>): Record<string, string> => complete({ headers }).headers;
   expect(sent({ Authorization: 'ns_abc' })).toEqual({ Authorization: 'Key ns_abc' });
   for (const Authorization of ['Key ns_abc', 'Bearer ns_abc'])
     expect(sent({ Authorization })).toEqual({ Authorization });

@@ -81,3 +81,50 @@ test('a stream can be tried out too: from its first event to its last', async ()
   });
   expect(complaints).toEqual([]);
 });
+
+test.each([
+  [1280, 'light'],
+  [1280, 'dark'],
+  [390, 'light'],
+  [390, 'dark'],
+] as const)(
+  'at a width of %i and in %s, nothing is wider than the page and all text can be read',
+  async (width, colorScheme) => {
+    const other = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
+    for (const path of ['/docs#/Requests/submit', '/docs/errors#gone']) {
+      await other.goto(service.url + path);
+      await other.locator('.opblock-body, tr:target').first().waitFor();
+      expect(await other.evaluate(`document.documentElement.scrollWidth - innerWidth`)).toBe(0);
+      expect(await other.evaluate(faintTexts)).toEqual([]);
+    }
+    await other.close();
+  },
+);
+
+/** Runs in the page: the texts whose contrast with what is behind them is below 4.5 (WCAG 2, AA). */
+const faintTexts = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    return canvas.getImageData(0, 0, 1, 1).data;
+  };
+  const over = (front, back) => [0, 1, 2].map((i) => (front[i] * front[3] + back[i] * (255 - front[3])) / 255);
+  const behind = (element) =>
+    element === null ? [255, 255, 255] : over(rgba(getComputedStyle(element).backgroundColor), behind(element.parentElement));
+  const luminance = (color) => {
+    const [r, g, b] = color.map((part) => (part <= 10 ? part / 3294 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll('body *')) {
+    const says = [...element.childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== '');
+    if (!says || !element.checkVisibility() || element.closest('select, noscript') !== null) continue;
+    const back = behind(element);
+    const [dark, light] = [back, over(rgba(getComputedStyle(element).color), back)].map(luminance).sort((a, b) => a - b);
+    const contrast = (light + 0.05) / (dark + 0.05);
+    if (contrast < 4.5) faint.push(element.className + ': ' + element.textContent.slice(0, 40) + ' ' + contrast.toFixed(1));
+  }
+  return faint;
+})()`;

@@ -76,6 +76,7 @@ describe('the .dockerignore', () => {
       'src/main.ts',
       'migrations/0001-queue.ts',
       'models.yaml',
+      'assets/docs/page.js',
       'LICENSE',
     ];
     expect([...out, ...inside].filter(ignored)).toEqual(out);

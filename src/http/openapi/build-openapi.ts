@@ -2,29 +2,38 @@ import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { completeOperations } from './operations.js';
+import { packageRoot } from './package-root.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
 import { headerComponents } from './responses.js';
 
-/** Beside src when run from the sources, beside dist when built. */
-const depth = import.meta.url.includes('/dist/src/') ? '../../../..' : '../../..';
-const packageFile = new URL(`${depth}/package.json`, import.meta.url);
-const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string };
+const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as {
+  version: string;
+};
 
-/** The first thing a reader of /docs sees; Markdown. */
+/** The first thing a reader of /docs sees; Markdown. Its headings are the menu of the page. */
 const description = `
-A queue for AI model requests that take longer than one wants to keep a connection open. Submit a request and get
-its id and URLs at once; poll or stream its status; fetch the response when it is COMPLETED.
+A queue for work that takes longer than one wants to keep a connection open, such as AI model inference. Submit a
+request for a model and get its id at once; poll or stream its status; fetch the response when it has completed. What
+was accepted is on disk, and reaches exactly one outcome.
 
-## Quick start
+## Send your first request
+
+Submit it. The answer has its id and its URLs.
 
 \`\`\`sh
-# 1. Submit. The answer has the request's id and its URLs.
-curl -d '{"prompt": "a spiral"}' -H "Authorization: Key $KEY" http://127.0.0.1:3000/v1/queue/demo/image/fractal
+curl http://127.0.0.1:3000/v1/queue/demo/image/fractal \\
+  -H "Authorization: Key $KEY" -d '{"prompt": "a spiral"}'
+\`\`\`
 
-# 2. Follow the status until it is COMPLETED.
-curl -N http://127.0.0.1:3000/v1/queue/requests/$ID/status/stream?logs=1
+Follow its status, by the \`request_id\` of that answer, until it is COMPLETED.
 
-# 3. Fetch the response.
+\`\`\`sh
+curl -N "http://127.0.0.1:3000/v1/queue/requests/$ID/status/stream?logs=1"
+\`\`\`
+
+Fetch the response: what the model answered, as it is.
+
+\`\`\`sh
 curl http://127.0.0.1:3000/v1/queue/requests/$ID
 \`\`\`
 
@@ -36,10 +45,10 @@ valid and must own the request. An installation with \`REQUEST_ACCESS=key\` dema
 
 ## Errors
 
-Every error is \`application/problem+json\` (RFC 9457). Decide by its \`code\`, which is stable; all of them are listed
-at [/docs/errors](/docs/errors), with what to do next. Wait for \`Retry-After\` seconds where it is sent, otherwise back off exponentially.
-Unknown routes answer 404 \`not_found\`, known ones under another method 405 \`method_not_allowed\` with \`Allow\`,
-and what is no readable HTTP 400, 408 or 431 \`bad_request\`.
+Every error is \`application/problem+json\` (RFC 9457). Decide by its \`code\`, which is stable: [the list of all
+codes](http://127.0.0.1:3000/docs/errors) says of each whether to try again, and what to do. Wait for \`Retry-After\` seconds where it is
+sent, otherwise back off exponentially. Unknown routes answer 404 \`not_found\`, known ones under another method 405
+\`method_not_allowed\` with \`Allow\`, and what is no readable HTTP 400, 408 or 431 \`bad_request\`.
 
 ## Rate limits
 
@@ -48,8 +57,8 @@ key, or per address where no key is sent. Over either: 403 \`rate_limited\` (429
 
 ## Conventions
 
-Every answer carries \`X-Request-Id\`. A trailing slash makes no difference. Members that are not described here may be
-added to any object at any time; clients are to ignore what they do not know.
+Every answer carries \`X-Request-Id\`. Times are ISO 8601 in UTC. A trailing slash makes no difference. Members that
+are not described here may be added to any object at any time; clients are to ignore what they do not know.
 `.trim();
 
 const keyUsage = 'The word `Key`, a space, and the API key: `Key ns_…`. On this page the key alone will do.';
@@ -63,12 +72,12 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setVersion(version)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'The service that this description came from')
-    .addTag('Requests', 'Submit a request, look after it, cancel it, fetch its response.')
-    .addTag('Stream', 'Follow the status of a request as it changes.')
+    .addTag('Requests', 'One request: submit it, read its status, cancel it, fetch its response.')
+    .addTag('Stream', 'The status of a request as it changes, as server-sent events.')
     .addTag('Webhooks', 'See what receivers were told of completed requests, and tell them again.')
     .addTag('Models', 'What may be called, what it takes, and how much it has to do.')
     .addTag('Key', 'What the key of the call may do.')
-    .addTag('Health', 'For load balancers and orchestrators. No key, no limit.')
+    .addTag('Health', 'For load balancers and orchestrators. Needs no key and counts against no limit.')
     .addApiKey({ type: 'apiKey', name: 'Authorization', description: keyUsage }, 'key')
     .addBearerAuth({
       type: 'http',

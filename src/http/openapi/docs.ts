@@ -1,71 +1,53 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { Application, NextFunction, Request, Response } from 'express';
+import type { Application, Request } from 'express';
 import { ClientAddress } from '../client-address.js';
-import { buildOpenApi } from './build-openapi.js';
-import { errorReference, viewport } from './error-reference.js';
-import { operationsOf } from './operations.js';
+import { ApiDocument } from './api-document.js';
+import { docsPage } from './docs-page.js';
+import { errorReference } from './error-reference.js';
+import { docsAssets } from './package-root.js';
+import { type ShownModel, servedDocument } from './served-document.js';
 
-/** As the committed description has them, which is the same for every installation. */
-const exampleBase = 'http://127.0.0.1:3000';
-const exampleModel = 'demo/image/fractal';
+const assets = fileURLToPath(docsAssets);
+const require = createRequire(import.meta.url);
+const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-/** Serves /docs, /docs/errors and /openapi.json, all from this machine; made when first asked for. */
-export function serveDocs(app: NestExpressApplication, models: readonly string[]): void {
-  const page = errorReference();
+const files: readonly [directory: string, name: string][] = [
+  [assets, 'page.css'],
+  [assets, 'theme.css'],
+  [assets, 'page.js'],
+  [swaggerUi, 'swagger-ui.css'],
+  [swaggerUi, 'swagger-ui-bundle.js'],
+];
+
+/** Serves /docs, /docs/errors and /openapi.json, all from this machine. */
+export function serveDocs(app: NestExpressApplication, models: readonly ShownModel[]): void {
   const express: Application = app.getHttpAdapter().getInstance();
   const addresses = app.get(ClientAddress);
-  express.get('/docs/errors', (_request, response) => {
-    response.type('text/html').send(page);
-  });
-  express.get('/docs', fitToScreen);
-  SwaggerModule.setup('docs', app, () => buildOpenApi(app), {
-    jsonDocumentUrl: 'openapi.json',
-    raw: ['json'],
-    customSiteTitle: 'Now Serving API',
-    swaggerOptions: {
-      persistAuthorization: true,
-      tryItOutEnabled: true,
-      displayRequestDuration: true,
-      requestInterceptor: completeKey,
-    },
-    patchDocumentOnRequest: (request, _response, document) =>
-      servedDocument(document, addresses.baseUrl(request as Request), models),
-  });
-}
-
-/** The page of @nestjs/swagger does not say how wide it is, and a phone draws it at a third of its size. */
-function fitToScreen(_request: Request, response: Response, next: NextFunction): void {
-  const send = response.send.bind(response);
-  response.send = (page: unknown) =>
-    send(typeof page === 'string' ? page.replace('<head>', `<head>\n${viewport}`) : page);
-  next();
-}
-
-/** Gives a key that was entered without its scheme one. Runs in the browser, from its source text alone. */
-function completeKey(request: { headers: Record<string, string> }): object {
-  const key = (request.headers['Authorization'] ?? '').trim();
-  if (/^\S+$/.test(key)) request.headers['Authorization'] = `Key ${key}`;
-  return request;
-}
-
-/** The description as this installation serves it: with its own address, and its own models to choose from. */
-function servedDocument(document: OpenAPIObject, base: string, models: readonly string[]): OpenAPIObject {
-  const inJson = JSON.stringify(base).slice(1, -1);
-  const served = JSON.parse(JSON.stringify(document).replaceAll(exampleBase, () => inJson)) as OpenAPIObject;
-  const [first] = models;
-  if (first === undefined) return served;
-  const shown = models.includes(exampleModel) ? exampleModel : first;
-  served.info.description = served.info.description!.replaceAll(exampleModel, () => shown);
-  const submission = operationsOf(served).find(({ operationId }) => operationId === 'submit');
-  if (submission === undefined) return served;
-  const { parameters = [], requestBody } = submission;
-  for (const parameter of parameters) {
-    if (!('name' in parameter) || parameter.name !== 'model_id') continue;
-    parameter.schema = { type: 'string', enum: [...models], example: shown };
+  const api = app.get(ApiDocument);
+  for (const [path, page] of [
+    ['/docs', docsPage],
+    ['/docs/errors', errorReference],
+  ] as const) {
+    express.get(path, (request, response) => {
+      response.type('text/html').send(page(wayToRoot(request)));
+    });
   }
-  const body = requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
-  if (body === undefined || shown === exampleModel) return served;
-  body.examples = { input: { summary: `An input of ${shown}`, value: { prompt: 'a spiral of light' } } };
-  return served;
+  for (const [root, name] of files) {
+    express.get(`/docs/${name}`, (_request, response) => {
+      response.setHeader('Cache-Control', 'no-cache'); // kept, but asked for each time whether it has changed
+      response.sendFile(name, { root });
+    });
+  }
+  express.get('/openapi.json', (request, response) => {
+    const served = servedDocument(api.get(), addresses.baseUrl(request), models);
+    response.type('application/json').send(JSON.stringify(served));
+  });
+}
+
+/** Relative, as a proxy may serve us under a path of its own: '' for /docs, '../' for /docs/ and /docs/errors. */
+function wayToRoot({ path }: Request): string {
+  return '../'.repeat(path.split('/').length - 2);
 }

@@ -1,38 +1,50 @@
-import { advice, type ProblemCode, problemCodes } from '../../errors/problem-codes.js';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { advice, type ProblemCode, problemCodes, type Retry } from '../../errors/problem-codes.js';
+import { pageBar, pageHead } from './docs-page.js';
+import { docsAssets } from './package-root.js';
 
-export const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
+const tryAgain: Readonly<Record<Retry, string>> = {
+  now: 'Yes, at once',
+  later: 'Yes, after <code>Retry-After</code>',
+  changed: 'After changing the request',
+  anew: 'As a new submission',
+  no: 'No',
+};
 
-/** The page that every problem's `type` points into: one anchor a code. */
-export function errorReference(): string {
-  const rows = Object.entries(problemCodes).map(([code, { status, title, retry }]) => {
-    const cells = [`<code>${code}</code>`, status, escape(title), retry, escape(advice[code as ProblemCode])];
+const style = ['page.css', 'errors.css']
+  .map((name) => readFileSync(new URL(name, docsAssets), 'utf8'))
+  .join('');
+
+/** Lets the page have its style in itself under a policy that allows no other. */
+export const errorStyleSource = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+
+/** The page that every problem's `type` points into, with an anchor a code. It needs no other file. */
+export function errorReference(root: string): string {
+  const kinds = Object.entries(problemCodes).sort(([, one], [, other]) => one.status - other.status);
+  const rows = kinds.map(([code, { status, title, retry }]) => {
+    const link = `<a href="#${code}"><code>${code}</code></a>`;
+    const cells = [link, status, escape(title), tryAgain[retry], escape(advice[code as ProblemCode])];
     return `<tr id="${code}">${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-${viewport}
-<title>Now Serving: errors</title>
-<style>
-  body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
-  div { overflow-x: auto; }
-  table { border-collapse: collapse; width: 100%; }
-  th, td { text-align: left; vertical-align: top; padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid #ddd; }
-  tr:target { background: #fff3bf; }
-</style>
+  return `${pageHead('Now Serving: errors')}
+<style>${style}</style>
+${pageBar(root, 'errors')}
+<main>
 <h1>Errors</h1>
-<p>Every error is <code>application/problem+json</code>. Decide by <code>code</code>; it is stable. A model's own 4xx
-keeps its status, with the code <code>model_error</code>. Wait for <code>Retry-After</code> seconds where it is sent,
-otherwise 1, 2, 4… seconds; whatever is not to be tried again is answered the same the next time.</p>
-<div>
+<p>Every error is <code>application/problem+json</code> (RFC 9457). Decide by its <code>code</code>, which is stable, and
+ignore the wording of its <code>detail</code>. A model's own 4xx keeps its status and has the code
+<code>model_error</code>; <code>rate_limited</code> is 429 where the operator has chosen that.</p>
+<p>Where an answer has <code>Retry-After</code>, wait that many seconds. Otherwise wait 1, 2, 4… seconds between tries, up to
+a minute, a little more or less by chance. With an <code>Idempotency-Key</code> a submission that is sent twice is queued
+once.</p>
 <table>
-<thead><tr><th>code</th><th>status</th><th>meaning</th><th>try again?</th><th>what to do</th></tr></thead>
+<thead><tr><th>Code</th><th>Status</th><th>Meaning</th><th>Try again?</th><th>What to do</th></tr></thead>
 <tbody>
 ${rows.join('\n')}
 </tbody>
 </table>
-</div>
-<p><a href="/docs">The API</a></p>
+</main>
 </html>
 `;
 }

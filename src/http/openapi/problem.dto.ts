@@ -24,7 +24,7 @@ export function Field(
 export class FieldErrorDto {
   @Field('Where: a JSON Pointer (RFC 6901) into the body, empty for the whole.', '/width')
   path!: string;
-  @Field('What is wrong there.', 'must be integer')
+  @Field('What is wrong there.', 'must be an integer')
   message!: string;
 }
 

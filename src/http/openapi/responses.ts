@@ -72,12 +72,10 @@ const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErro
   ],
   invalid_input: [
     'The input does not fit the schema of demo/image/fractal.',
-    { errors: [{ path: '/width', message: 'must be integer' }] },
+    { errors: [{ path: '/width', message: 'must be an integer' }] },
   ],
   model_error: ['The model refused the input.', { details: { reason: 'the prompt was refused' } }],
 };
-
-const retryable: ProblemCode[] = ['rate_limited', 'not_completed', 'unavailable'];
 
 /** One answer for all codes of one status, with an example each. */
 export function problemResponse(codes: readonly ProblemCode[], status: number): Response {
@@ -92,7 +90,7 @@ export function problemResponse(codes: readonly ProblemCode[], status: number): 
   return {
     description: codes.map((code) => `\`${code}\`: ${problemCodes[code].title}.`).join('\n\n'),
     headers: headerReferences([
-      ...(codes.some((code) => retryable.includes(code)) ? ['Retry-After'] : []),
+      ...(codes.some((code) => problemCodes[code].retry === 'later') ? ['Retry-After'] : []),
       ...(status === 401 ? ['WWW-Authenticate'] : []),
       ...(codes.includes('unsupported_encoding') ? ['Accept-Encoding'] : []),
     ]),

@@ -1,0 +1,50 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { operationsOf } from './operations.js';
+
+/** What the pages show of a model. */
+export interface ShownModel {
+  readonly id: string;
+  readonly description: string;
+}
+
+/** As the committed description has them, which is the same for every installation. */
+const exampleBase = 'http://127.0.0.1:3000';
+const exampleModel = 'demo/image/fractal';
+
+/** The description as this installation serves it: with its own address, and its own models to choose from. */
+export function servedDocument(
+  document: OpenAPIObject,
+  base: string,
+  models: readonly ShownModel[],
+): OpenAPIObject {
+  const inJson = JSON.stringify(base).slice(1, -1);
+  const served = JSON.parse(JSON.stringify(document).replaceAll(exampleBase, () => inJson)) as OpenAPIObject;
+  served.servers = [{ url: base, description: 'The service that this description came from' }];
+  if (models.length > 0) offerModels(served, models);
+  return served;
+}
+
+function offerModels(served: OpenAPIObject, models: readonly ShownModel[]): void {
+  const ids = models.map(({ id }) => id);
+  const shown = ids.includes(exampleModel) ? exampleModel : ids[0]!;
+  const { info } = served;
+  const list = models.map(({ id, description }) => `- \`${id}\`${description && ` ${asText(description)}`}`);
+  info.description = info
+    .description!.replaceAll(exampleModel, () => shown)
+    .replace(/\n(?=## Keys\n)/, () => `\n## Models\n\nThis service has:\n\n${list.join('\n')}\n\n`);
+  const submission = operationsOf(served).find(({ operationId }) => operationId === 'submit');
+  if (submission === undefined) return;
+  const { parameters = [], requestBody } = submission;
+  for (const parameter of parameters) {
+    if (!('name' in parameter) || parameter.name !== 'model_id') continue;
+    parameter.schema = { type: 'string', enum: ids, example: shown };
+  }
+  const body = requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
+  if (body === undefined || shown === exampleModel) return;
+  body.examples = { input: { summary: `An input of ${shown}`, value: { prompt: 'a spiral of light' } } };
+}
+
+/** On one line, and nothing in it read as Markdown or HTML. */
+function asText(description: string): string {
+  return description.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_{}[\]<>()#+\-!|&]/g, (sign) => `\\${sign}`);
+}
