@@ -20,7 +20,7 @@ export const problemCodes = {
   unknown_model: { status: 404, title: 'No such model', retry: 'no' },
   unknown_request: { status: 404, title: 'No such request', retry: 'no' },
   method_not_allowed: { status: 405, title: 'This route does not take that method', retry: 'no' },
-  gone: { status: 410, title: 'The request was removed by retention', retry: 'no' },
+  gone: { status: 410, title: 'The request was removed', retry: 'no' },
   body_too_large: { status: 413, title: 'The body is too large', retry: 'no' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'no' },
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'no' },

@@ -101,7 +101,7 @@ test.each(models.map((text) => [text.slice(0, 60), text] as const))(
 );
 
 const nowhere = words`
-  / // /v1 /v1/ /v1/queue /v1/queue/ /v2/queue/demo/text/echo /v1/queue/requests /v1/queue/requests/
+  / // /v1 /v1/ /v1/queue /v1/queue/ /v2/queue/demo/text/echo
   /v1/queue/requests//status /.env /.git/config /admin /metrics /../../etc/passwd /..%2f..%2fetc%2fpasswd
   /docs/../../package.json /docs/%2e%2e/package.json /docs/..%5cpackage.json /docs/nothing.js /docs/% /docs/%00
   /openapi.json/x /health /health/ /health/live/x /favicon.ico /% /%00 /? /# /; /api-docs /docs-json
