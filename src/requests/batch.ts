@@ -10,7 +10,7 @@ import { NewRequests } from './new-requests.js';
 import { fingerprintOf } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
 
-export const maxBatch = 1_000;
+const maxBatch = 1_000;
 /** An input that is too deep is one bad entry; a body without bounds is not read at all. */
 const levelsAround = 1_000;
 const example = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';

@@ -15,8 +15,8 @@ import { NewRequests } from './new-requests.js';
 import { gone, notCompleted, RequestHandlers } from './request-handlers.js';
 import { toQueuedRequest, toStatus } from './status-view.js';
 
-export const maxStatuses = 1_000;
-export const maxCancelIds = 10_000;
+const maxStatuses = 1_000;
+const maxCancelIds = 10_000;
 const example = '{"request_ids": ["…"]}';
 const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
 

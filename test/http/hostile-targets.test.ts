@@ -139,13 +139,20 @@ test.each([
   }
 });
 
-const noMethods = words`DELETE PATCH TRACE PROPFIND MKCOL LOCK SEARCH PURGE REPORT M-SEARCH QUERY`;
+const noMethods = words`PATCH TRACE PROPFIND MKCOL LOCK SEARCH PURGE REPORT M-SEARCH QUERY`;
 
 test.each(noMethods)('%s is taken by no route, and changes nothing', async (method) => {
   const requests = ['', '/status', '/cancel'].map((route) => calls.path(id) + route);
   for (const target of ['/v1/queue/demo/text/echo', ...requests]) {
     const answer = await ask(method, target, [`Authorization: Key ${service.key}`]);
     expectRefusal(answer, [400, 404, 405], ['method_not_allowed', 'bad_request', 'not_found']);
+  }
+});
+
+test('DELETE is taken by requests alone, not by what is below them', async () => {
+  for (const target of ['/v1/queue/demo/text/echo', `${calls.path(id)}/status`, `${calls.path(id)}/cancel`]) {
+    const answer = await ask('DELETE', target, [`Authorization: Key ${service.key}`]);
+    expectRefusal(answer, 405, 'method_not_allowed');
   }
 });
 
