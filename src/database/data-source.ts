@@ -7,6 +7,7 @@ import { Views1790000000014 } from '../../migrations/0004-views.js';
 import { Options1790000000015 } from '../../migrations/0005-options.js';
 import { Circuits1790000000016 } from '../../migrations/0006-circuits.js';
 import { Webhooks1790000000017 } from '../../migrations/0007-webhooks.js';
+import { Lists1790000000018 } from '../../migrations/0008-lists.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -18,6 +19,7 @@ export const migrations = [
   Options1790000000015,
   Circuits1790000000016,
   Webhooks1790000000017,
+  Lists1790000000018,
 ];
 
 export interface DataSourceSettings {

@@ -21,7 +21,7 @@ export class AnswerFields {
     if (corsOrigins.length > 0) {
       this.cors = cors({
         origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-        methods: ['GET', 'HEAD', 'POST', 'PUT'],
+        methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
         allowedHeaders: [
           'Authorization',
           'Content-Type',
@@ -32,7 +32,7 @@ export class AnswerFields {
         ],
         exposedHeaders:
           'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-          'Retry-After,Location,Idempotent-Replayed,Preference-Applied',
+          'Retry-After,Location,Link,Idempotent-Replayed,Preference-Applied',
         // Seconds that a browser may keep the answer to a preflight.
         maxAge: 600,
       });

@@ -6,7 +6,7 @@ import { PINO } from './logging.module.js';
 import { answerProblem, toAnswer } from './problem.js';
 import { requestIdOf } from './request-id.js';
 
-/** Below it there are requests, never a model: the wildcard route of submissions does not reach there. */
+/** Below it there are requests, never a model: no wildcard reaches there. */
 const reserved = /^\/v1\/queue\/requests(?:\/|$)/;
 
 /** What of Express's router is needed; its own types do not show the matching. */
@@ -44,16 +44,17 @@ function answerUnrouted(cause: DomainError, { app, method, originalUrl }: Reques
   answerProblem(new DomainError('method_not_allowed', detail), path, response);
 }
 
-/** The methods that a path is served under; empty if it is not served at all. */
+/** The methods that a path is served under, by the routes that name most of it; empty if it is not served at all. */
 function servedMethods(app: Application, path: string): string[] {
-  const exact = new Set<string>();
-  const wild = new Set<string>();
+  const [literal, withParameter, wild] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const layer of app.router.stack as unknown as RouterLayer[]) {
     if (layer.route === undefined || !matches(layer, path)) continue;
-    const methods = String(layer.route.path).includes('*') ? wild : exact;
+    const route = String(layer.route.path);
+    const methods = route.includes('*') ? wild : route.includes(':') ? withParameter : literal;
     for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
   }
-  const found = exact.size > 0 || reserved.test(path) ? exact : wild;
+  const named = literal.size > 0 ? literal : withParameter;
+  const found = named.size > 0 || reserved.test(path) ? named : wild;
   if (found.has('GET')) found.add('HEAD');
   return [...found].sort();
 }
@@ -62,13 +63,19 @@ function matches(layer: RouterLayer, path: string): boolean {
   try {
     return layer.match(path) !== false;
   } catch {
-    return false; // broken percent-encoding
+    return true; // broken percent-encoding, of which the router will say so
   }
 }
 
-/** Before the guards, which would ask for a key to submit with. The filter tells which methods the path takes. */
-export function refuseReservedSubmit(request: Request, _response: Response, next: NextFunction): void {
-  const { app, method, path } = request;
-  const refused = method === 'POST' && reserved.test(path) && !servedMethods(app, path).includes('POST');
-  next(refused ? new DomainError('not_found', 'Nothing is submitted here.') : undefined);
+/**
+ * Before the guards, which would ask for a key, and before routes that would take a word for an id. The filter tells
+ * which methods the path takes.
+ */
+export function refuseReserved(
+  { app, method, path }: Request,
+  _response: Response,
+  next: NextFunction,
+): void {
+  const refused = reserved.test(path) && !servedMethods(app, path).includes(method);
+  next(refused ? new DomainError('not_found', 'Nothing is served here.') : undefined);
 }

@@ -65,15 +65,21 @@ export class Gate {
   /** Gives the answer the fields of the limits; throws if there is no room. */
   judge(admission: Admission, answer: Answer): void {
     answer.setFields(rateLimitFields(admission.windows));
-    if (admission.admitted) return;
-    const seconds = admission.retryAfterSeconds;
-    const full = admission.exhausted.map(({ window }) => window);
-    const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
-    throw new DomainError('rate_limited', `No more than ${limits}. Try again in ${seconds} s.`, {
-      status: this.config.rateLimitStatus,
-      retryAfterSeconds: seconds,
-      extensions: { 'violated-policies': full.map(({ name }) => name) },
-    });
+    if (!admission.admitted) throw this.refusalOf(admission);
+  }
+
+  /** Counts as many submissions more for a call that entered: what refuses each, or undefined. */
+  async enterMore(
+    request: IncomingMessage,
+    count: number,
+    answer: Answer,
+  ): Promise<(DomainError | undefined)[]> {
+    const subject = this.subjectOf(request, await this.callers.resolve(request), 'submit');
+    if (subject === undefined || count === 0) return Array.from({ length: count }, () => undefined);
+    // All are asked for in one turn, so that shares for all of them are granted together.
+    const admissions = await Promise.all(Array.from({ length: count }, async () => this.count(subject)));
+    answer.setFields(rateLimitFields(admissions.at(-1)!.windows));
+    return admissions.map((admission) => (admission.admitted ? undefined : this.refusalOf(admission)));
   }
 
   /** Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
@@ -90,6 +96,17 @@ export class Gate {
   private limitsOf(caller: Caller | undefined, routeClass: RouteClass): RateLimits {
     const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
     return caller?.[own] ?? this.config[own];
+  }
+
+  private refusalOf(admission: Admission): DomainError {
+    const seconds = admission.retryAfterSeconds;
+    const full = admission.exhausted.map(({ window }) => window);
+    const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
+    return new DomainError('rate_limited', `No more than ${limits}. Try again in ${seconds} s.`, {
+      status: this.config.rateLimitStatus,
+      retryAfterSeconds: seconds,
+      extensions: { 'violated-policies': full.map(({ name }) => name) },
+    });
   }
 
   private admitted(

@@ -14,6 +14,7 @@ import { ModelLoads } from './model-loads.js';
 import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
+import { RequestCollection } from './request-collection.js';
 import { RequestIds } from './submit/request-id.js';
 import { RequestLog } from './request-log.js';
 import { Retention } from './retention.js';
@@ -39,6 +40,7 @@ import { Submissions } from './submit/submissions.js';
     QueueEvents,
     QueueLifecycle,
     QueueService,
+    RequestCollection,
     RequestIds,
     RequestLog,
     Retention,
@@ -56,6 +58,7 @@ import { Submissions } from './submit/submissions.js';
     QueueEvents,
     QueueLifecycle,
     QueueService,
+    RequestCollection,
     Retention,
     RunnerRegistry,
     StatusSources,

@@ -24,7 +24,7 @@ export class Retention {
     return model?.retentionPayloadMs ?? model?.retentionMs ?? retentionPayloadMs ?? retentionMs;
   }
 
-  isOver({ modelId, completedAtMs }: StatusRow): boolean {
+  isOver({ modelId, completedAtMs }: Pick<StatusRow, 'modelId' | 'completedAtMs'>): boolean {
     const keptMs = this.models.get(modelId)?.retentionMs ?? this.config.retentionMs;
     return completedAtMs !== null && completedAtMs + keptMs < this.clock.now();
   }

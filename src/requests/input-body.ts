@@ -16,16 +16,43 @@ export interface InputBody {
 
 /** Reads a submission body as a JSON object, whatever its content type says. */
 export function parseInputBody(body: Buffer): InputBody {
-  const text = decode(body);
-  // Before parsing: what is nested without bounds takes the parser gigabytes.
-  if (isDeeperThan(text, maxDepth)) throw refuse('', `is nested deeper than ${maxDepth} levels`);
-  const value = parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new DomainError('invalid_json', 'The body must be a JSON object, such as {"prompt": "a cat"}.');
-  }
+  const { text, value } = parseObjectBody(body, { example: '{"prompt": "a cat"}' });
   assertStorable(text, value);
   const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
-  return { text, bytes: hasMark ? body.subarray(3) : body, value: value as Record<string, unknown> };
+  return { text, bytes: hasMark ? body.subarray(3) : body, value };
+}
+
+/** An input that is a part of a body; `value`: what its text was parsed to. */
+export function parseInputPart(text: string, value: unknown): InputBody {
+  assertShallow(text, maxDepth);
+  if (!isObject(value)) {
+    throw new DomainError('invalid_json', 'The input must be a JSON object, such as {"prompt": "a cat"}.');
+  }
+  assertStorable(text, value);
+  return { text, bytes: Buffer.from(text), value };
+}
+
+/** Any JSON object. `levelsAround`: those that a body has around the inputs in it. */
+export function parseObjectBody(
+  body: Buffer,
+  { example, levelsAround = 0 }: { example: string; levelsAround?: number },
+): Omit<InputBody, 'bytes'> {
+  const text = decode(body);
+  // Before parsing: what is nested without bounds takes the parser gigabytes.
+  assertShallow(text, maxDepth + levelsAround);
+  const value = parse(text, example);
+  if (!isObject(value)) {
+    throw new DomainError('invalid_json', `The body must be a JSON object, such as ${example}.`);
+  }
+  return { text, value };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function assertShallow(text: string, depth: number): void {
+  if (isDeeperThan(text, depth)) throw refuse('', `is nested deeper than ${maxDepth} levels`);
 }
 
 function decode(body: Buffer): string {
@@ -36,8 +63,8 @@ function decode(body: Buffer): string {
   }
 }
 
-function parse(text: string): unknown {
-  const empty = 'The body is empty. Send a JSON object, such as {"prompt": "a cat"}.';
+function parse(text: string, example: string): unknown {
+  const empty = `The body is empty. Send a JSON object, such as ${example}.`;
   if (text.trim() === '') throw new DomainError('invalid_json', empty);
   try {
     return JSON.parse(text);

@@ -8,7 +8,8 @@ import { hint } from '../models/closest.js';
 import { isModelId, type Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { Backlog } from '../queue/submit/backlog.js';
-import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
+import type { StatusRow } from '../queue/status-row.js';
+import type { NewRequest, Retry, SubmissionOptions } from '../queue/submit/submissions.js';
 import type { SubmitQuery } from './dto/submit.query.js';
 import type { InputBody } from './input-body.js';
 
@@ -40,13 +41,14 @@ export class NewRequests {
     throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
   }
 
-  /** `base`: what URLs about it begin with. */
+  /** `base`: what URLs about it begin with. `coming`: how many of the model are to be written before it. */
   async of(
     caller: Caller,
     model: Model,
     input: InputBody,
     options: SubmitQuery,
     base: string,
+    coming = 0,
   ): Promise<NewRequest> {
     const errors = model.validate(input.value);
     if (errors.length > 0) {
@@ -60,7 +62,7 @@ export class NewRequests {
     const waitMs = this.waitMsOf(options);
     const expiresMs = atMost('expires', options.expires, model.expiresMs);
     const extras = this.extrasOf(options, model, waitMs);
-    const counting = this.backlog.assertRoom(model, caller);
+    const counting = this.backlog.assertRoom(model, caller, coming);
     if (counting !== undefined) await counting;
     return {
       modelId: model.id,
@@ -73,6 +75,17 @@ export class NewRequests {
     };
   }
 
+  /** What a completed request may have when it is submitted again, by the rules of now. */
+  async again(
+    caller: Caller,
+    { id, modelId }: Pick<StatusRow, 'id' | 'modelId'>,
+  ): Promise<Omit<Retry, 'id'>> {
+    const model = this.modelOf(caller, modelId);
+    await this.backlog.assertRoom(model, caller);
+    const { expiresMs: maxExpiresMs, timeoutMs: maxTimeoutMs } = model;
+    return { originalId: id, maxExpiresMs, maxTimeoutMs, minPriority: rank(caller.maxPriority) };
+  }
+
   /** Until it joins the queue; 0: at once. */
   private waitMsOf({ not_before: notBefore, delay }: SubmitQuery): number {
     if (notBefore !== undefined && delay !== undefined) {
@@ -81,7 +94,7 @@ export class NewRequests {
     const waitMs = Math.max(0, notBefore === undefined ? (delay ?? 0) : notBefore - this.clock.now());
     if (waitMs <= maxDelayMs) return waitMs;
     const name = delay === undefined ? 'not_before' : 'delay';
-    throw new DomainError('invalid_query', `The query parameter "${name}" takes at most 30 days ahead.`);
+    throw new DomainError('invalid_query', `The option "${name}" takes at most 30 days ahead.`);
   }
 
   /** undefined for most. */
@@ -106,6 +119,6 @@ function defaultPriority({ maxPriority }: Caller): Priority {
 /** `ms`, or else the bound; null: there is none. */
 function atMost(name: string, ms: number | undefined, maxMs: number | null): number | null {
   if (ms === undefined || maxMs === null || ms <= maxMs) return ms ?? maxMs;
-  const message = `The query parameter "${name}" takes at most ${maxMs / 1_000}s, as this model has it.`;
+  const message = `The option "${name}" takes at most ${maxMs / 1_000}s, as this model has it.`;
   throw new DomainError('invalid_query', message);
 }

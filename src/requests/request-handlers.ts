@@ -121,6 +121,7 @@ export class RequestHandlers {
     const row = await this.queue.status(requestId);
     if (row === undefined) throw this.retention.mayHaveRemoved(requestId) ? gone() : unknownRequest();
     if (caller !== undefined && caller.keyId !== row.keyId) throw unknownRequest();
+    if (row.erasedAtMs !== null) throw gone('The request was erased.');
     if (this.retention.isOver(row)) throw gone();
     return row;
   }
@@ -192,10 +193,7 @@ export class RequestHandlers {
 
   /** The model's output as JSON text; throws what the request ended with when that is no success. */
   private async output({ id, state, error }: StatusRow): Promise<string> {
-    if (state !== 'COMPLETED') {
-      const detail = 'The request has not completed yet. Ask its status_url, then come back.';
-      throw new DomainError('not_completed', detail, { retryAfterSeconds: 1 });
-    }
+    if (state !== 'COMPLETED') throw notCompleted('Ask its status_url, then come back.');
     if (error !== null) {
       const { code, message, status, timestamp, details } = error;
       throw new DomainError(code as ProblemCode, message, { status, timestamp, details });
@@ -207,13 +205,21 @@ export class RequestHandlers {
 }
 
 /** Two submissions are the same request when model, body and options are, as they were written. */
-function fingerprintOf(modelId: string, body: string, query: object): Buffer {
+export function fingerprintOf(modelId: string, body: string, query: object): Buffer {
   const hash = createHash('sha256').update(modelId).update('\n').update(body);
   return hash.update(writtenOptions(query)).digest();
 }
 
-function gone(): DomainError {
-  return new DomainError('gone', 'The request was kept as long as its model keeps requests, and is gone.');
+export function gone(
+  detail = 'The request was kept as long as its model keeps requests, and is gone.',
+): DomainError {
+  return new DomainError('gone', detail);
+}
+
+export function notCompleted(advice: string): DomainError {
+  return new DomainError('not_completed', `The request has not completed yet. ${advice}`, {
+    retryAfterSeconds: 1,
+  });
 }
 
 function unknownRequest(): DomainError {

@@ -3,6 +3,9 @@ import { AddressesModule } from '../addresses/addresses.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
+import { Batch } from './batch.js';
+import { CollectionController } from './collection.controller.js';
+import { CollectionHandlers } from './collection-handlers.js';
 import { FastPath } from './fast-path.js';
 import { HeldCalls } from './held-calls.js';
 import { NewRequests } from './new-requests.js';
@@ -11,8 +14,9 @@ import { RequestsController } from './requests.controller.js';
 
 @Module({
   imports: [AddressesModule, AuthModule, QueueModule, LimitsModule],
-  controllers: [RequestsController],
-  providers: [FastPath, HeldCalls, NewRequests, RequestHandlers],
+  // Before the wildcard of submissions.
+  controllers: [CollectionController, RequestsController],
+  providers: [Batch, CollectionHandlers, FastPath, HeldCalls, NewRequests, RequestHandlers],
   exports: [HeldCalls, NewRequests, RequestHandlers],
 })
 export class RequestsModule {}

@@ -26,6 +26,7 @@ export function toStatus({ row, position, reason }: Snapshot, base: string, logs
   if (row.notBeforeMs !== null) status.scheduled_at = toTime(row.notBeforeMs);
   if (row.retryOf !== null) status.retry_of = row.retryOf;
   if (row.retriedAs !== null) status.retried_as = row.retriedAs;
+  if (row.erasedAtMs !== null) status.erased_at = toTime(row.erasedAtMs);
   return status;
 }
 

@@ -37,6 +37,24 @@ export function rawMember(text: string, name: string): string | undefined {
   return found;
 }
 
+/** The texts of the elements of a JSON array, as `rawMember` gives that of a member. `text` is known to be an array. */
+export function rawElements(text: string): string[] {
+  const elements: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!;
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '[' && depth === 0) start = at + 1;
+    else if (depth === 1 && (character === ',' || character === ']')) {
+      elements.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+    depth += levels[character] ?? 0;
+  }
+  return elements.length === 1 && elements[0] === '' ? [] : elements;
+}
+
 const levels: Record<string, number> = { '{': 1, '[': 1, '}': -1, ']': -1 };
 
 /** The closing quote: the first one with an even number of backslashes before it. */

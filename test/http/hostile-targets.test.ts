@@ -101,7 +101,7 @@ test.each(models.map((text) => [text.slice(0, 60), text] as const))(
 );
 
 const nowhere = words`
-  / // /v1 /v1/ /v1/queue /v1/queue/ /v2/queue/demo/text/echo /v1/queue/requests /v1/queue/requests/
+  / // /v1 /v1/ /v1/queue /v1/queue/ /v2/queue/demo/text/echo
   /v1/queue/requests//status /.env /.git/config /admin /metrics /../../etc/passwd /..%2f..%2fetc%2fpasswd
   /docs/../../package.json /docs/%2e%2e/package.json /docs/..%5cpackage.json /docs/nothing.js /docs/% /docs/%00
   /openapi.json/x /health /health/ /health/live/x /favicon.ico /% /%00 /? /# /; /api-docs /docs-json
@@ -139,13 +139,20 @@ test.each([
   }
 });
 
-const noMethods = words`DELETE PATCH TRACE PROPFIND MKCOL LOCK SEARCH PURGE REPORT M-SEARCH QUERY`;
+const noMethods = words`PATCH TRACE PROPFIND MKCOL LOCK SEARCH PURGE REPORT M-SEARCH QUERY`;
 
 test.each(noMethods)('%s is taken by no route, and changes nothing', async (method) => {
   const requests = ['', '/status', '/cancel'].map((route) => calls.path(id) + route);
   for (const target of ['/v1/queue/demo/text/echo', ...requests]) {
     const answer = await ask(method, target, [`Authorization: Key ${service.key}`]);
     expectRefusal(answer, [400, 404, 405], ['method_not_allowed', 'bad_request', 'not_found']);
+  }
+});
+
+test('DELETE is taken by requests alone, not by what is below them', async () => {
+  for (const target of ['/v1/queue/demo/text/echo', `${calls.path(id)}/status`, `${calls.path(id)}/cancel`]) {
+    const answer = await ask('DELETE', target, [`Authorization: Key ${service.key}`]);
+    expectRefusal(answer, 405, 'method_not_allowed');
   }
 });
 

@@ -67,8 +67,15 @@ test.each([
   ['POST', `${request}/cancel`, 'PUT'],
   ['POST', `${request}/cancel/?a=1`, 'PUT'],
   ['GET', `${request}/cancel`, 'PUT'],
-  ['DELETE', request, 'GET, HEAD'],
-  ['POST', request, 'GET, HEAD'],
+  ['PUT', request, 'DELETE, GET, HEAD'],
+  ['POST', request, 'DELETE, GET, HEAD'],
+  ['PUT', '/v1/queue/requests', 'GET, HEAD, POST'],
+  ['DELETE', '/v1/queue/requests/', 'GET, HEAD, POST'],
+  ['GET', '/v1/queue/requests/status', 'POST'],
+  ['DELETE', '/v1/queue/requests/status', 'POST'],
+  ['GET', '/v1/queue/requests/cancel', 'POST'],
+  ['PUT', '/v1/queue/requests/cancel', 'POST'],
+  ['GET', `${request}/retry`, 'POST'],
   ['PUT', `${request}/status`, 'GET, HEAD'],
   ['PATCH', `${request}/status/stream`, 'GET, HEAD'],
   ['GET', '/v1/queue/demo/text/echo', 'POST'],
@@ -89,9 +96,8 @@ test.each([
 });
 
 test.each([
-  ['GET', '/v1/queue/requests'],
-  ['POST', '/v1/queue/requests'],
   ['GET', '/v1/queue/requests//status'],
+  ['POST', '/v1/queue/requests/batch/now'],
   ['PUT', '/v1/queue/requests//cancel'],
   ['POST', `${request}/cancel/now`],
   ['GET', `${request}/logs`],

@@ -43,17 +43,23 @@ test('the committed description is the generated one (npm run openapi)', () => {
 
 test('the document has the routes of the service and no others', () => {
   expect(operations.map(([route]) => route).sort()).toEqual([
+    'DELETE /v1/queue/requests/{request_id}',
     'GET /health/live',
     'GET /health/ready',
     'GET /v1/key',
     'GET /v1/models',
     'GET /v1/models/{model_id}',
     'GET /v1/models/{model_id}/openapi.json',
+    'GET /v1/queue/requests',
     'GET /v1/queue/requests/{request_id}',
     'GET /v1/queue/requests/{request_id}/deliveries',
     'GET /v1/queue/requests/{request_id}/status',
     'GET /v1/queue/requests/{request_id}/status/stream',
+    'POST /v1/queue/requests',
+    'POST /v1/queue/requests/cancel',
+    'POST /v1/queue/requests/status',
     'POST /v1/queue/requests/{request_id}/deliveries/{delivery_id}/redeliver',
+    'POST /v1/queue/requests/{request_id}/retry',
     'POST /v1/queue/{model_id}',
     'PUT /v1/queue/requests/{request_id}/cancel',
   ]);
@@ -105,11 +111,11 @@ test('a key is no JWT, and the reset is what keys-and-limits.md says it is', () 
   expect(reset!.description).toMatch(/^Seconds until the oldest counted request leaves the tighter window/);
 });
 
-test('submitting and what is about webhooks, keys and models needs a key, everything else welcomes one', () => {
+test('status, stream, response and cancel of one request welcome a key, all other calls but health need one', () => {
   const keys = [{ key: [] }, { bearer: [] }];
   for (const [route, { security }] of operations) {
-    const isNeeded = /^POST|deliveries|\/v1\/(key|models)/.test(route);
-    const expected = isNeeded ? keys : route.includes('/v1/') ? [{}, ...keys] : [];
+    const isOfOne = /^(GET|PUT) .*\{request_id\}/.test(route) && !route.includes('deliveries');
+    const expected = isOfOne ? [{}, ...keys] : route.includes('/v1/') ? keys : [];
     expect([route, security]).toEqual([route, expected]);
   }
 });

@@ -5,13 +5,14 @@ import type { Queries, Statement } from '../../src/database/statement.js';
 import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
+import { RequestCollection } from '../../src/queue/request-collection.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
-type Value = string | number | null | Buffer | (string | number | null)[];
+type Value = string | number | null | Buffer | (string | number | null | Buffer)[];
 
 interface Used {
   statement: Statement;
@@ -73,7 +74,28 @@ async function liveALife(): Promise<void> {
   scheduler.start();
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
+  await useCollection(request, id, ids);
   await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
+}
+
+async function useCollection(
+  request: Awaited<ReturnType<typeof queueRequest>>,
+  ended: string,
+  ids: string[],
+): Promise<void> {
+  const collection = service.app.get(RequestCollection);
+  const submissions = service.app.get(Submissions);
+  const { keyId } = request;
+  const idempotency = { key: 'many', fingerprint: Buffer.alloc(sha256Bytes, 1) };
+  const other = { key: 'more', fingerprint: idempotency.fingerprint };
+  await submissions.submitMany([request, { ...request, idempotency }]);
+  await submissions.submitMany([idempotency, other].map((one) => ({ ...request, idempotency: one })));
+  await collection.list(keyId, { tags: ['a:b'] }, { limit: 10 });
+  await collection.cancelFitting(keyId, { modelId: 'test/other' });
+  await collection.cancelMany(keyId, ids);
+  const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000, minPriority: -1 };
+  await submissions.retry('test/other', keyId, terms);
+  await collection.erase(ended);
 }
 
 /** The plan that the service itself would get: on its own connections, with the plan kept for all values. */
@@ -99,10 +121,13 @@ function literal(value: Value): string {
   if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
   // The plan is the same for all values.
   if (Buffer.isBuffer(value) && value[0] === 0) return `'{}'`;
-  const text = Array.isArray(value)
-    ? `{${value.map((item) => (item === null ? 'NULL' : JSON.stringify(String(item)))).join(',')}}`
-    : String(value);
+  const text = Array.isArray(value) ? `{${value.map(element).join(',')}}` : String(value);
   return `'${text.replaceAll("'", "''")}'`;
+}
+
+function element(item: string | number | null | Buffer): string {
+  if (Buffer.isBuffer(item)) return `"\\\\x${item.toString('hex')}"`;
+  return item === null ? 'NULL' : JSON.stringify(String(item));
 }
 
 const hot = [
@@ -123,6 +148,13 @@ const hot = [
   'read_status_one',
   'read_status_many',
   'read_log',
+  'submit_many_once',
+  'find_idempotency_keys',
+  'retry',
+  'erase',
+  'list_requests',
+  'open_requests',
+  'cancel_many',
 ];
 
 async function expectGoodPlans(): Promise<void> {
@@ -139,6 +171,13 @@ async function expectGoodPlans(): Promise<void> {
   );
   expect(await planOf('expire_waiting')).not.toMatch(/Sort/);
   expect(await planOf('read_log')).not.toMatch(/Sort/);
+  const list = await planOf('list_requests');
+  expect(list).not.toMatch(/Sort/);
+  expect(list).toMatch(/Index Scan Backward using request_\d+_api_key_id_id_idx/);
+  // Lists of thousands: no way but by the keys of their elements.
+  for (const name of ['open_requests', 'cancel_many']) {
+    expect(await planOf(name)).not.toMatch(/Join Filter|api_key_id_id_idx/);
+  }
   // A look-up prunes to the partition of one day.
   for (const name of ['read_status_one', 'cancel']) {
     expect(await planOf(name)).toMatch(/Subplans Removed: [1-9]/);

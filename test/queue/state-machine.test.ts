@@ -4,10 +4,13 @@ import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
 import { appendLog } from '../../src/queue/queries/append-log.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
+import { cancelMany } from '../../src/queue/queries/cancel-many.js';
+import { erase } from '../../src/queue/queries/erase.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
 import { promote } from '../../src/queue/queries/promote.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
+import { retry } from '../../src/queue/queries/retry.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 import {
@@ -54,7 +57,8 @@ const requestRows = {
          r.state, r.outcome, r.error->>'code' AS code, r.attempt, r.failed_attempts AS failed, r.lost_attempts AS lost,
          num_nonnulls(l.request_id, q.request_id, d.request_id) AS places,
          l.token, l.node_id AS node, l.attempt AS "leaseAttempt", l.log_lines AS lines,
-         l.cancel_requested_at IS NOT NULL AS "cancelRequested", r.output::text AS output
+         l.cancel_requested_at IS NOT NULL AS "cancelRequested", r.output::text AS output,
+         r.input::text AS input, r.retry_of AS "retryOf", r.retried_as AS "retriedAs", r.erased_at IS NOT NULL AS erased
   FROM request r
   LEFT JOIN lease l ON l.request_id = r.id
   LEFT JOIN queue_entry q ON q.request_id = r.id
@@ -87,8 +91,9 @@ function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
 }
 
 function asRow(request: ModelRequest): object {
-  const { id, priority, seq, place, outcome, code, lease, ended, events } = request;
-  const same = { id, priority, seq, place, outcome, code, ended, events };
+  const { id, priority, seq, place, outcome, code, lease, ended, events, retryOf, retriedAs, erased } =
+    request;
+  const same = { id, priority, seq, place, outcome, code, ended, events, retryOf, retriedAs, erased };
   const states = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
   return {
     ...same,
@@ -102,7 +107,8 @@ function asRow(request: ModelRequest): object {
     leaseAttempt: lease === null ? null : attemptOf(request),
     lines: lease?.lines ?? null,
     cancelRequested: lease?.cancelRequested ?? false,
-    output: outcome === 'succeeded' ? outputOf(ended.length) : null,
+    output: outcome === 'succeeded' && !erased ? outputOf(ended.length) : null,
+    input: erased ? null : '{}',
   };
 }
 
@@ -245,6 +251,48 @@ const cancelOne = (pick: number): Command =>
     },
   );
 
+const cancelSome = (picks: number[]): Command =>
+  step(
+    `cancel all of ${picks.join()}`,
+    (model) => model.requests.length > 0,
+    async (model) => {
+      const chosen = [...new Set(picks.map((pick) => pickFrom(model.requests, pick)))];
+      const idsAndStrangers = [...chosen.map(({ id }) => id), v7()];
+      const found = await cancelMany(database, keyId, idsAndStrangers, requestErrors.cancelled(0));
+      expect(ids(found.targets)).toEqual(ids(chosen));
+      const results = chosen.map((request) => ({ id: request.id, result: model.cancel(request) }));
+      const those = (word: string): string[] => ids(results.filter(({ result }) => result === word));
+      expect(found.cancelled.toSorted()).toEqual(those('cancelled'));
+      expect(found.requested.toSorted()).toEqual(those('requested'));
+    },
+  );
+
+const retryOne = (pick: number): Command =>
+  step(
+    `retry ${pick}`,
+    (model) => model.requests.length > 0,
+    async (model) => {
+      const original = pickFrom(model.requests, pick);
+      const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000, minPriority: -10 };
+      const id = v7();
+      const written = await retry(database, { id, ...terms });
+      expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
+      if (written !== undefined) model.retry(original, id, written.seq);
+    },
+  );
+
+const eraseOne = (pick: number): Command =>
+  step(
+    `erase ${pick}`,
+    (model) => model.requests.length > 0,
+    async (model) => {
+      const request = pickFrom(model.requests, pick);
+      const isErased = await erase(database, request.id);
+      expect(isErased).toBe(request.place === 'end' && !request.erased);
+      if (isErased) model.erase(request);
+    },
+  );
+
 const expireAll = (): Command =>
   step('expire', always, async (model) => {
     const expired = await expire(database, requestErrors.expired(0));
@@ -299,6 +347,9 @@ const anyCommand = [
   fc.tuple(pick, goingBack, fc.constantFrom(0, hourMs)).map((args) => giveBack(...args)),
   fc.integer({ min: 1, max: 3 }).map(promoteSome),
   pick.map(cancelOne),
+  fc.array(pick, { minLength: 1, maxLength: 4 }).map(cancelSome),
+  pick.map(retryOne),
+  pick.map(eraseOne),
   fc.constant(null).map(expireAll),
   node.map(loseNode),
   fc.tuple(pick, how).map((args) => lateWrites(...args)),

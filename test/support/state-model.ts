@@ -24,6 +24,9 @@ export interface ModelRequest {
   events: string[];
   /** Tokens of leases that it had. */
   pastTokens: string[];
+  retryOf: string | null;
+  retriedAs: string | null;
+  erased: boolean;
 }
 
 /** Lost nodes after which a request is not tried again. */
@@ -49,7 +52,23 @@ export class QueueModel {
       ended: [],
       events: [],
       pastTokens: [],
+      retryOf: null,
+      retriedAs: null,
+      erased: false,
     });
+  }
+
+  /** A new one, as the first was submitted. */
+  retry(original: ModelRequest, id: string, seq: number): void {
+    this.submit(id, original.priority, seq, original.overdue);
+    this.requests.at(-1)!.retryOf = original.id;
+    original.retriedAs = id;
+  }
+
+  /** What was said is gone, and what happened stays. */
+  erase(request: ModelRequest): void {
+    request.erased = true;
+    request.events = request.events.map((event) => event.split(' ', 2).join(' '));
   }
 
   /** The requests that wait, as the queue has them. */

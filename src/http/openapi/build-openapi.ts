@@ -73,6 +73,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
     .addServer('/', 'The service that this description came from')
     .addTag('Requests', 'One request: submit it, read its status, cancel it, fetch its response.')
+    .addTag('Collection', 'Many requests at once: lists, batches, statuses, bulk cancels; retry and erase.')
     .addTag('Stream', 'The status of a request as it changes, as server-sent events.')
     .addTag('Webhooks', 'See what receivers were told of completed requests, and tell them again.')
     .addTag('Models', 'What may be called, what it takes, and how much it has to do.')

@@ -45,6 +45,10 @@ export const headerComponents: Record<string, Header> = {
     'The status URL of the new request.',
     `http://127.0.0.1:3000/v1/queue/requests/${exampleId}/status`,
   ),
+  Link: header(
+    'The next page of a list, as `rel="next"`; absent on the last one.',
+    '<http://127.0.0.1:3000/v1/queue/requests?cursor=b3BhcXVl>; rel="next"',
+  ),
   'Idempotent-Replayed': header(
     'Present, and `true`, when the answer is that of an earlier submission with the same `Idempotency-Key`.',
     'true',

@@ -1,8 +1,9 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Outcome, RequestState } from '../request-state.js';
 
 /** One request, until retention drops its day: the id is a UUIDv7, and the table is partitioned by it. */
 @Entity('request')
+@Index('request_by_key', ['apiKeyId', 'id'])
 @Check('request_state_is_known', `state IN ('IN_QUEUE', 'IN_PROGRESS', 'COMPLETED')`)
 @Check('request_outcome_is_known', `outcome IN ('succeeded', 'failed', 'cancelled', 'expired')`)
 @Check(

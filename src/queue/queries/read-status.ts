@@ -3,7 +3,8 @@ import type { StatusRow } from '../status-row.js';
 
 const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
 
-const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt,
+/** Of the table, or of what stands for it under its name. */
+export const statusColumns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt,
        failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,
        retry_of AS "retryOf", retried_as AS "retriedAs",
        (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",
@@ -21,9 +22,9 @@ const columns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state
  * Race: row and newest event id come from one snapshot, so a stream never announces a state without its events.
  * Index: request_pkey and request_event_pkey; the nested loop prunes to the day's partition for each id.
  */
-const readOne = statement('read_status_one')`SELECT ${columns} FROM request WHERE id = $1::uuid`;
+const readOne = statement('read_status_one')`SELECT ${statusColumns} FROM request WHERE id = $1::uuid`;
 
-const readMany = statement('read_status_many')`SELECT ${columns} FROM unnest($1::uuid[]) AS wanted (id)
+const readMany = statement('read_status_many')`SELECT ${statusColumns} FROM unnest($1::uuid[]) AS wanted (id)
 JOIN request ON request.id = wanted.id`;
 
 /** One result an id, undefined where there is no such request. */

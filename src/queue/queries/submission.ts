@@ -79,7 +79,10 @@ function optionsText({ options }: Submission): string | null {
   if (options === undefined) return null;
   return JSON.stringify({ ...options, tags: options.tags && `{${options.tags.join()}}` });
 }
-const { placeholders: many } = parameters(typesOf('[]'));
+
+/** As `submissionTypes`, of a statement that writes many: an array each, but for the inputs. */
+export const manyTypes = typesOf('[]');
+const { placeholders: many } = parameters(manyTypes);
 
 /** Inserts rows into `request`; `more` are columns of one statement alone. */
 function insertRequest(
@@ -105,14 +108,25 @@ function insertRequest(
 export const insertOne = (from?: string, more?: Readonly<Record<string, string>>): string =>
   insertRequest((field) => one[field], from === undefined ? '' : `FROM ${from}`, more);
 
-/** As many as the arrays hold. */
-export const insertMany = insertRequest(
-  (field) => `incoming.${nameOf(field)}`,
-  `FROM ROWS FROM (
+/** As many as the arrays hold; `where` may choose among them, as `incoming`. */
+export const insertMany = (where = ''): string =>
+  insertRequest(
+    (field) => `incoming.${nameOf(field)}`,
+    `FROM ROWS FROM (
     unnest(${arrayFields.map((field) => many[field]).join(', ')}),
     json_array_elements(${many.input})
-  ) AS incoming (${fields.map(nameOf).join(', ')})`,
-);
+  ) AS incoming (${fields.map(nameOf).join(', ')})
+  ${where}`,
+  );
+
+/** What a submission had written, once more, from a CTE with its row; `changed`: columns that are others now. */
+export function insertCopy(from: string, changed: Readonly<Record<string, string>>): string {
+  const names = [...Object.values(columns), ...Object.values(optionColumns)].map(([name]) => name);
+  const values = names.map((name) => changed[name] ?? `${from}.${name}`);
+  return `INSERT INTO request (${names.join(', ')}, seq)
+  SELECT ${values.join(', ')}, nextval('request_seq')
+  FROM ${from}`;
+}
 
 /** `inputs`: those of the items as one JSON array. */
 export function bindMany(items: readonly Submission[], inputs: Buffer): unknown[] {

@@ -1,7 +1,15 @@
 import { parameters, type Queries, type Statement, statement } from '../../database/statement.js';
 import type { Database } from '../../database/database.js';
 import { withJsonArray } from '../submit/json-array.js';
-import { bindMany, insertMany, insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
+import {
+  bindMany,
+  insertMany,
+  insertOne,
+  manyTypes,
+  type Submission,
+  submissionTypes,
+  valuesOf,
+} from './submission.js';
 
 export interface Submitted {
   id: string;
@@ -29,7 +37,7 @@ WITH ${before}written AS (
 SELECT id, seq FROM written`;
 
 const submitOne = submitStatement('submit_one', insertOne());
-const submitMany = submitStatement('submit_many', insertMany);
+const submitMany = submitStatement('submit_many', insertMany());
 const { bind } = parameters(submissionTypes);
 
 export async function submit(database: Queries, items: Submission[]): Promise<Submitted[]> {
@@ -44,10 +52,10 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
 }
 
 /** `fingerprint`: SHA-256 of what was asked, to tell a repetition from another request under the same key. */
-type OnceSubmission = Submission & { idempotencyKey: string; fingerprint: Buffer };
+export type OnceSubmission = Submission & { idempotencyKey: string; fingerprint: Buffer };
 
 /** The request of a key that was used before. */
-type Known = { id: string; sameRequest: boolean };
+export type Known = { id: string; sameRequest: boolean };
 
 /*
  * Purpose: submits a request together with its idempotency key, in one commit, unless the key is taken.
@@ -60,15 +68,19 @@ const { placeholders: $, bind: bindOnce } = parameters({
   fingerprint: 'bytea',
 });
 
-const reserved = `reserved AS (
+const reserved = (rows: string): string => `reserved AS (
   INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
-  VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})
+  ${rows}
   ON CONFLICT (api_key_id, key) DO UPDATE
     SET request_id = excluded.request_id, fingerprint = excluded.fingerprint, created_at = now()
     WHERE known.created_at < now() - interval '24 hours'
   RETURNING request_id
 ), `;
-const submitReserved = submitStatement('submit_once', insertOne('reserved'), reserved);
+const submitReserved = submitStatement(
+  'submit_once',
+  insertOne('reserved'),
+  reserved(`VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})`),
+);
 
 const findKey = statement(
   'find_idempotency_key',
@@ -88,4 +100,63 @@ export async function submitOnce(database: Database, item: OnceSubmission): Prom
     // Gone between the two statements: it was pruned, so the key is free now.
     if (known !== undefined) return known;
   }
+}
+
+/*
+ * Purpose: the same for many of one key, in one commit.
+ * Race: as above; the keys come sorted, so two of these never wait for each other in a circle.
+ * Index: as above. IS TRUE keeps the IN a hashed look-up: a join of the two lists would cost the product of their lengths.
+ */
+const { placeholders: many$ } = parameters({
+  ...manyTypes,
+  idempotencyKey: 'text[]',
+  fingerprint: 'bytea[]',
+});
+const submitManyReserved = submitStatement(
+  'submit_many_once',
+  insertMany('WHERE (incoming.id IN (SELECT request_id FROM reserved)) IS TRUE'),
+  reserved(
+    `SELECT * FROM unnest(${many$.keyId}, ${many$.idempotencyKey}, ${many$.id}, ${many$.fingerprint})`,
+  ),
+);
+
+const findKeys = statement('find_idempotency_keys')`SELECT known.key, request_id AS id, fingerprint
+FROM unnest($2::text[]) AS wanted (key)
+JOIN idempotency_key AS known ON known.api_key_id = $1::uuid AND known.key = wanted.key`;
+
+/** `items`: of one API key, each with another idempotency key. One result an item. */
+export async function submitManyOnce(
+  database: Database,
+  items: readonly OnceSubmission[],
+): Promise<(Submitted | Known)[]> {
+  const results = new Map<OnceSubmission, Submitted | Known>();
+  let left = items.toSorted((a, b) => (a.idempotencyKey < b.idempotencyKey ? -1 : 1));
+  while (left.length > 0) {
+    const keys = left.map(({ idempotencyKey }) => idempotencyKey);
+    const fingerprints = left.map(({ fingerprint }) => fingerprint);
+    const rows = await withJsonArray(
+      left.map(({ input }) => input),
+      (inputs) =>
+        database.query<Submitted>(submitManyReserved, [...bindMany(left, inputs), keys, fingerprints]),
+    );
+    const written = new Map(rows.map((row) => [row.id, row]));
+    const known =
+      rows.length === left.length
+        ? []
+        : await database.query<{ key: string; id: string; fingerprint: Buffer }>(findKeys, [
+            left[0]!.keyId,
+            keys,
+          ]);
+    const byKey = new Map(known.map((row) => [row.key, row]));
+    for (const item of left) {
+      const row = byKey.get(item.idempotencyKey);
+      const result =
+        written.get(item.id) ??
+        (row && { id: row.id, sameRequest: row.fingerprint.equals(item.fingerprint) });
+      if (result !== undefined) results.set(item, result);
+    }
+    // Those that are neither were pruned between the two statements, so their keys are free now.
+    left = left.filter((item) => !results.has(item));
+  }
+  return items.map((item) => results.get(item)!);
 }

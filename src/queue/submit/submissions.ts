@@ -5,11 +5,20 @@ import type { Pipeline } from '../../database/pipeline.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
-import { submit, submitOnce, type Submitted } from '../queries/submit.js';
+import { retry, type Retry } from '../queries/retry.js';
+import {
+  type Known,
+  type OnceSubmission,
+  submit,
+  submitManyOnce,
+  submitOnce,
+  type Submitted,
+} from '../queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { RequestIds } from './request-id.js';
 
+export type { Retry } from '../queries/retry.js';
 export type { SubmissionOptions } from '../queries/submission.js';
 
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
@@ -27,6 +36,10 @@ export interface Accepted {
   /** The request was there already: this is a repetition of its submission. */
   replayed: boolean;
 }
+
+export type BatchItem = NewRequest & { idempotency?: Idempotency | undefined };
+
+type Published = Pick<Submission, 'id' | 'modelId' | 'keyId' | 'priority' | 'options'>;
 
 interface Written<T> {
   result: T;
@@ -86,14 +99,43 @@ export class Submissions {
       },
     );
     await visibleAfter;
-    if ('seq' in result) return { id: submission.id, replayed: false };
-    if (!result.sameRequest) {
-      throw new DomainError(
-        'idempotency_key_reused',
-        'This Idempotency-Key came with another model or body within the last 24 hours. Use a new key.',
-      );
+    const accepted = acceptedOf(result);
+    if (accepted instanceof DomainError) throw accepted;
+    return accepted;
+  }
+
+  /** Many of one API key: those without an idempotency key in one commit, and those with one in another. */
+  async submitMany(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
+    const items = requests.map((request) => ({ ...request, id: this.ids.next() }));
+    const once = items.flatMap((item) => {
+      const { idempotency, ...submission } = item;
+      if (idempotency === undefined) return [];
+      return [{ ...submission, idempotencyKey: idempotency.key, fingerprint: idempotency.fingerprint }];
+    });
+    // First these: where they cannot be written all is as before, and after them a repetition finds them.
+    const byKey = await this.submitAllOnce(once);
+    const plain = items.filter(({ idempotency }) => idempotency === undefined);
+    if (plain.length > 0) {
+      const [{ visibleAfter }] = (await this.submitAll(plain, 'connection')) as [Written<Submitted>];
+      await visibleAfter;
     }
-    return { id: result.id, replayed: true };
+    return items.map(({ id, idempotency }) =>
+      idempotency === undefined ? { id, replayed: false } : acceptedOf(byKey(id, idempotency)),
+    );
+  }
+
+  /** A completed request again; undefined: its input is gone. */
+  async retry(modelId: string, keyId: string, terms: Omit<Retry, 'id'>): Promise<string | undefined> {
+    const id = this.ids.next();
+    const { result, visibleAfter } = await this.write(
+      () => retry(this.database, { ...terms, id }),
+      (written) => {
+        if (written !== undefined)
+          this.publish([{ id, modelId, keyId, priority: written.priority }], [written]);
+      },
+    );
+    await visibleAfter;
+    return result?.id;
   }
 
   /** Nothing that a submission could share a statement with. */
@@ -111,6 +153,39 @@ export class Submissions {
       path,
     );
     return result.map((one) => ({ result: one, visibleAfter }));
+  }
+
+  /** What became of each, by id and key: of several with one key in a batch the first is the submission. */
+  private async submitAllOnce(
+    items: readonly OnceSubmission[],
+  ): Promise<(id: string, idempotency: Idempotency) => Submitted | Known> {
+    const firsts = new Map<string, OnceSubmission>();
+    for (const item of items) if (!firsts.has(item.idempotencyKey)) firsts.set(item.idempotencyKey, item);
+    const unique = [...firsts.values()];
+    const results = new Map<string, Submitted | Known>();
+    if (unique.length > 0) {
+      const { result, visibleAfter } = await this.write(
+        () => submitManyOnce(this.database, unique),
+        (all) => {
+          const written = unique
+            .map((item, i) => ({ item, result: all[i]! }))
+            .filter(({ result }) => 'seq' in result);
+          this.publish(
+            written.map(({ item }) => item),
+            written.map(({ result }) => result as Submitted),
+          );
+        },
+      );
+      await visibleAfter;
+      unique.forEach(({ idempotencyKey }, i) => results.set(idempotencyKey, result[i]!));
+    }
+    return (id, { key, fingerprint }) => {
+      const first = firsts.get(key)!;
+      const result = results.get(key)!;
+      if (first.id === id) return result;
+      const isSame = first.fingerprint.equals(fingerprint) && ('seq' in result || result.sameRequest);
+      return { id: result.id, sameRequest: isSame };
+    };
   }
 
   /** False: others wait before it, and nothing was written. */
@@ -142,7 +217,7 @@ export class Submissions {
     return { result: await writing, visibleAfter };
   }
 
-  private publish(items: Submission[], seqs: { seq: number }[]): void {
+  private publish(items: readonly Published[], seqs: readonly { seq: number }[]): void {
     this.events.emit('request.submitted', () =>
       items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
     );
@@ -155,4 +230,13 @@ export class Submissions {
       ...(waiting.length < items.length && { scheduled: true }),
     });
   }
+}
+
+function acceptedOf(result: Submitted | Known): Accepted | DomainError {
+  if ('seq' in result) return { id: result.id, replayed: false };
+  if (result.sameRequest) return { id: result.id, replayed: true };
+  return new DomainError(
+    'idempotency_key_reused',
+    'This Idempotency-Key came with another model or body within the last 24 hours. Use a new key.',
+  );
 }

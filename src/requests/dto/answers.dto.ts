@@ -84,6 +84,11 @@ class Details {
     format: 'uuid',
   })
   retried_as?: string;
+  @ApiPropertyOptional({
+    description: 'In lists: when its content was erased.',
+    format: 'date-time',
+  })
+  erased_at?: string;
 }
 
 class Logs extends Details {

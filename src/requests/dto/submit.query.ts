@@ -1,4 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { priorities, type Priority } from '../../auth/caller.js';
 import { parseDuration } from '../../config/parsers.js';
 import { DomainError } from '../../errors/domain-error.js';
@@ -9,22 +9,23 @@ import { allOf, Parsed } from '../../tools/validation.js';
 const maxTags = 8;
 const maxUrlLength = 2_048;
 
-/** A query parameter; `parse` throws what would have been accepted. */
-function Option(
+/** A query parameter, or a member of a body; `parse` throws what would have been accepted. */
+export function Option(
   name: string,
   parse: (value: unknown) => unknown,
   description: string,
   example?: unknown,
+  more: ApiPropertyOptions = {},
 ): PropertyDecorator {
   return allOf(
     Parsed((value: unknown) => {
       try {
         return parse(value);
       } catch (error) {
-        throw new Error(`The query parameter "${name}": ${(error as Error).message}.`, { cause: error });
+        throw new Error(`The option "${name}": ${(error as Error).message}.`, { cause: error });
       }
     }, problem('invalid_query')),
-    ApiPropertyOptional({ type: String, description, ...(example !== undefined && { example }) }),
+    ApiPropertyOptional({ type: String, description, ...(example !== undefined && { example }), ...more }),
   );
 }
 
@@ -79,29 +80,39 @@ const none = Object.freeze({});
  * and a name that ends in `_webhook` is `webhook`, for client libraries prefix it.
  */
 export function submitOptions(plain: object): Readonly<SubmitQuery> {
-  const entries = Object.entries(plain).flatMap(([name, value]): [string, unknown][] => {
-    if (value === '' || value === undefined || name === 'logs') return [];
-    const known = name.endsWith('_webhook') ? 'webhook' : name;
-    if (names.includes(known)) return [[known, value]];
-    const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
-    const near = hint(name, names);
-    const others = near === '' ? `. There are ${names.join(', ')}.` : near;
-    throw new DomainError('invalid_query', `There is no query parameter "${shown}"${others}`);
-  });
+  const entries = Object.entries(plain)
+    .filter(([name, value]) => isGiven(value) && name !== 'logs')
+    .map(([name, value]): [string, unknown] => [name.endsWith('_webhook') ? 'webhook' : name, value]);
+  assertKnown(entries, names);
   const options = entries.length === 0 ? none : Object.fromEntries(entries);
   if (Object.keys(options).length < entries.length) {
-    throw new DomainError('invalid_query', 'The query parameter "webhook" is there twice.');
+    throw new DomainError('invalid_query', 'The option "webhook" is there twice.');
   }
   return validated(SubmitQuery, options);
 }
 
+/** The empty ones of a query, and of JSON also null, count as absent. */
+export function isGiven(value: unknown): boolean {
+  return value !== '' && value !== undefined && value !== null;
+}
+
+export function assertKnown(entries: readonly [string, unknown][], known: readonly string[]): void {
+  for (const [name] of entries) {
+    if (known.includes(name)) continue;
+    const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
+    const near = hint(name, known);
+    const others = near === '' ? `. There are ${known.join(', ')}.` : near;
+    throw new DomainError('invalid_query', `There is no option "${shown}"${others}`);
+  }
+}
+
 /** The options of a submission, for comparing it with another. */
 export function writtenOptions(plain: object): string {
-  const options = Object.entries(plain).filter(([name, value]) => value !== '' && name !== 'logs');
+  const options = Object.entries(plain).filter(([name, value]) => isGiven(value) && name !== 'logs');
   return options.length === 0 ? '' : `\n${JSON.stringify(options.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
 
-function text(value: unknown): string {
+export function text(value: unknown): string {
   if (typeof value !== 'string') throw new Error('expected one text, once');
   return value;
 }
@@ -110,6 +121,8 @@ function url(value: unknown): string {
   const written = text(value);
   if (
     written.length > maxUrlLength ||
+    /[\0-\x20\x7f]/.test(written) ||
+    !written.isWellFormed() ||
     !URL.canParse(written) ||
     !/^https?:$/.test(new URL(written).protocol)
   ) {
@@ -127,7 +140,7 @@ function priority(value: unknown): Priority {
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /** Milliseconds since 1970. */
-function time(value: unknown): number {
+export function time(value: unknown): number {
   // A plus sign that was not encoded arrives as a space.
   const written = text(value).replace(/ (\d\d:\d\d)$/, '+$1');
   const ms = rfc3339.test(written) ? Date.parse(written.toUpperCase().replace(' ', 'T')) : NaN;
@@ -145,7 +158,7 @@ function positive(value: unknown): number {
   return ms;
 }
 
-function tagList(value: unknown): string[] {
+export function tagList(value: unknown): string[] {
   const list = [...new Set((Array.isArray(value) ? value : [value]).map(tag))];
   if (list.length > maxTags) throw new Error(`expected at most ${maxTags}`);
   return list;

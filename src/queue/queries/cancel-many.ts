@@ -1,0 +1,103 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import { complete } from '../completion.js';
+import type { RequestError } from '../request-errors.js';
+import type { Outcome, RequestState } from '../request-state.js';
+import type { EntryChange } from '../waiting/waiting-index.js';
+
+/** One as it was before. */
+export interface Target extends EntryChange {
+  id: string;
+  state: RequestState;
+  outcome: Outcome | null;
+  completedAtMs: number | null;
+  erasedAtMs: number | null;
+}
+
+/** What is neither cancelled nor requested, and was not completed, moved while we looked. */
+export interface CancelledMany {
+  /** Those of the ids that are the key's. */
+  targets: Target[];
+  cancelled: string[];
+  /** Of running ones; again where it was requested before. */
+  requested: string[];
+}
+
+/*
+ * Purpose: takes requests that wait out of their queues before any of them can start, and asks runs to stop.
+ * Race: as in cancel. Entries are locked in the order of their keys, so two of these never wait for each other in a
+ *   circle; whoever else locks several skips those that are locked, or locks leases. Leases that a batch of finishes or
+ *   log lines holds are skipped, for those are locked in other orders: they count as moved.
+ * Index: request_pkey by id, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey. LATERAL keeps the planner
+ *   from other ways, which cost the product of the lists' lengths.
+ */
+const locked = (table: string): string => `SELECT entry.ctid
+  FROM (SELECT model_id, priority, seq FROM target WHERE state = 'IN_QUEUE' ORDER BY model_id, priority, seq) AS waiting
+  CROSS JOIN LATERAL (
+    SELECT ctid FROM ${table} AS entry
+    WHERE (entry.model_id, entry.priority, entry.seq) = (waiting.model_id, waiting.priority, waiting.seq) FOR UPDATE
+  ) AS entry`;
+
+const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED (
+  SELECT own.* FROM unnest($1::uuid[]) AS wanted (id)
+  CROSS JOIN LATERAL (
+    SELECT id, api_key_id, model_id, priority, seq, attempt, state, outcome, completed_at, erased_at
+    FROM request
+    WHERE request.id = wanted.id LIMIT 1
+  ) AS own
+  WHERE api_key_id = $2::uuid
+), entry AS MATERIALIZED (
+  ${locked('queue_entry')}
+), removed_entry AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM entry))
+  RETURNING request_id
+), delay AS MATERIALIZED (
+  ${locked('delayed_entry')}
+), removed_delay AS (
+  DELETE FROM delayed_entry
+  WHERE ctid = ANY (ARRAY (SELECT ctid FROM delay))
+  RETURNING request_id
+), removed AS (
+  SELECT request_id FROM removed_entry
+  UNION ALL
+  SELECT request_id FROM removed_delay
+), ${complete({
+  verb: 'cancel',
+  of: 'removed',
+  set: { outcome: `'cancelled'`, completed_at: 'clock_timestamp()', error: '$3::json' },
+})}, held AS MATERIALIZED (
+  SELECT held.* FROM target
+  CROSS JOIN LATERAL (
+    SELECT request_id, cancel_requested_at FROM lease
+    WHERE lease.request_id = target.id FOR UPDATE SKIP LOCKED
+  ) AS held
+  WHERE target.state = 'IN_PROGRESS'
+), requested AS (
+  UPDATE lease SET cancel_requested_at = clock_timestamp()
+  WHERE request_id = ANY (ARRAY (SELECT request_id FROM held WHERE cancel_requested_at IS NULL))
+  RETURNING request_id, attempt
+), requested_event AS (
+  INSERT INTO request_event (request_id, kind, attempt)
+  SELECT request_id, 'cancel_requested', attempt FROM requested
+)
+SELECT (
+         SELECT coalesce(json_agg(json_build_object(
+           'id', id, 'modelId', model_id, 'priority', priority, 'seq', seq, 'attempt', attempt, 'state', state,
+           'outcome', outcome, 'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000,
+           'erasedAtMs', extract(epoch FROM erased_at)::float8 * 1000
+         )), '[]') FROM target
+       ) AS targets,
+       ARRAY (SELECT id FROM completed) AS cancelled,
+       ARRAY (SELECT request_id FROM held) AS requested`;
+
+export async function cancelMany(
+  database: Database,
+  keyId: string,
+  requestIds: readonly string[],
+  error: RequestError,
+): Promise<CancelledMany> {
+  const values = [requestIds, keyId, JSON.stringify(error)];
+  const [row] = await database.query<CancelledMany>(cancelManyStatement, values);
+  return row!;
+}

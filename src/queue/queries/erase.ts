@@ -1,0 +1,41 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+/*
+ * Purpose: erases what a completed request holds, in one commit; the row stays, with how it ended.
+ * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Nothing else changes
+ *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; webhook_delivery_by_request
+ *   and webhook_try_pkey.
+ */
+const eraseStatement = statement('erase')`WITH erased AS (
+  UPDATE request
+  SET input = NULL,
+      output = NULL,
+      error = CASE WHEN error IS NOT NULL THEN json_build_object(
+        'code', error -> 'code', 'status', error -> 'status', 'message', 'What was said of it was erased.',
+        'timestamp', error -> 'timestamp'
+      ) END,
+      erased_at = clock_timestamp()
+  WHERE id = $1::uuid AND state = 'COMPLETED' AND erased_at IS NULL
+  RETURNING id
+), logs AS (
+  UPDATE request_event SET message = NULL, level = NULL, source = NULL
+  WHERE request_id = $1::uuid AND message IS NOT NULL AND EXISTS (SELECT FROM erased)
+), failures AS (
+  UPDATE attempt SET error_message = NULL
+  WHERE request_id = $1::uuid AND error_message IS NOT NULL AND EXISTS (SELECT FROM erased)
+), webhook_bodies AS (
+  UPDATE webhook_try SET body = NULL
+  FROM webhook_delivery AS delivery
+  WHERE delivery.request_id = $1::uuid
+    AND webhook_try.delivery_id = delivery.id
+    AND webhook_try.body IS NOT NULL
+    AND EXISTS (SELECT FROM erased)
+)
+SELECT id FROM erased`;
+
+/** False: it has not completed, or was erased before. */
+export async function erase(database: Database, requestId: string): Promise<boolean> {
+  return (await database.query(eraseStatement, [requestId])).length > 0;
+}

@@ -1,0 +1,108 @@
+import type { Database } from '../../database/database.js';
+import { parameters, statement } from '../../database/statement.js';
+import type { RequestFilter } from '../request-filter.js';
+import type { StatusRow } from '../status-row.js';
+import { statusColumns } from './read-status.js';
+
+const filterTypes = {
+  modelId: 'text',
+  state: 'text',
+  outcome: 'text',
+  tags: 'text[]',
+  createdAfterMs: 'float8',
+  createdBeforeMs: 'float8',
+} as const satisfies Record<keyof RequestFilter, string>;
+
+/** Whether a row of `request` is meant. */
+const fits = (
+  $: Record<keyof RequestFilter, string>,
+): string => `(${$.modelId} IS NULL OR model_id = ${$.modelId})
+    AND (${$.state} IS NULL OR state = ${$.state})
+    AND (${$.outcome} IS NULL OR outcome = ${$.outcome})
+    AND (${$.tags} IS NULL OR tags @> ${$.tags})
+    AND (${$.createdAfterMs} IS NULL OR created_at >= to_timestamp(${$.createdAfterMs} / 1000))
+    AND (${$.createdBeforeMs} IS NULL OR created_at < to_timestamp(${$.createdBeforeMs} / 1000))`;
+
+export interface Page {
+  keyId: string;
+  filter: RequestFilter;
+  /** Ids in [firstId, beforeId). */
+  firstId: string;
+  beforeId: string;
+  max: number;
+  /** Rows that are looked at. */
+  maxLooks: number;
+}
+
+/** `fits`: false for the last one that was looked at, where it is no part of the list. */
+export type Listed = StatusRow & { looks: number; fits: boolean };
+
+/*
+ * Purpose: a page of a key's requests, newest first, with the work bounded by the rows that are looked at.
+ * Race: none; it is a look. Ids only grow, so what arrives meanwhile is on no later page.
+ * Index: request_by_key, backwards through the days, as far as the page needs.
+ */
+const { placeholders: $, bind } = parameters({
+  ...filterTypes,
+  keyId: 'uuid',
+  firstId: 'uuid',
+  beforeId: 'uuid',
+  max: 'integer',
+  maxLooks: 'integer',
+});
+const listStatement = statement('list_requests')`SELECT ${statusColumns}, looks, fits
+FROM (
+  SELECT request.*, row_number() OVER (ORDER BY id DESC) AS looks,
+    ${fits($)} AS fits
+  FROM request
+  WHERE api_key_id = ${$.keyId} AND id >= ${$.firstId} AND id < ${$.beforeId}
+  ORDER BY id DESC LIMIT ${$.maxLooks}
+) AS request
+WHERE fits OR looks = ${$.maxLooks}
+LIMIT ${$.max}`;
+
+export function listRequests(database: Database, { filter, ...page }: Page): Promise<Listed[]> {
+  return database.query<Listed>(listStatement, bind({ ...noFilter, ...filter, ...page }));
+}
+
+const noFilter: Record<keyof RequestFilter, unknown> = {
+  modelId: null,
+  state: null,
+  outcome: null,
+  tags: null,
+  createdAfterMs: null,
+  createdBeforeMs: null,
+};
+
+/*
+ * Purpose: a key's requests that wait or run and fit a filter: first what would start first.
+ * Race: what starts or ends meanwhile is for those who use the ids.
+ * Index: queue_entry_pkey, delayed_entry_pkey and lease_pkey are read through: they are as long as what waits and runs,
+ *   and an index by the key would cost every submission. Then request_pkey: LATERAL keeps the planner from
+ *   request_by_key.
+ */
+const { placeholders: open$, bind: bindOpen } = parameters({ ...filterTypes, keyId: 'uuid', max: 'integer' });
+const openStatement = statement('open_requests')`WITH open AS (
+  SELECT request_id FROM queue_entry WHERE api_key_id = ${open$.keyId}
+  UNION ALL
+  SELECT request_id FROM delayed_entry WHERE api_key_id = ${open$.keyId}
+  UNION ALL
+  SELECT request_id FROM lease
+)
+SELECT own.id
+FROM open
+CROSS JOIN LATERAL (SELECT * FROM request WHERE request.id = open.request_id LIMIT 1) AS own
+WHERE api_key_id = ${open$.keyId}
+    AND ${fits(open$)}
+LIMIT ${open$.max}`;
+
+export async function openRequests(
+  database: Database,
+  keyId: string,
+  filter: RequestFilter,
+  max: number,
+): Promise<string[]> {
+  const values = bindOpen({ ...noFilter, ...filter, keyId, max });
+  const rows = await database.query<{ id: string }>(openStatement, values);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,136 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import { cancelMany, type Target } from './queries/cancel-many.js';
+import { erase } from './queries/erase.js';
+import { listRequests, openRequests } from './queries/list-requests.js';
+import { QueueEvents } from './queue-events.js';
+import { QueueService } from './queue.service.js';
+import { requestErrors } from './request-errors.js';
+import type { RequestFilter } from './request-filter.js';
+import { Retention } from './retention.js';
+import type { StatusRow } from './status-row.js';
+import { firstIdAt } from './submit/request-id.js';
+
+/** Rows that a page with filters looks at. */
+const maxLooks = 1_000;
+const maxCancelled = 10_000;
+/** A request's id and its row have their times from two readings of one clock, which may be set between them. */
+const idSlackMs = 10_000;
+const firstId = '00000000-0000-0000-0000-000000000000';
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+export interface ListedPage {
+  rows: StatusRow[];
+  /** The last one that was looked at; null: there are no more. */
+  lastId: string | null;
+}
+
+export interface CancelCounts {
+  cancelled: number;
+  cancellationRequested: number;
+  alreadyCompleted: number;
+  unknown: number;
+}
+
+/** What a key does with its requests as a whole. */
+@Injectable()
+export class RequestCollection {
+  constructor(
+    private readonly database: Database,
+    private readonly queue: QueueService,
+    private readonly retention: Retention,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Newest first, from `before` on; may be short where there are more. */
+  async list(
+    keyId: string,
+    filter: RequestFilter | undefined,
+    { before = lastId, limit }: { before?: string | undefined; limit: number },
+  ): Promise<ListedPage> {
+    const { createdAfterMs, createdBeforeMs } = filter ?? {};
+    const looks = filter === undefined ? limit + 1 : maxLooks;
+    const bound = createdBeforeMs === undefined ? lastId : firstIdAt(createdBeforeMs + idSlackMs);
+    const rows = await listRequests(this.database, {
+      keyId,
+      filter: filter ?? {},
+      firstId: createdAfterMs === undefined ? firstId : firstIdAt(createdAfterMs - idSlackMs),
+      beforeId: before < bound ? before : bound,
+      max: limit + 1,
+      maxLooks: looks,
+    });
+    const fitting = rows.filter(({ fits }) => fits);
+    const page = fitting.slice(0, limit);
+    const end = fitting.length > limit ? page.at(-1) : rows.find((row) => row.looks === looks);
+    return { rows: page.filter((row) => !this.retention.isOver(row)), lastId: end?.id ?? null };
+  }
+
+  /** In the order of the ids; undefined for those that are unknown, another key's, or gone. */
+  async statuses(keyId: string, requestIds: readonly string[]): Promise<(StatusRow | undefined)[]> {
+    const rows = await Promise.all(requestIds.map((id) => this.queue.status(id)));
+    return rows.map((row) => (row?.keyId === keyId && !this.isGone(row) ? row : undefined));
+  }
+
+  /** `requestIds`: each once. */
+  async cancelMany(keyId: string, requestIds: readonly string[]): Promise<CancelCounts> {
+    const error = requestErrors.cancelled(this.clock.now());
+    const counts = { cancelled: 0, cancellationRequested: 0, alreadyCompleted: 0, unknown: 0 };
+    // What was claimed, handed back or locked while we looked is looked at again, in the end one by one.
+    let left = requestIds;
+    for (let looks = 0; looks < 3 && left.length > 0; looks++) {
+      const { targets, cancelled, requested } = await cancelMany(this.database, keyId, left, error);
+      const byId = new Map(targets.map((target) => [target.id, target]));
+      this.publish(
+        cancelled.map((id) => byId.get(id)!),
+        requested,
+      );
+      counts.cancelled += cancelled.length;
+      counts.cancellationRequested += requested.length;
+      counts.unknown += left.length - targets.length;
+      for (const id of [...cancelled, ...requested]) byId.delete(id);
+      const moved: string[] = [];
+      for (const target of byId.values()) {
+        if (target.state !== 'COMPLETED') moved.push(target.id);
+        else if (this.isGone(target)) counts.unknown++;
+        else counts.alreadyCompleted++;
+      }
+      left = moved;
+    }
+    for (const id of left) {
+      const answer = await this.queue.cancel(id);
+      if (answer === 'cancelled') counts.cancelled++;
+      else if (answer === 'requested') counts.cancellationRequested++;
+      else counts.alreadyCompleted++;
+    }
+    return counts;
+  }
+
+  /** Those that wait or run; `more`: there are others still. */
+  async cancelFitting(keyId: string, filter: RequestFilter): Promise<CancelCounts & { more: boolean }> {
+    const ids = await openRequests(this.database, keyId, filter, maxCancelled + 1);
+    const counts = await this.cancelMany(keyId, ids.slice(0, maxCancelled));
+    return { ...counts, more: ids.length > maxCancelled };
+  }
+
+  /** False: it was erased before. */
+  erase(requestId: string): Promise<boolean> {
+    return erase(this.database, requestId);
+  }
+
+  private isGone(row: Pick<StatusRow, 'modelId' | 'completedAtMs' | 'erasedAtMs'>): boolean {
+    return row.erasedAtMs !== null || this.retention.isOver(row);
+  }
+
+  private publish(cancelled: Target[], requested: string[]): void {
+    this.events.publish({
+      removed: cancelled,
+      changed: cancelled.map(({ id }) => id),
+      cancelled: requested,
+    });
+    this.events.emit('request.completed', () =>
+      cancelled.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'cancelled', attempt })),
+    );
+  }
+}

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { Reply } from '../http/reply.js';
+import { type BatchItem, Submissions } from '../queue/submit/submissions.js';
+import { rawElements, rawMember } from '../tools/json-scanner.js';
+import { submitOptions } from './dto/submit.query.js';
+import { isObject, parseInputPart, parseObjectBody } from './input-body.js';
+import { NewRequests } from './new-requests.js';
+import { fingerprintOf } from './request-handlers.js';
+import { toQueuedRequest } from './status-view.js';
+
+const maxBatch = 1_000;
+/** An input that is too deep is one bad entry; a body without bounds is not read at all. */
+const levelsAround = 1_000;
+const example = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';
+
+interface Entry {
+  text: string;
+  value: unknown;
+}
+
+/** Many submissions in one call: each as if it came by itself. */
+@Injectable()
+export class Batch {
+  constructor(
+    private readonly newRequests: NewRequests,
+    private readonly submissions: Submissions,
+  ) {}
+
+  /** `countMore`: counts the entries after the first at the limits. */
+  async submit(
+    caller: Caller,
+    body: Buffer,
+    base: string,
+    countMore: (count: number) => Promise<(DomainError | undefined)[]>,
+  ): Promise<Reply> {
+    const entries = entriesOf(body);
+    const refusals = [undefined, ...(await countMore(entries.length - 1))];
+    const coming = new Map<string, number>();
+    const items: (BatchItem | DomainError)[] = [];
+    for (const [i, entry] of entries.entries()) {
+      items.push(refusals[i] ?? (await this.itemOf(caller, entry, base, coming).catch(refusal)));
+    }
+    const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
+    const accepted = await this.submissions.submitMany(good);
+    const results = items.map((item) => (item instanceof DomainError ? item : accepted.shift()!));
+    const waits = results.flatMap((one) =>
+      one instanceof DomainError ? (one.options.retryAfterSeconds ?? []) : [],
+    );
+    const fields = waits.length === 0 ? [] : ['Retry-After', String(Math.ceil(Math.max(...waits)))];
+    return {
+      status: 200,
+      fields,
+      body: JSON.stringify({ results: results.map((one) => toResult(one, base)) }),
+    };
+  }
+
+  private async itemOf(
+    caller: Caller,
+    { text, value }: Entry,
+    base: string,
+    coming: Map<string, number>,
+  ): Promise<BatchItem> {
+    if (!isObject(value)) throw new DomainError('bad_request', `An entry is an object, as in ${example}.`);
+    const { model_id: modelId, input, idempotency_key: written, ...plain } = value;
+    if (typeof modelId !== 'string')
+      throw new DomainError('bad_request', 'An entry has its "model_id", a text.');
+    const key = idempotencyKey(written);
+    const model = this.newRequests.modelOf(caller, modelId);
+    const options = submitOptions(plain);
+    const parsed = parseInputPart(rawMember(text, 'input') ?? '', input);
+    const ahead = coming.get(model.id) ?? 0;
+    const request = await this.newRequests.of(caller, model, parsed, options, base, ahead);
+    coming.set(model.id, ahead + 1);
+    const fingerprint = key !== undefined && fingerprintOf(model.id, parsed.text, plain);
+    return { ...request, ...(fingerprint && { idempotency: { key, fingerprint } }) };
+  }
+}
+
+function entriesOf(body: Buffer): Entry[] {
+  const { text, value } = parseObjectBody(body, { example, levelsAround });
+  const { requests } = value;
+  if (!Array.isArray(requests) || requests.length < 1 || requests.length > maxBatch) {
+    throw new DomainError('bad_request', `"requests" takes 1 to ${maxBatch} entries, as in ${example}.`);
+  }
+  // From the text: parsed and written again, the numbers of an input could change.
+  const texts = rawElements(rawMember(text, 'requests')!);
+  return requests.map((one: unknown, i) => ({ value: one, text: texts[i]! }));
+}
+
+function idempotencyKey(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string' && /^[\x20-\x7e]{1,255}$/.test(value)) return value;
+  throw new DomainError(
+    'invalid_idempotency_key',
+    'An "idempotency_key" takes 1 to 255 printable ASCII characters.',
+  );
+}
+
+/** Anything else is a fault of ours, or of all entries. */
+function refusal(error: unknown): DomainError {
+  if (error instanceof DomainError && error.code !== 'unavailable') return error;
+  throw error;
+}
+
+function toResult(result: { id: string } | DomainError, base: string): object {
+  if (!(result instanceof DomainError)) return { status: 202, ...toQueuedRequest(base, result.id) };
+  const { status, code, message: detail, options } = result;
+  return { status, code, detail, errors: options.errors };
+}

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { Reply } from '../http/reply.js';
+import { QueueService } from '../queue/queue.service.js';
+import { RequestCollection } from '../queue/request-collection.js';
+import type { StatusRow } from '../queue/status-row.js';
+import { isRequestId } from '../queue/submit/request-id.js';
+import { Submissions } from '../queue/submit/submissions.js';
+import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
+import { isGiven } from './dto/submit.query.js';
+import { isObject, parseObjectBody } from './input-body.js';
+import { decodeCursor, encodeCursor } from './list-cursor.js';
+import { NewRequests } from './new-requests.js';
+import { gone, notCompleted, RequestHandlers } from './request-handlers.js';
+import { toQueuedRequest, toStatus } from './status-view.js';
+
+const maxStatuses = 1_000;
+const maxCancelIds = 10_000;
+const example = '{"request_ids": ["…"]}';
+const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
+
+/** The calls about a key's requests as a collection. `base` is what the URLs in an answer begin with. */
+@Injectable()
+export class CollectionHandlers {
+  constructor(
+    private readonly collection: RequestCollection,
+    private readonly requests: RequestHandlers,
+    private readonly newRequests: NewRequests,
+    private readonly submissions: Submissions,
+    private readonly queue: QueueService,
+  ) {}
+
+  async list({ keyId }: Caller, query: object, base: string): Promise<Reply> {
+    const { cursor, ...given } = listOptions(query);
+    const from = cursor === undefined ? undefined : decodeCursor(keyId, cursor);
+    const begun = from === undefined ? given : listOptions(from.query);
+    if (given.filter !== undefined && JSON.stringify(given.filter) !== JSON.stringify(begun.filter)) {
+      const detail =
+        'The option "cursor" has the filters of its list: give it alone, or begin the list anew.';
+      throw new DomainError('invalid_query', detail);
+    }
+    const limit = given.limit ?? begun.limit ?? defaultLimit;
+    const { rows, lastId } = await this.collection.list(keyId, begun.filter, { before: from?.lastId, limit });
+    const next =
+      lastId === null
+        ? null
+        : encodeCursor(keyId, { query: { ...written(from?.query ?? query), limit: String(limit) }, lastId });
+    const data = rows.map((row) => this.toStatus(row, base));
+    const fields = next === null ? [] : ['Link', `<${base}/v1/queue/requests?cursor=${next}>; rel="next"`];
+    return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };
+  }
+
+  async statuses({ keyId }: Caller, body: Buffer, base: string): Promise<Reply> {
+    const ids = idsOf(parseObjectBody(body, { example }).value, maxStatuses);
+    const known = [...new Set(ids.filter(isRequestId))];
+    const rows = await this.collection.statuses(keyId, known);
+    const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
+    return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
+  }
+
+  async cancel({ keyId }: Caller, body: Buffer): Promise<Reply> {
+    const { value } = parseObjectBody(body, { example: cancelExample });
+    if (isGiven(value['request_ids']) === isGiven(value['filter'])) {
+      throw new DomainError('bad_request', `Give either "request_ids" or "filter": ${cancelExample}.`);
+    }
+    const counts = isGiven(value['filter'])
+      ? await this.collection.cancelFitting(keyId, filterOf(value['filter']))
+      : await this.cancelIds(keyId, [...new Set(idsOf(value, maxCancelIds))]);
+    const {
+      cancelled,
+      cancellationRequested: cancellation_requested,
+      alreadyCompleted,
+      unknown,
+      more,
+    } = counts;
+    const answer = { cancelled, cancellation_requested, already_completed: alreadyCompleted, unknown, more };
+    return { status: 200, body: JSON.stringify(answer) };
+  }
+
+  /** Resolves once the new request is committed. */
+  async retry(caller: Caller, requestId: string, base: string): Promise<Reply> {
+    const row = await this.completed(caller, requestId, 'Submit it again once it has.');
+    const terms = await this.newRequests.again(caller, row);
+    const id = await this.submissions.retry(row.modelId, caller.keyId, terms);
+    if (id === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
+    const queued = toQueuedRequest(base, id);
+    return { status: 202, fields: ['Location', queued.status_url], body: JSON.stringify(queued) };
+  }
+
+  async erase(caller: Caller, requestId: string): Promise<void> {
+    const { id } = await this.completed(caller, requestId, 'Cancel it first, or wait for its end.');
+    if (!(await this.collection.erase(id))) throw gone('The request was erased.');
+  }
+
+  private async completed(caller: Caller, requestId: string, advice: string): Promise<StatusRow> {
+    const row = await this.requests.find(caller, requestId);
+    if (row.state !== 'COMPLETED') throw notCompleted(advice);
+    return row;
+  }
+
+  private async cancelIds(keyId: string, ids: string[]) {
+    const known = ids.filter(isRequestId);
+    const counts = await this.collection.cancelMany(keyId, known);
+    return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };
+  }
+
+  private toStatus(row: StatusRow, base: string): object {
+    return toStatus(this.queue.snapshot(row), base);
+  }
+}
+
+/** What of a query a cursor holds. */
+function written(query: object): object {
+  return Object.fromEntries(
+    Object.entries(query).filter(([name, value]) => name !== 'cursor' && isGiven(value)),
+  );
+}
+
+function idsOf({ request_ids: ids }: Record<string, unknown>, max: number): string[] {
+  const areTexts = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
+  if (areTexts && ids.length >= 1 && ids.length <= max) return ids as string[];
+  throw new DomainError('bad_request', `"request_ids" takes 1 to ${max} ids, as in ${example}.`);
+}
+
+function filterOf(value: unknown) {
+  const filter = isObject(value) ? filterOptions(value) : undefined;
+  if (filter !== undefined) return filter;
+  throw new DomainError('bad_request', `"filter" takes one filter of the list at least: ${cancelExample}.`);
+}

@@ -1,0 +1,128 @@
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { problem, validated } from '../../http/validated.js';
+import { isModelId } from '../../models/model.js';
+import type { RequestFilter } from '../../queue/request-filter.js';
+import type { Outcome, RequestState } from '../../queue/request-state.js';
+import { allOf, Parsed } from '../../tools/validation.js';
+import { assertKnown, isGiven, Option, tagList, text, time } from './submit.query.js';
+
+const maxLimit = 100;
+export const defaultLimit = 20;
+
+const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
+const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];
+
+/** What a list or a bulk cancel is of. */
+export class FilterQuery {
+  @Option('model_id', modelId, 'Only requests of this model.', 'demo/image/fractal')
+  model_id: string | undefined;
+
+  @Option('status', oneOf(states), 'Only requests in this state.', 'COMPLETED', { enum: [...states] })
+  status: RequestState | undefined;
+
+  @Option('outcome', oneOf(outcomes), 'Only requests that ended so.', 'failed', { enum: [...outcomes] })
+  outcome: Outcome | undefined;
+
+  @Option(
+    'tag',
+    tagList,
+    'Only requests with this tag, `key:value`; of several, with all of them.',
+    ['job:17'],
+    {
+      type: [String],
+    },
+  )
+  tag: readonly string[] | undefined;
+
+  @Option('created_after', time, 'RFC 3339: only requests submitted then or later.', undefined, {
+    format: 'date-time',
+  })
+  created_after: number | undefined;
+
+  @Option('created_before', time, 'RFC 3339: only requests submitted before.', undefined, {
+    format: 'date-time',
+  })
+  created_before: number | undefined;
+}
+
+export class ListQuery extends FilterQuery {
+  @allOf(
+    Parsed(limit, problem('invalid_query')),
+    ApiPropertyOptional({
+      description: 'So many on a page; above 100 counts as 100.',
+      type: 'integer',
+      minimum: 1,
+      default: defaultLimit,
+    }),
+  )
+  limit: number | undefined;
+
+  @Option(
+    'cursor',
+    text,
+    'The `next_cursor` of the page before; it holds the filters and the limit of that page.',
+  )
+  cursor: string | undefined;
+}
+
+const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
+
+export interface ListOptions {
+  /** undefined: none was given. */
+  filter: RequestFilter | undefined;
+  limit: number | undefined;
+  cursor: string | undefined;
+}
+
+/** `plain` as the query of a call has it. Empty parameters count as absent. */
+export function listOptions(plain: object): ListOptions {
+  const { limit, cursor, ...filter } = optionsOf(ListQuery, plain, [...filterNames, 'limit', 'cursor']);
+  return { filter: toFilter(filter), limit, cursor };
+}
+
+/** As a body has it; undefined: nothing is filtered. */
+export function filterOptions(plain: object): RequestFilter | undefined {
+  return toFilter(optionsOf(FilterQuery, plain, filterNames));
+}
+
+function optionsOf<T extends object>(
+  type: new () => T,
+  plain: object,
+  known: readonly string[],
+): Readonly<T> {
+  const entries = Object.entries(plain).filter(([, value]) => isGiven(value));
+  assertKnown(entries, known);
+  return validated(type, Object.fromEntries(entries));
+}
+
+function toFilter(query: FilterQuery): RequestFilter | undefined {
+  const filter: RequestFilter = {
+    modelId: query.model_id,
+    state: query.status,
+    outcome: query.outcome,
+    tags: query.tag,
+    createdAfterMs: query.created_after,
+    createdBeforeMs: query.created_before,
+  };
+  return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
+}
+
+function modelId(value: unknown): string {
+  const id = text(value);
+  if (!isModelId(id)) throw new Error('expected the id of a model, such as demo/image/fractal');
+  return id;
+}
+
+function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => Choice {
+  return (value) => {
+    const found = choices.find((one) => one === value);
+    if (found === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
+    return found;
+  };
+}
+
+function limit(value: unknown): number {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : 0;
+  if (number < 1) throw new Error(`The option "limit": expected a whole number from 1 to ${maxLimit}.`);
+  return Math.min(number, maxLimit);
+}

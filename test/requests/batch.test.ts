@@ -1,0 +1,288 @@
+import { type BatchResult, CollectionCalls } from '../support/collection-calls.js';
+import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
+import { startTestService, until } from '../support/index.js';
+import { testQueue } from '../support/test-queue.js';
+
+const schema = { type: 'object', properties: { width: { type: 'integer' } } };
+const { service, calls, model } = testQueue({
+  models: {
+    'test/one': { concurrency: 8, expires: '1h' },
+    'test/typed': { input_schema: schema },
+    'test/short': { concurrency: 1, max_waiting: 2 },
+  },
+  limits: '10000/s',
+});
+const collection = new CollectionCalls(service);
+const entry = (more: object = {}): object => ({ model_id: 'test/one', input: {}, ...more });
+const codes = (results: BatchResult[]) => results.map(({ status, code }) => [status, code]);
+
+test('a batch is as many submissions, answered in its order', async () => {
+  const results = await collection.batch([
+    entry({ input: { n: 1 }, tag: 'job:1' }),
+    entry({ input: { n: 2 }, tag: ['job:1', 'last:yes'], priority: 'low' }),
+    entry({ model_id: 'test/typed', input: { width: 3 }, delay: '1h' }),
+  ]);
+  expect(results).toHaveLength(3);
+  for (const { status, request_id: id, ...urls } of results) {
+    const url = `${service.url}/v1/queue/requests/${id!}`;
+    expect([status, urls]).toEqual([
+      202,
+      { response_url: url, status_url: `${url}/status`, cancel_url: `${url}/cancel` },
+    ]);
+  }
+  const statuses = await Promise.all(results.map(({ request_id: id }) => calls.status(id!)));
+  expect(statuses).toMatchObject([
+    { model_id: 'test/one', tags: ['job:1'] },
+    { model_id: 'test/one', tags: ['job:1', 'last:yes'] },
+    { model_id: 'test/typed', status: 'IN_QUEUE', reason: 'scheduled' },
+  ]);
+  await calls.response(results[0]!.request_id!);
+  const sent = model.calls.find(({ id }) => id === results[0]!.request_id);
+  expect(sent!.body).toBe('{ "n": 1 }'.replaceAll(' ', ''));
+});
+
+test('inputs stay as they were written', async () => {
+  const inputs = [
+    '{"n":123456789012345678901234567890,"e":1.0e2,"a":"\\u00e9"}',
+    '{ "b" : [1, 2 , {"c]":"}\\""} ], "a" : -0.0 }',
+    '{"input":{"input":1},"n":1.10}',
+  ];
+  const body = `\uFEFF{"requests" : [ {"input":${inputs[0]!},"model_id":"test/one"},
+    { "input":[],"model_id":"test/one", "input" : ${inputs[1]!} } ,{"model_id":"test/one","input":${inputs[2]!}} ]}`;
+  const answer = await collection.call('POST', '', body);
+  const { results } = (await answer.json()) as { results: BatchResult[] };
+  const stored = await Promise.all(
+    results.map(async ({ request_id: id }) => {
+      const [row] = await service.query<{ input: string }>('SELECT input::text FROM request WHERE id = $1', [
+        id,
+      ]);
+      return row!.input;
+    }),
+  );
+  expect(stored).toEqual(inputs);
+});
+
+test('a bad entry says what the same submission by itself is told, and harms no other', async () => {
+  const before = await calls.count('request');
+  const deep = JSON.parse(`${'{"a":'.repeat(200)}{}${'}'.repeat(200)}`) as object;
+  const results = await collection.batch([
+    entry(),
+    1,
+    null,
+    { input: {} },
+    entry({ model_id: 'test/on' }),
+    entry({ model_id: 'requests/\0/\ud800' }),
+    { model_id: 'test/one' },
+    entry({ input: [1] }),
+    entry({ input: { a: 'b\0' } }),
+    entry({ input: deep }),
+    entry({ model_id: 'test/typed', input: { width: 'wide' } }),
+    entry({ prority: 'high' }),
+    entry({ priority: 'urgent' }),
+    entry({ priority: ['high', 'low'] }),
+    entry({ delay: true }),
+    entry({ delay: { s: 1 } }),
+    entry({ tag: [] }),
+    entry({ tag: ['a:b', 1] }),
+    entry({ webhook: 'http://a.example/\0' }),
+    entry({ webhook: 'http://a.example/\ud800' }),
+    entry({ idempotency_key: '' }),
+    entry({ idempotency_key: 'ä' }),
+    entry({ ['__proto__']: 1, constructor: 1 }),
+    entry({ tag: null, priority: '', logs: true }),
+  ]);
+  expect(codes(results)).toEqual([
+    [202, undefined],
+    [400, 'bad_request'],
+    [400, 'bad_request'],
+    [400, 'bad_request'],
+    [404, 'unknown_model'],
+    [404, 'unknown_model'],
+    [400, 'invalid_json'],
+    [400, 'invalid_json'],
+    [422, 'invalid_input'],
+    [422, 'invalid_input'],
+    [422, 'invalid_input'],
+    [400, 'invalid_query'],
+    [400, 'invalid_query'],
+    [400, 'invalid_query'],
+    [400, 'invalid_query'],
+    [400, 'invalid_query'],
+    [202, undefined],
+    [400, 'invalid_query'],
+    [400, 'invalid_query'],
+    [400, 'invalid_query'],
+    [400, 'invalid_idempotency_key'],
+    [400, 'invalid_idempotency_key'],
+    [400, 'invalid_query'],
+    [202, undefined],
+  ]);
+  expect(results[4]!.detail).toContain('did you mean "test/one"?');
+  expect(results[10]!.errors).toEqual([{ path: '/width', message: expect.any(String) }]);
+  expect(results[11]!.detail).toContain('There is no option "prority", did you mean "priority"?');
+  expect(await calls.count('request')).toBe(before + 3);
+});
+
+test.each([
+  ['', 'invalid_json'],
+  ['[]', 'invalid_json'],
+  ['{"requests":[{"model_id":"test/one","input":{}},]}', 'invalid_json'],
+  ['{}', 'bad_request'],
+  ['{"requests":{}}', 'bad_request'],
+  ['{"requests":[]}', 'bad_request'],
+  [JSON.stringify({ requests: Array.from({ length: 1_001 }, () => entry()) }), 'bad_request'],
+])('%.60s is no batch, and nothing is submitted', async (body, code) => {
+  const before = await calls.count('request');
+  expect((await problemOf(await collection.call('POST', '', body))).code).toBe(code);
+  expect(await calls.count('request')).toBe(before);
+});
+
+test('a thousand of them are in the queue in the order of the batch', async () => {
+  const requests = Array.from({ length: 1_000 }, (_, n) => entry({ input: { n }, delay: '1h' }));
+  const results = await collection.batch(requests);
+  const ids = results.map(({ request_id: id }) => id!);
+  expect(new Set(ids).size).toBe(1_000);
+  const rows = await service.query<{ n: number }>(
+    `SELECT (input ->> 'n')::integer AS n FROM request WHERE id = ANY ($1) ORDER BY seq`,
+    [ids],
+  );
+  expect(rows.map(({ n }) => n)).toEqual(ids.map((_, n) => n));
+});
+
+test('each of them runs once', async () => {
+  const results = await collection.batch(Array.from({ length: 60 }, () => entry()));
+  const ids = results.map(({ request_id: id }) => id!);
+  await until(async () => (await collection.statuses(ids)).every((one) => one?.status === 'COMPLETED'));
+  expect(ids.filter((id) => model.times(id) !== 1)).toEqual([]);
+});
+
+describe('an idempotency key', () => {
+  test('stands for the submission that came first, alone, in a batch, or in the same batch', async () => {
+    const alone = await calls.submit('test/one?tag=a:1', { n: 1 }, { 'idempotency-key': 'alone' });
+    const same = { input: { n: 1 }, tag: 'a:1' };
+    const results = await collection.batch([
+      entry({ ...same, idempotency_key: 'alone' }),
+      entry({ ...same, idempotency_key: 'new' }),
+      entry({ input: { n: 2 }, idempotency_key: 'alone' }),
+      entry({ ...same, idempotency_key: 'new' }),
+      entry({ ...same, tag: 'a:2', idempotency_key: 'new' }),
+      entry(),
+      entry({ idempotency_key: 'another' }),
+    ]);
+    expect(codes(results).map(([status]) => status)).toEqual([202, 202, 422, 202, 422, 202, 202]);
+    expect(results[2]!.code).toBe('idempotency_key_reused');
+    const ids = results.map(({ request_id: id }) => id);
+    expect(ids[0]).toBe(alone);
+    expect(ids[3]).toBe(ids[1]);
+    expect(new Set([ids[0], ids[1], ids[5], ids[6]]).size).toBe(4);
+    expect(await calls.submit('test/one?tag=a:1', { n: 1 }, { 'idempotency-key': 'new' })).toBe(ids[1]);
+    const again = await collection.batch([entry({ ...same, idempotency_key: 'new' })]);
+    expect(again[0]!.request_id).toBe(ids[1]);
+  });
+
+  test('is used once by batches that have the same ones in another order at once', async () => {
+    const batch = Array.from({ length: 100 }, (_, n) =>
+      entry({ input: { n }, idempotency_key: `raced-${n}` }),
+    );
+    const before = await calls.count('request');
+    const answers = await Promise.all(
+      [batch, batch.toReversed(), batch, batch.toReversed()].map((one) => collection.batch(one)),
+    );
+    expect(await calls.count('request')).toBe(before + 100);
+    const ids = (results: BatchResult[]) => results.map(({ request_id: id }) => id);
+    expect(ids(answers[1]!).toReversed()).toEqual(ids(answers[0]!));
+    expect(ids(answers[3]!).toReversed()).toEqual(ids(answers[2]!));
+    expect(ids(answers[2]!)).toEqual(ids(answers[0]!));
+  });
+
+  test('whose day is over is free again', async () => {
+    const [first] = await collection.batch([entry({ idempotency_key: 'old' })]);
+    await service.query(
+      `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`,
+    );
+    const [second] = await collection.batch([entry({ idempotency_key: 'old', input: { n: 2 } })]);
+    expect([second!.status, second!.request_id === first!.request_id]).toEqual([202, false]);
+  });
+});
+
+test('what may wait bounds a batch as it bounds one', async () => {
+  const end = await calls.submit('test/short', { hold: true });
+  await model.arrived(end);
+  const results = await collection.batch(Array.from({ length: 4 }, () => entry({ model_id: 'test/short' })));
+  expect(codes(results)).toEqual([
+    [202, undefined],
+    [202, undefined],
+    [429, 'queue_full'],
+    [429, 'queue_full'],
+  ]);
+  const key = await calls.newKey({ maxWaiting: 1 });
+  const busy = [entry({ delay: '1h' }), entry({ delay: '1h' }), entry({ delay: '1h' })];
+  expect(codes(await collection.batch(busy, key))).toEqual([
+    [202, undefined],
+    [429, 'queue_full'],
+    [429, 'queue_full'],
+  ]);
+  await model.answer(end);
+});
+
+test('each entry counts as a submission: those beyond the limit are refused, the rest go in', async () => {
+  const key = await calls.newKey({ rateLimitSubmit: '5/m' });
+  const answer = await collection.call('POST', '', { requests: [entry(), entry(), entry()] }, key);
+  expect([
+    answer.status,
+    answer.headers.get('x-ratelimit-remaining'),
+    answer.headers.get('retry-after'),
+  ]).toEqual([200, '2', null]);
+  await answer.json();
+  const second = await collection.call(
+    'POST',
+    '',
+    { requests: [entry(), { bad: 1 }, entry(), entry()] },
+    key,
+  );
+  const { results } = (await second.json()) as { results: BatchResult[] };
+  expect(codes(results)).toEqual([
+    [202, undefined],
+    [400, 'bad_request'],
+    [403, 'rate_limited'],
+    [403, 'rate_limited'],
+  ]);
+  expect(second.headers.get('x-ratelimit-remaining')).toBe('0');
+  expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await verdict(collection.call('POST', '', { requests: [entry()] }, key))).toEqual([
+    403,
+    'rate_limited',
+  ]);
+  expect(await verdict(service.submit('test/one', {}, keyHeader(key)))).toEqual([403, 'rate_limited']);
+});
+
+test('a batch needs a key with the scope submit, and its models', async () => {
+  const reader = await calls.newKey({ scopes: ['read', 'cancel'] });
+  expect(await verdict(collection.call('POST', '', { requests: [entry()] }, reader))).toEqual([
+    403,
+    'forbidden',
+  ]);
+  const other = await calls.newKey({ models: ['test/typed'], maxPriority: 'low' });
+  const results = await collection.batch(
+    [entry(), entry({ model_id: 'test/typed' }), entry({ model_id: 'test/typed', priority: 'high' })],
+    other,
+  );
+  expect(codes(results)).toEqual([
+    [403, 'forbidden'],
+    [202, undefined],
+    [403, 'forbidden'],
+  ]);
+});
+
+test('a batch may be as large as a body, and no larger', async () => {
+  const small = await startTestService({ limits: '1000/s', config: { maxBodyBytes: 10_000 } });
+  try {
+    const requests = [{ model_id: 'demo/text/echo', input: { prompt: 'x'.repeat(5_000) } }];
+    const calls = new CollectionCalls(small);
+    expect((await calls.batch(requests))[0]!.status).toBe(202);
+    const twice = { requests: [...requests, ...requests] };
+    expect(await verdict(calls.call('POST', '', twice))).toEqual([413, 'body_too_large']);
+  } finally {
+    await small.stop();
+  }
+});

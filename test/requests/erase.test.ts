@@ -1,0 +1,125 @@
+import { CollectionCalls } from '../support/collection-calls.js';
+import { problemOf, unknownId, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls } = testQueue({ models: { 'test/one': { attempts: 2 } }, limits: '1000/s' });
+const collection = new CollectionCalls(service);
+
+const secret = 'the-secret-of-the-caller';
+const log = `{"type":"log","message":"${secret}"}\n`;
+
+/** Everything that the tables keep of a request, as text. */
+async function kept(id: string): Promise<string> {
+  const tables = [
+    'request',
+    'request_event',
+    'attempt',
+    'idempotency_key',
+    'queue_entry',
+    'delayed_entry',
+    'lease',
+  ];
+  const texts = await Promise.all(
+    tables.map((table) =>
+      service.query<{ text: string }>(
+        `SELECT row.*::text AS text FROM ${table} AS row WHERE ${table === 'request' ? 'id' : 'request_id'} = $1`,
+        [id],
+      ),
+    ),
+  );
+  return texts
+    .flat()
+    .map(({ text }) => text)
+    .join('\n');
+}
+
+async function erased(id: string): Promise<void> {
+  const answer = await collection.erase(id);
+  expect([answer.status, await answer.text()]).toEqual([204, '']);
+}
+
+test('nothing of the content is left, and every call but the list says that it is gone', async () => {
+  const success = { type: 'application/x-ndjson', body: `${log}{"type":"output","output":"${secret}"}` };
+  const failure = { status: 503, headers: { 'retry-after': '0' }, body: secret };
+  const ok = await calls.run('test/one', { secret, attempts: [failure, success] });
+  const bad = await calls.run('test/one', {
+    secret,
+    status: 422,
+    type: 'application/json',
+    body: `{"why":"${secret}"}`,
+  });
+  for (const id of [ok, bad]) {
+    expect(await kept(id)).toContain(secret);
+    await erased(id);
+    expect(await kept(id)).not.toContain(secret);
+    const path = calls.path(id);
+    for (const call of ['/status', '/status?logs=1', '', '?logs=1', '/status/stream'])
+      expect(await verdict(service.get(path + call))).toEqual([410, 'gone']);
+    expect(await verdict(calls.cancel(id))).toEqual([410, 'gone']);
+    expect(await verdict(collection.retry(id))).toEqual([410, 'gone']);
+    expect(await verdict(collection.erase(id))).toEqual([410, 'gone']);
+    expect(await collection.statuses([id])).toEqual([null]);
+  }
+  const { data } = await collection.page('?limit=2');
+  const time = expect.stringMatching(/^\d{4}-.*Z$/);
+  expect(data).toMatchObject([
+    { request_id: bad, success: false, error: { code: 'model_error', timestamp: time }, erased_at: time },
+    { request_id: ok, success: true, error: null, erased_at: time },
+  ]);
+  expect(JSON.stringify(data)).not.toContain(secret);
+});
+
+test('of those that are cancelled or expire while they wait too', async () => {
+  const id = await calls.submit('test/one?delay=1h', { secret });
+  await calls.cancel(id);
+  await erased(id);
+  expect(await kept(id)).not.toContain(secret);
+});
+
+test('one that has not completed cannot be erased', async () => {
+  const id = await calls.submit('test/one?delay=1h', { secret });
+  const answer = await collection.erase(id);
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(await problemOf(answer)).toMatchObject({
+    status: 400,
+    code: 'not_completed',
+    detail: expect.stringContaining('Cancel it first'),
+  });
+  expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
+});
+
+test('of several erasures at once one does it', async () => {
+  const id = await calls.run('test/one');
+  const answers = await Promise.all(Array.from({ length: 10 }, () => collection.erase(id)));
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([204, ...Array.from({ length: 9 }, () => 410)]);
+});
+
+test('a retry beside an erasure has the whole input or is refused', async () => {
+  const ids = await Promise.all(Array.from({ length: 12 }, () => calls.run('test/one', { secret })));
+  const retries = await Promise.all(
+    ids.map(async (id) => {
+      const [retry, erasure] = await Promise.all([collection.retry(id), collection.erase(id)]);
+      expect(erasure.status).toBe(204);
+      return retry;
+    }),
+  );
+  for (const retry of retries) {
+    expect([202, 410]).toContain(retry.status);
+    if (retry.status !== 202) continue;
+    const { request_id: id } = (await retry.json()) as { request_id: string };
+    const [row] = await service.query('SELECT input FROM request WHERE id = $1', [id]);
+    expect(row).toEqual({ input: { secret } });
+  }
+});
+
+test('it takes the key that owns the request, with the scope cancel', async () => {
+  const id = await calls.run('test/one');
+  expect(await verdict(collection.erase(id, await calls.newKey()))).toEqual([404, 'unknown_request']);
+  expect(await verdict(collection.erase(unknownId()))).toEqual([404, 'unknown_request']);
+  expect(await verdict(collection.erase('nonsense'))).toEqual([404, 'unknown_request']);
+  const reader = await calls.newKey({ scopes: ['submit', 'read'] });
+  expect(await verdict(collection.erase(id, reader))).toEqual([403, 'forbidden']);
+  const answer = fetch(`${service.url}${calls.path(id)}`, { method: 'DELETE' });
+  expect(await verdict(answer)).toEqual([401, 'missing_key']);
+});

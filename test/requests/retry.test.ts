@@ -1,0 +1,110 @@
+import { CollectionCalls } from '../support/collection-calls.js';
+import { keyHeader, problemOf, type Status, unknownId, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: { 'test/one': { expires: '1h' }, 'test/busy': { concurrency: 1, max_waiting: 1 } },
+  limits: '1000/s',
+});
+const collection = new CollectionCalls(service);
+
+async function retried(id: string, key?: string): Promise<string> {
+  const answer = await collection.retry(id, key);
+  const body = (await answer.json()) as Record<string, string>;
+  expect([answer.status, Object.keys(body)]).toEqual([
+    202,
+    ['request_id', 'response_url', 'status_url', 'cancel_url'],
+  ]);
+  expect(answer.headers.get('location')).toBe(body['status_url']);
+  return body['request_id']!;
+}
+
+const columns = async (id: string): Promise<Record<string, unknown>> => {
+  const [row] = await service.query(
+    `SELECT model_id, api_key_id, priority, input::text, timeout_ms, tags, webhook_url, base_url, not_before,
+            round(extract(epoch FROM expires_at - coalesce(not_before, created_at)))::integer AS expires_s
+     FROM request WHERE id = $1`,
+    [id],
+  );
+  return row!;
+};
+
+test('has the same input and options, but for the schedule, and both say so', async () => {
+  const query = 'priority=low&timeout=5s&expires=30m&tag=a:1&tag=b:2&webhook=https://a.example/&delay=50ms';
+  const input = '{"n":123456789012345678901234567890, "b":1.0, "a":"\\u00e9"}';
+  const answer = await fetch(`${service.url}/v1/queue/test/one?${query}`, {
+    method: 'POST',
+    headers: keyHeader(service.key),
+    body: input,
+  });
+  const { request_id: id } = (await answer.json()) as { request_id: string };
+  await calls.reached(id, 'COMPLETED');
+  const again = await retried(id);
+  expect(await columns(again)).toEqual({ ...(await columns(id)), not_before: null });
+  expect((await columns(again))['input']).toBe(input);
+  await calls.response(again);
+  expect(model.calls.find((call) => call.id === again)!.body).toBe(input);
+  expect(await calls.status(again)).toMatchObject({
+    retry_of: id,
+    tags: ['a:1', 'b:2'],
+    attempt: 1,
+    success: true,
+  });
+  expect(await calls.status(id)).toMatchObject({ retried_as: again });
+  const last = await retried(id);
+  expect(await calls.status(id)).toMatchObject({ retried_as: last });
+  await calls.response(await retried(last));
+});
+
+test('takes one that failed or was cancelled', async () => {
+  const failed = await calls.run('test/one', { attempts: [{ status: 400 }] });
+  await calls.response(await retried(failed));
+  const cancelled = await calls.submit('test/one?delay=1h');
+  await calls.cancel(cancelled);
+  expect((await calls.response(await retried(cancelled))).status).toBe(200);
+});
+
+test('is a submission by the rules of now', async () => {
+  const key = await calls.newKey({ rateLimitSubmit: '2/m' });
+  const headers = keyHeader(key);
+  const id = await calls.submit('test/one?expires=1h&timeout=60s', {}, headers);
+  await calls.reached(id, 'COMPLETED');
+  await service.query(
+    `UPDATE request SET expires_at = created_at + interval '1 day', timeout_ms = 86400000 WHERE id = $1`,
+    [id],
+  );
+  expect(await columns(await retried(id, key))).toMatchObject({ expires_s: 3_600, timeout_ms: 60_000 });
+  expect(await verdict(collection.retry(id, key))).toEqual([403, 'rate_limited']);
+
+  const done = await calls.run('test/busy');
+  const running = await calls.submit('test/busy', { hold: true });
+  await model.arrived(running);
+  const waiting = await calls.submit('test/busy');
+  expect(await verdict(collection.retry(done))).toEqual([429, 'queue_full']);
+  await model.answer(running);
+  await calls.reached(waiting, 'COMPLETED');
+
+  await service.query(`UPDATE request SET model_id = 'test/gone' WHERE id = $1`, [done]);
+  expect(await verdict(collection.retry(done))).toEqual([404, 'unknown_model']);
+});
+
+test('is refused before the end, once the input is gone, and of another’s', async () => {
+  const waiting = await calls.submit('test/one?delay=1h');
+  const early = await collection.retry(waiting);
+  expect([early.status, early.headers.get('retry-after')]).toEqual([400, '1']);
+  expect((await problemOf(early)).code).toBe('not_completed');
+  const id = await calls.run('test/one');
+  await service.query('UPDATE request SET input = NULL WHERE id = $1', [id]);
+  expect(await verdict(collection.retry(id))).toEqual([410, 'gone']);
+  expect((await calls.status(id)) as Status & { retried_as?: string }).not.toHaveProperty('retried_as');
+  expect(await verdict(collection.retry(waiting, await calls.newKey()))).toEqual([404, 'unknown_request']);
+  expect(await verdict(collection.retry(unknownId()))).toEqual([404, 'unknown_request']);
+  expect(await verdict(collection.retry('nonsense'))).toEqual([404, 'unknown_request']);
+});
+
+test('needs a key with the scope submit', async () => {
+  const reader = await calls.newKey({ scopes: ['read', 'cancel'] });
+  expect(await verdict(collection.retry(unknownId(), reader))).toEqual([403, 'forbidden']);
+  const answer = fetch(`${service.url}/v1/queue/requests/${unknownId()}/retry`, { method: 'POST' });
+  expect(await verdict(answer)).toEqual([401, 'missing_key']);
+});

@@ -1,0 +1,77 @@
+import { CollectionCalls } from '../support/collection-calls.js';
+import { problemOf, unknownId, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls } = testQueue({ models: { 'test/one': {} }, limits: '1000/s' });
+const collection = new CollectionCalls(service);
+
+test('statuses come in the order of the ids, null for what is unknown, another key’s or gone', async () => {
+  const [done, over] = [await calls.run('test/one'), await calls.run('test/one')];
+  const waiting = await calls.submit('test/one?delay=1h');
+  const foreign = await calls.submit('test/one', {}, { authorization: `Key ${await calls.newKey()}` });
+  await service.query(`UPDATE request SET completed_at = now() - interval '1 year' WHERE id = $1`, [over]);
+  const ids = [
+    waiting,
+    unknownId(),
+    done,
+    foreign,
+    'nonsense',
+    '',
+    '\0',
+    '\ud800',
+    done,
+    over,
+    waiting.toUpperCase(),
+  ];
+  const [of1, of2] = [await calls.status(waiting), await calls.status(done)];
+  expect(await collection.statuses(ids)).toEqual([
+    of1,
+    null,
+    of2,
+    null,
+    null,
+    null,
+    null,
+    null,
+    of2,
+    null,
+    null,
+  ]);
+});
+
+test('a thousand ids are taken, and no more', async () => {
+  const ids = Array.from(
+    { length: 1_000 },
+    (_, n) => `${unknownId().slice(0, -4)}${n.toString().padStart(4, '0')}`,
+  );
+  expect(await collection.statuses(ids)).toEqual(ids.map(() => null));
+  expect(await verdict(collection.call('POST', '/status', { request_ids: [...ids, 'x'] }))).toEqual([
+    400,
+    'bad_request',
+  ]);
+});
+
+test.each([
+  ['{}', 'bad_request'],
+  ['{"request_ids":[]}', 'bad_request'],
+  ['{"request_ids":"x"}', 'bad_request'],
+  ['{"request_ids":[1]}', 'bad_request'],
+  ['{"request_ids":[["x"]]}', 'bad_request'],
+  ['[]', 'invalid_json'],
+  ['', 'invalid_json'],
+])('%s is refused', async (body, code) => {
+  expect((await problemOf(await collection.call('POST', '/status', body))).code).toBe(code);
+});
+
+test('statuses need a key with the scope read', async () => {
+  const answer = fetch(`${service.url}/v1/queue/requests/status`, {
+    method: 'POST',
+    body: '{"request_ids":["x"]}',
+  });
+  expect(await verdict(answer)).toEqual([401, 'missing_key']);
+  const blind = await calls.newKey({ scopes: ['submit', 'cancel'] });
+  expect(await verdict(collection.call('POST', '/status', { request_ids: ['x'] }, blind))).toEqual([
+    403,
+    'forbidden',
+  ]);
+});
