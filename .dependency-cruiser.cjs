@@ -70,6 +70,13 @@ module.exports = {
       to: {},
     },
     {
+      name: 'clients-stand-alone',
+      comment: 'A client library has no dependency, and knows the service by its wire alone.',
+      severity: 'error',
+      from: { path: '^clients/([^/]+)/' },
+      to: { pathNot: '^clients/$1/' },
+    },
+    {
       name: 'no-junk-drawer',
       comment: 'No common, utils, helpers or shared: name the thing and give it a room.',
       severity: 'error',

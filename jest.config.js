@@ -4,7 +4,11 @@ export default {
   testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.test.ts'],
   // Real processes and a browser take their time: `npm run test:processes` (jest.processes.config.js).
   testPathIgnorePatterns: ['/node_modules/', '/test/processes/'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/bench/peers/'],
+  modulePathIgnorePatterns: [
+    '<rootDir>/dist/',
+    '<rootDir>/clients/typescript/dist/',
+    '<rootDir>/bench/peers/',
+  ],
   moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {

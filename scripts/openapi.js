@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import openapiTS, { astToString } from 'openapi-typescript';
 import { buildIfStale } from './build.js';
 
-/** Writes openapi.json from the code; with `--check` only says whether the committed one is still right. */
-const file = new URL('../openapi.json', import.meta.url);
-
+/**
+ * Writes openapi.json from the code, and the types of the TypeScript client from that; with `--check` only says whether
+ * the committed ones are still right.
+ */
 buildIfStale();
 const { NestFactory } = await import('@nestjs/core');
 const { AppModule } = await import('../dist/src/app.module.js');
@@ -16,12 +18,22 @@ const app = await NestFactory.create(AppModule.register(new Config(), 'postgresq
   logger: false,
   abortOnError: false,
 });
-const generated = `${JSON.stringify(buildOpenApi(app), null, 2)}\n`;
+const text = `${JSON.stringify(buildOpenApi(app), null, 2)}\n`;
 await app.close();
 
-if (!process.argv.includes('--check')) {
-  writeFileSync(file, generated);
-} else if (readFileSync(file, 'utf8') !== generated) {
-  console.error('openapi.json is not what the code generates. Run: npm run openapi');
-  process.exitCode = 1;
+// The client needs the shapes alone; with every operation its package would be five times as large.
+const { openapi, info, components } = JSON.parse(text);
+const shapes = await openapiTS({ openapi, info, paths: {}, components: { schemas: components.schemas } });
+const files = {
+  'openapi.json': text,
+  'clients/typescript/src/wire.ts': `/** From openapi.json: npm run openapi. */\n\n${astToString(shapes)}`,
+};
+for (const [name, generated] of Object.entries(files)) {
+  const file = new URL(`../${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(file, generated);
+  } else if (readFileSync(file, 'utf8') !== generated) {
+    console.error(`${name} is not what the code generates. Run: npm run openapi`);
+    process.exitCode = 1;
+  }
 }

@@ -2,10 +2,10 @@ import type { RateLimits } from '../../src/config/rate-limits.js';
 import {
   type CallOutcome,
   maxInAnyWindow,
-  seeded,
   SimulatedFleet,
   type SimulatedNode,
 } from '../support/share-simulation.js';
+import { seeded } from '../support/seeded.js';
 
 /** `npm run test:processes` runs two thousand. */
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 250);

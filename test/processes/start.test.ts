@@ -47,7 +47,7 @@ describe('npm start', () => {
 
   it('prints nothing of its own before the service does', () => {
     const lines = said.split('\n').filter((line) => line.trim() !== '');
-    expect(lines[0]).toMatch(/^> nowserving@\S+ start$/);
+    expect(lines[0]).toMatch(/^> nowserving-server@\S+ start$/);
     expect(lines[1]).toMatch(/^> node /);
     expect(lines[2]).toMatch(/^listening on http:/);
   });

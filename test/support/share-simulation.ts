@@ -316,17 +316,6 @@ export class SimulatedFleet {
   }
 }
 
-/** A small generator with a seed (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** The most calls within any window, wherever it begins. */
 export function maxInAnyWindow(times: readonly number[], windowMs: number): number {
   const sorted = [...times].sort((one, other) => one - other);

@@ -1,0 +1,51 @@
+/** Aborts when `outer` does, or when the time given by `start` is over. */
+export class Deadline {
+  isOver = false;
+  private readonly controller = new AbortController();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly outer?: AbortSignal) {
+    if (outer?.aborted === true) this.controller.abort();
+    else outer?.addEventListener('abort', this.abort);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** From now on; what was left before no longer counts. */
+  start(ms: number): void {
+    this.pause();
+    this.timer = setTimeout(() => {
+      this.isOver = true;
+      this.abort();
+    }, ms);
+  }
+
+  pause(): void {
+    clearTimeout(this.timer);
+  }
+
+  /** Also breaks off what still runs under its signal. */
+  end(): void {
+    this.pause();
+    this.outer?.removeEventListener('abort', this.abort);
+    this.abort();
+  }
+
+  private readonly abort = (): void => this.controller.abort();
+}
+
+/** Resolves after `ms`, or as soon as `signal` fires. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener('abort', done);
+  });
+}

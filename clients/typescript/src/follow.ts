@@ -1,0 +1,100 @@
+import { pause } from './deadline.js';
+import { mayPass } from './errors.js';
+import { type Call, pauseBetween, secondsOf, type Transport } from './transport.js';
+import type { Status } from './types.js';
+
+interface Followed {
+  requestId: string;
+  logs?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A stream that lived so long has worked, however it ended. */
+const livedMs = 10_000;
+/** Of a service that does not hold its answers. */
+const pollMs = { first: 200, last: 2_000, max: 30_000 };
+
+/** Each change of a request, to its end: by the stream, or by polling where streams do not get through. */
+export async function* follow(transport: Transport, followed: Followed): AsyncGenerator<Status, void, void> {
+  const seen = new Seen();
+  yield* streamed(transport, followed, seen);
+  // Held so short that progress shows.
+  if (!seen.hasCompleted) yield* polled(transport, followed, 2, seen);
+}
+
+/** As `follow`, by polling alone; each call is held for up to so many seconds. */
+export async function* polled(
+  transport: Transport,
+  followed: Followed,
+  hold: number,
+  seen = new Seen(),
+): AsyncGenerator<Status, void, void> {
+  const call: Call = { ...callOf(followed, 'status'), hold };
+  for (let pauseMs = pollMs.first; ; pauseMs = Math.min(pauseMs * 1.5, pollMs.last)) {
+    const { headers, body } = await transport.send<Status>(call);
+    const news = seen.withAllLogs(body);
+    if (news !== undefined) yield news;
+    if (seen.hasCompleted) return;
+    if (headers.has('preference-applied')) continue;
+    const asked = (secondsOf(headers.get('retry-after')) ?? 0) * 1_000;
+    await pause(Math.min(Math.max(asked, pauseMs), pollMs.max), followed.signal);
+  }
+}
+
+/** Ends before the request does where no stream can be had. */
+async function* streamed(transport: Transport, followed: Followed, seen: Seen) {
+  const call = callOf(followed, 'status', 'stream');
+  for (let failures = 0; failures <= transport.retries; failures++) {
+    const opened = performance.now();
+    let hasSpoken = false;
+    let retryAfter: number | undefined;
+    try {
+      for await (const { id, data } of transport.events(call)) {
+        hasSpoken = true;
+        call.headers = { 'last-event-id': id };
+        const news = seen.withNewLogs(JSON.parse(data) as Status);
+        if (news !== undefined) yield news;
+        if (seen.hasCompleted) return;
+        if (news !== undefined) failures = 0;
+      }
+    } catch (error) {
+      if (!mayPass(error)) throw error;
+      if (!hasSpoken && ['timeout', 'invalid_response'].includes(error.code)) return;
+      ({ retryAfter } = error);
+    }
+    if (performance.now() - opened > livedMs) failures = 0;
+    await pauseBetween(failures, call, retryAfter);
+  }
+}
+
+function callOf({ requestId, logs, signal }: Followed, ...route: string[]): Call {
+  const path = ['queue', 'requests', requestId, ...route];
+  return { path, query: { logs: logs === true ? 1 : undefined }, signal, requestId };
+}
+
+/** What a follower was shown, by whichever way it came. */
+class Seen {
+  hasCompleted = false;
+  private last = '';
+  private logs = 0;
+
+  /** undefined: nothing in it is new. */
+  withNewLogs(status: Status): Status | undefined {
+    this.logs += status.logs?.length ?? 0;
+    return this.news(status);
+  }
+
+  withAllLogs(status: Status): Status | undefined {
+    if (status.logs === undefined) return this.news(status);
+    const logs = status.logs.slice(this.logs);
+    return this.withNewLogs({ ...status, logs });
+  }
+
+  private news(status: Status): Status | undefined {
+    this.hasCompleted = status.status === 'COMPLETED';
+    const text = JSON.stringify({ ...status, logs: undefined });
+    if (text === this.last && (status.logs?.length ?? 0) === 0) return undefined;
+    this.last = text;
+    return status;
+  }
+}

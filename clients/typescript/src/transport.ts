@@ -1,0 +1,206 @@
+import { Deadline, pause } from './deadline.js';
+import { abortError, mayPass, NowServingError, wasRefused } from './errors.js';
+import { EventParser, type ServerEvent } from './sse.js';
+import type { ClientOptions } from './types.js';
+
+export interface Call {
+  method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The segments below `/v1`. */
+  path: readonly string[];
+  query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  body?: object;
+  headers?: Record<string, string>;
+  /** Seconds that the service may hold its answer. */
+  hold?: number | undefined;
+  signal?: AbortSignal | undefined;
+  /** A try that is under way when `signal` fires is not broken off. */
+  finishes?: boolean | undefined;
+  /** It must not be done twice: tried again only after an answer that says that nothing was done. */
+  once?: boolean;
+  /** What the call is about. */
+  requestId?: string;
+}
+
+interface Request {
+  method: string;
+  url: string;
+  headers: Headers;
+  body: string | null;
+}
+
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  body: T;
+}
+
+/** The first event of a stream comes at once, or something on the way holds it back. */
+const firstEventMs = 5_000;
+/** A stream says something every 15 s. */
+const silenceMs = 40_000;
+
+/** Calls of the service over HTTP, tried again where that may help. */
+export class Transport {
+  readonly retries: number;
+  private readonly base: string;
+  private readonly headers: Record<string, string>;
+  private readonly timeoutMs: number;
+  private readonly fetch: typeof globalThis.fetch;
+
+  constructor({ url, key, fetch = globalThis.fetch, retries = 5, timeout = 60_000 }: ClientOptions) {
+    if (!/^https?:\/\/[^/]/.test(url))
+      throw new TypeError(`The url of the service is no http address: ${url}`);
+    this.base = url.replace(/\/+$/, '');
+    this.headers = key === undefined ? {} : { authorization: `Key ${key}` };
+    this.retries = retries;
+    this.timeoutMs = timeout;
+    this.fetch = (target, init) => fetch(target, init); // a browser's own minds what it is a method of
+  }
+
+  async send<T>(call: Call): Promise<Answer<T>> {
+    const request = this.request(call);
+    for (let tried = 0; ; tried++) {
+      try {
+        return await this.try<T>(call, request, tried);
+      } catch (error) {
+        if (!mayPass(error) || tried >= this.retries || (call.once === true && !wasRefused(error)))
+          throw error;
+        await pauseBetween(tried, call, error.retryAfter);
+      }
+    }
+  }
+
+  /** The events of a stream, once; it is tried again by who knows where it was. */
+  async *events(call: Call): AsyncGenerator<ServerEvent, void, void> {
+    const { url, headers } = this.request(call);
+    headers.set('accept', 'text/event-stream');
+    const deadline = new Deadline(call.signal);
+    try {
+      deadline.start(firstEventMs);
+      const response = await this.fetch(url, { headers, signal: deadline.signal });
+      if (!response.ok) throw problemOf(response, await response.text(), call);
+      if (response.status === 204) return;
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+      if (!isStream || !response.body) throw new NowServingError('invalid_response', 'This is no stream.');
+      const reader = response.body.getReader();
+      const parser = new EventParser();
+      const decoder = new TextDecoder();
+      for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+        const events = parser.push(decoder.decode(chunk.value, { stream: true }));
+        deadline.pause(); // while the events are made use of
+        yield* events;
+        deadline.start(silenceMs);
+      }
+    } catch (error) {
+      throw explained(error, deadline, call);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** All that can be wrong with the arguments of a call shows here. */
+  private request({ method = 'GET', path, query = {}, body, headers }: Call): Request {
+    const url = new URL(`${this.base}/v1${pathOf(path)}`);
+    for (const [name, values] of Object.entries(query)) {
+      const list = typeof values === 'object' ? values : [values];
+      for (const value of list) if (value !== undefined) url.searchParams.append(name, String(value));
+    }
+    const fields = new Headers({ ...this.headers, ...headers });
+    if (body !== undefined) fields.set('content-type', 'application/json');
+    return {
+      method,
+      url: url.href,
+      headers: fields,
+      body: body === undefined ? null : JSON.stringify(body),
+    };
+  }
+
+  private async try<T>(call: Call, request: Request, tried: number): Promise<Answer<T>> {
+    const { url, ...init } = request;
+    if (call.signal?.aborted === true) throw abortError(call.signal, call.requestId);
+    // Halved with each try: something on the way may not let a call take so long.
+    const hold = Math.floor((call.hold ?? 0) / 2 ** tried);
+    if (hold > 0) init.headers.set('prefer', `wait=${hold}`);
+    else init.headers.delete('prefer');
+    const deadline = new Deadline(call.finishes === true ? undefined : call.signal);
+    try {
+      deadline.start(this.timeoutMs + hold * 1_000);
+      const response = await this.fetch(url, { ...init, signal: deadline.signal });
+      const text = await response.text();
+      if (!response.ok) throw problemOf(response, text, call);
+      const body = (response.status === 204 ? undefined : JSON.parse(text)) as T;
+      return { status: response.status, headers: response.headers, body };
+    } catch (error) {
+      throw explained(error, deadline, call);
+    } finally {
+      deadline.end();
+    }
+  }
+}
+
+/** 200 ms, doubling to 8 s, or what the service asked for; and up to a quarter more, so that callers spread out. */
+export async function pauseBetween(
+  tried: number,
+  { signal, requestId }: Call,
+  retryAfter = Math.min(0.2 * 2 ** tried, 8),
+): Promise<void> {
+  await pause(retryAfter * 1_000 * (1 + Math.random() / 4), signal);
+  if (signal?.aborted === true) throw abortError(signal, requestId);
+}
+
+/** A path of which each part is one segment, whatever is in it. */
+function pathOf(parts: readonly string[]): string {
+  const lost = parts.find((part) => ['', '.', '..'].includes(part));
+  if (lost !== undefined) throw new TypeError(`"${lost}" is no id, nor a part of one.`);
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+}
+
+function explained(error: unknown, { isOver }: Deadline, { signal, requestId }: Call): unknown {
+  if (error instanceof NowServingError) return error;
+  const fields = { cause: error, requestId };
+  if (signal?.aborted === true) return abortError(signal, requestId);
+  if (isOver) return new NowServingError('timeout', 'The service did not answer in time.', fields);
+  if (error instanceof SyntaxError) {
+    return new NowServingError('invalid_response', 'The answer is no JSON, or only a part of it.', fields);
+  }
+  return new NowServingError('connection_failed', 'The connection failed.', fields);
+}
+
+function problemOf(
+  { status, statusText, headers }: Response,
+  text: string,
+  { requestId }: Call,
+): NowServingError {
+  const {
+    code = `http_${status}`,
+    detail = statusText || text.slice(0, 200),
+    errors,
+    details,
+  } = parsed(text);
+  return new NowServingError(code, detail, {
+    status,
+    errors,
+    details,
+    requestId,
+    callId: headers.get('x-request-id') ?? undefined,
+    retryAfter: secondsOf(headers.get('retry-after')),
+  });
+}
+
+type Problem = Partial<Pick<NowServingError, 'code' | 'detail' | 'errors' | 'details'>>;
+
+/** Nothing, where something else than the service has answered. */
+function parsed(text: string): Problem {
+  try {
+    return (JSON.parse(text) as Problem | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Of a number of seconds, or a date. */
+export function secondsOf(field: string | null): number | undefined {
+  if (field === null) return undefined;
+  const seconds = /^\d+$/.test(field) ? Number(field) : (Date.parse(field) - Date.now()) / 1_000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}

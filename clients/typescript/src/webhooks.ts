@@ -1,0 +1,86 @@
+import { NowServingError } from './errors.js';
+
+/** What the service calls a webhook with. */
+export interface WebhookEvent<Output = unknown> {
+  type: 'request.completed';
+  timestamp: string;
+  request_id: string;
+  model_id: string;
+  status: 'OK' | 'ERROR';
+  payload: Output | null;
+  /** Why there is no payload though there is an output: fetch it from `response_url`. */
+  payload_error?: 'too_large' | 'gone';
+  error: { code: string; message: string; [more: string]: unknown } | null;
+  metrics: { queue_time?: number; inference_time?: number | null };
+  tags: string[];
+  attempt: number;
+  response_url: string;
+}
+
+/** A `Headers`, or what Node's `request.headers` is. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const toleranceSeconds = 300;
+
+/**
+ * The event in `body`, once it is certain that the service sent it, within the last five minutes (Standard Webhooks 1.0).
+ * `body` must be the body as it came, not parsed and written again; `secret` is a `whsec_…`.
+ */
+export async function verifyWebhook<Output = unknown>(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string,
+): Promise<WebhookEvent<Output>> {
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
+    fieldOf(headers, `webhook-${name}`),
+  );
+  if (!id || !timestamp || !signatures) throw refused('One of its three webhook-… fields is missing.');
+  const age = Date.now() / 1_000 - Number(timestamp);
+  if (!/^\d+$/.test(timestamp)) throw refused('Its webhook-timestamp is no number.');
+  if (Math.abs(age) > toleranceSeconds) {
+    throw new NowServingError('outside_tolerance', `The webhook is ${Math.round(age)} s old.`);
+  }
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body);
+  const signed = joined(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
+  const hash = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', secretBytes(secret), hash, false, ['verify']);
+  for (const signature of signatures.split(' ')) {
+    const given = signature.startsWith('v1,') ? bytesOf(signature.slice(3)) : undefined;
+    // Compares in constant time.
+    if (given !== undefined && (await crypto.subtle.verify('HMAC', key, given, signed))) {
+      return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent<Output>;
+    }
+  }
+  throw refused('None of its signatures is of this body under this secret.');
+}
+
+const refused = (detail: string): NowServingError => new NowServingError('invalid_signature', detail);
+
+function fieldOf(headers: WebhookHeaders, name: string): string | undefined {
+  if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? undefined;
+  const fields = Object.entries(headers as Exclude<WebhookHeaders, Headers>);
+  const found = fields.find(([key]) => key.toLowerCase() === name)?.[1];
+  return typeof found === 'string' ? found : found?.[0];
+}
+
+function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+  if (bytes === undefined || bytes.length === 0)
+    throw new TypeError('The secret of a webhook is whsec_ and base64.');
+  return bytes;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

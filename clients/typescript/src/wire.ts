@@ -1,0 +1,925 @@
+/** From openapi.json: npm run openapi. */
+
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description One call of the receiver. */
+        WebhookTry: {
+            /**
+             * Format: date-time
+             * @description When, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:02.501Z
+             */
+            at: string;
+            /**
+             * @description The HTTP status of the answer; null: there was none.
+             * @example 200
+             */
+            status: number | null;
+            /**
+             * @description How long it took.
+             * @example 84
+             */
+            duration_ms: number;
+            /**
+             * @description The first KiB of the answer.
+             * @example ok
+             */
+            body: string | null;
+            /**
+             * @description Why there was no answer.
+             * @example null
+             */
+            error: string | null;
+        };
+        /** @description What one receiver is told of the completion of a request. */
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description Its id, which each try sends as `webhook-id`.
+             * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
+             */
+            id: string;
+            /**
+             * Format: uri
+             * @description Where it goes.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description `pending`: it is tried, or will be again; `delivered`; `failed`: all tries are used up; `ended`: the receiver answered 410, or the request was gone.
+             * @example delivered
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "ended";
+            /** @description Oldest first. */
+            tries: components["schemas"]["WebhookTry"][];
+        };
+        /** @description The webhooks of a request. */
+        WebhookDeliveries: {
+            /** @description Oldest first; empty until the request has completed. */
+            data: components["schemas"]["WebhookDelivery"][];
+        };
+        /** @description Something that was said while the request was processed. */
+        LogEntry: {
+            /**
+             * @description What was said.
+             * @example Drawing line 120 of 512
+             */
+            message: string;
+            /**
+             * @description How severe it is.
+             * @example INFO
+             * @enum {string}
+             */
+            level: "DEBUG" | "INFO" | "WARN" | "ERROR";
+            /**
+             * @description Who said it: the queue, the runner, or the model on one of its outputs.
+             * @example runner
+             * @enum {string}
+             */
+            source: "queue" | "runner" | "stdout" | "stderr";
+            /**
+             * Format: date-time
+             * @description When, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:01.250Z
+             */
+            timestamp: string;
+        };
+        /** @description Nothing has been measured yet. */
+        NoMetrics: Record<string, never>;
+        /** @description The request waits. */
+        InQueueStatus: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description Where the response is, once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description Where the status is read; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description Where the request is cancelled, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description When it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its last attempt started; null: none did.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it completed; null: it has not.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description As `key:value`, as its submission gave them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description When it joins the queue, or did, if its submission said so.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that it repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats it; the last one of several.
+             */
+            retried_as?: string;
+            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "IN_QUEUE";
+            /**
+             * @description How many requests of the same model will be started before this one: 0 at the front.
+             * @example 0
+             */
+            queue_position: number;
+            /** @description Empty. */
+            metrics: components["schemas"]["NoMetrics"];
+            /**
+             * @description What it waits for: slots of the model (`busy`), a model that is away (`unavailable`) or paused, its time (`scheduled`), or the pause before its next attempt (`retrying`).
+             * @example busy
+             * @enum {string}
+             */
+            reason: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+        };
+        /** @description What has been measured so far. */
+        QueueMetrics: {
+            /**
+             * @description Seconds from submission to start.
+             * @example 0.042
+             */
+            queue_time: number;
+        };
+        /** @description The request is being processed. */
+        InProgressStatus: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description Where the response is, once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description Where the status is read; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description Where the request is cancelled, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description When it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its last attempt started; null: none did.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it completed; null: it has not.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description As `key:value`, as its submission gave them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description When it joins the queue, or did, if its submission said so.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that it repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats it; the last one of several.
+             */
+            retried_as?: string;
+            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "IN_PROGRESS";
+            /** @description What has been measured so far. */
+            metrics: components["schemas"]["QueueMetrics"];
+        };
+        /** @description What was measured. */
+        FinalMetrics: {
+            /**
+             * @description Seconds from submission to start.
+             * @example 0.042
+             */
+            queue_time: number;
+            /**
+             * @description Seconds that the model took; null if the request never ran.
+             * @example 2.513
+             */
+            inference_time: number | null;
+        };
+        /** @description Why a completed request has no response. */
+        RequestError: {
+            /**
+             * @description The stable name of the kind of failure.
+             * @example model_error
+             * @enum {string}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            /**
+             * @description The failure in words.
+             * @example The model refused the input.
+             */
+            message: string;
+            /**
+             * Format: date-time
+             * @description When it failed, in UTC.
+             * @example 2026-03-01T12:00:02.500Z
+             */
+            timestamp: string;
+            /**
+             * @description What the model itself said, as any JSON value.
+             * @example {
+             *       "reason": "the prompt was refused"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+        };
+        /** @description The request has ended; nothing changes it any more. */
+        CompletedStatus: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description Where the response is, once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description Where the status is read; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description Where the request is cancelled, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description When it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its last attempt started; null: none did.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it completed; null: it has not.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description As `key:value`, as its submission gave them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description When it joins the queue, or did, if its submission said so.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that it repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats it; the last one of several.
+             */
+            retried_as?: string;
+            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            status: "COMPLETED";
+            /** @description What was measured. */
+            metrics: components["schemas"]["FinalMetrics"];
+            /**
+             * @description Whether there is a response to fetch.
+             * @example true
+             */
+            success: boolean;
+            /** @description Why not, if not. */
+            error: components["schemas"]["RequestError"] | null;
+        };
+        /** @description The response of a request with what there is to say about it. */
+        ResponseWithLogs: {
+            /**
+             * Format: uuid
+             * @description The request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description The state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "COMPLETED";
+            /**
+             * @description The model’s output, as any JSON value.
+             * @example {
+             *       "image": {
+             *         "url": "data:image/png;base64,…",
+             *         "width": 512,
+             *         "height": 512
+             *       },
+             *       "seed": 7
+             *     }
+             */
+            response: components["schemas"]["JsonValue"];
+            /** @description Oldest first. */
+            logs: components["schemas"]["LogEntry"][];
+            /** @description What was measured. */
+            metrics: components["schemas"]["FinalMetrics"];
+        };
+        /** @description What became of a cancellation. */
+        CancelResult: {
+            /**
+             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: it is running and was told to stop; what it does then decides the outcome.
+             * @example CANCELLED
+             * @enum {string}
+             */
+            status: "CANCELLED" | "CANCELLATION_REQUESTED";
+        };
+        /** @description The status of a request that completed while its submission waited, and its output. */
+        CompletedSubmission: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description Where the response is, once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description Where the status is read; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description Where the request is cancelled, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * Format: date-time
+             * @description When it was submitted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its last attempt started; null: none did.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it completed; null: it has not.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description As `key:value`, as its submission gave them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * Format: date-time
+             * @description When it joins the queue, or did, if its submission said so.
+             */
+            scheduled_at?: string;
+            /**
+             * Format: uuid
+             * @description The request that it repeats.
+             */
+            retry_of?: string;
+            /**
+             * Format: uuid
+             * @description The request that repeats it; the last one of several.
+             */
+            retried_as?: string;
+            /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
+            logs?: components["schemas"]["LogEntry"][];
+            /**
+             * @description The state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "COMPLETED";
+            /** @description What was measured. */
+            metrics: components["schemas"]["FinalMetrics"];
+            /**
+             * @description Whether there is a response to fetch.
+             * @example true
+             */
+            success: boolean;
+            /** @description Why not, if not. */
+            error: components["schemas"]["RequestError"] | null;
+            /**
+             * @description The model’s output as it is, as any JSON value; absent if the request has none.
+             * @example {
+             *       "image": {
+             *         "url": "data:image/png;base64,iVBORw0KGgo=",
+             *         "width": 512,
+             *         "height": 512
+             *       },
+             *       "seed": 7
+             *     }
+             */
+            response?: components["schemas"]["JsonValue"];
+        };
+        /** @description A request in the queue, and where to ask for it. */
+        QueuedRequest: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description Where the response is, once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description Where the status is read; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description Where the request is cancelled, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+        };
+        /** @description Of the newest successes within the last hour, in seconds. */
+        TypicalTime: {
+            /**
+             * @description Half of them took no longer.
+             * @example 2.5
+             */
+            p50: number;
+            /**
+             * @description 95 of 100 took no longer.
+             * @example 4.25
+             */
+            p95: number;
+        };
+        /** @description A model that the key may call, and how much it has to do. */
+        Model: {
+            /**
+             * @description Its id: submit with `POST /v1/queue/<id>`.
+             * @example demo/image/fractal
+             */
+            id: string;
+            /**
+             * @description What it is, as the operator put it.
+             * @example Draws a fractal.
+             */
+            description: string;
+            /**
+             * @description JSON Schema (draft 2020-12) of its input; null: any JSON object.
+             * @example {
+             *       "type": "object",
+             *       "required": [
+             *         "prompt"
+             *       ],
+             *       "properties": {
+             *         "prompt": {
+             *           "type": "string"
+             *         }
+             *       }
+             *     }
+             */
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description How many runs of it may be in progress at once, on all nodes.
+             * @example 2
+             */
+            concurrency: number;
+            /**
+             * @description How many requests wait in its queue. What is scheduled for later is not among them.
+             * @example 3
+             */
+            waiting: number;
+            /**
+             * @description How many are in progress, on all nodes; up to a second old.
+             * @example 2
+             */
+            running: number;
+            /**
+             * @description `waiting` and `running` together: what an autoscaler goes by.
+             * @example 5
+             */
+            load: number;
+            /**
+             * @description Seconds that the one has waited that waits longest; null: none waits.
+             * @example 12.75
+             */
+            oldest_wait_s: number | null;
+            /** @description How long a run takes; null: too little is known. */
+            run_time: components["schemas"]["TypicalTime"] | null;
+            /** @description How long a request waits for its first run; null: too little is known. */
+            queue_time: components["schemas"]["TypicalTime"] | null;
+            /**
+             * @description Whether it takes requests now. While it is `unavailable` (away) or `paused` they wait, and may be submitted.
+             * @example available
+             * @enum {string}
+             */
+            availability: "available" | "unavailable" | "paused";
+        };
+        /** @description The models that the key may call. */
+        ModelList: {
+            /** @description In the order in which the operator listed them. */
+            data: components["schemas"]["Model"][];
+        };
+        /** @description How many calls are allowed in a window, and what is left of them. */
+        KeyLimit: {
+            /**
+             * @description Calls that any window of that length admits.
+             * @example 10
+             */
+            limit: number;
+            /**
+             * @description The length of the window in seconds.
+             * @example 1
+             */
+            window_s: number;
+            /**
+             * @description Calls that are left, as far as the node that answers knows.
+             * @example 9
+             */
+            remaining: number;
+            /**
+             * @description Seconds until the oldest counted call leaves the window and makes room; 0: none is counted.
+             * @example 1
+             */
+            reset_s: number;
+        };
+        /** @description All windows hold at once; an empty list is no limit. */
+        KeyLimits: {
+            /** @description Of submissions, the shortest window first. */
+            submit: components["schemas"]["KeyLimit"][];
+            /** @description Of all other calls. This one has counted. */
+            other: components["schemas"]["KeyLimit"][];
+        };
+        /** @description What the API key may do that the call was made with. */
+        Key: {
+            /**
+             * Format: uuid
+             * @description Its id, which is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description Its name, as the operator gave it.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description `submit` sends requests; `read` is status, stream, response, models; `cancel` cancels.
+             * @example [
+             *       "submit",
+             *       "read",
+             *       "cancel"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel")[];
+            /**
+             * @description Ids of models, and `acme/*` for all below `acme/`; null: all models.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models: string[] | null;
+            /** @description Its rate limits. */
+            limits: components["schemas"]["KeyLimits"];
+            /**
+             * @description The highest priority that it may submit with.
+             * @example high
+             * @enum {string}
+             */
+            max_priority: "high" | "normal" | "low";
+            /**
+             * @description How many of its requests may wait; null: any number.
+             * @example 1000
+             */
+            max_waiting: number | null;
+            /**
+             * Format: date-time
+             * @description When it expires, in UTC; null: never.
+             * @example 2030-12-31T00:00:00.000Z
+             */
+            expires_at: string | null;
+        };
+        /** @description The process answers. */
+        Liveness: {
+            /**
+             * @description Always the same: an answer is the news.
+             * @example ok
+             * @enum {string}
+             */
+            status: "ok";
+        };
+        /** @description One thing that readiness depends on. */
+        ReadinessCheck: {
+            /**
+             * @description Whether it is as it should be.
+             * @example up
+             * @enum {string}
+             */
+            status: "up" | "down";
+        };
+        /** @description Everything that readiness depends on. */
+        ReadinessChecks: {
+            /** @description The database answers within two seconds. */
+            database: components["schemas"]["ReadinessCheck"];
+            /** @description The schema is the one this version needs. */
+            migrations: components["schemas"]["ReadinessCheck"];
+            /** @description The service is not shutting down. */
+            accepting: components["schemas"]["ReadinessCheck"];
+        };
+        /** @description The service can take requests. */
+        Readiness: {
+            /**
+             * @description Anything else is a 503.
+             * @example ok
+             * @enum {string}
+             */
+            status: "ok";
+            /** @description What was looked at. */
+            checks: components["schemas"]["ReadinessChecks"];
+        };
+        /** @description One thing wrong with one place of the input. */
+        FieldError: {
+            /**
+             * @description Where: a JSON Pointer (RFC 6901) into the body, empty for the whole.
+             * @example /width
+             */
+            path: string;
+            /**
+             * @description What is wrong there.
+             * @example must be integer
+             */
+            message: string;
+        };
+        /** @description What went wrong, as RFC 9457 has it. Decide by `code`; it is stable. */
+        Problem: {
+            /**
+             * Format: uri-reference
+             * @description Names the kind of problem and tells where it is described.
+             * @example /docs/errors#unknown_request
+             */
+            type: string;
+            /**
+             * @description The kind of problem in words, always the same.
+             * @example No such request
+             */
+            title: string;
+            /**
+             * @description The status of the answer.
+             * @example 404
+             */
+            status: number;
+            /**
+             * @description This problem in words.
+             * @example There is no request 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.
+             */
+            detail: string;
+            /**
+             * Format: uri-reference
+             * @description The path that was called; empty if the call was no readable HTTP.
+             * @example /v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            instance: string;
+            /**
+             * @description The stable name of the kind of problem.
+             * @example unknown_request
+             * @enum {string}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            /**
+             * Format: date-time
+             * @description When it went wrong, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /** @description With `invalid_input`: everything that does not fit the schema of the model. */
+            errors?: components["schemas"]["FieldError"][];
+            /**
+             * @description What the model itself said, as any JSON value.
+             * @example {
+             *       "reason": "the prompt was refused"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+        };
+        /** @description As `Problem`, and the word that a cancellation answers with: the other two answers have it in `status`, which is the HTTP status here (RFC 9457). */
+        AlreadyCompletedProblem: {
+            /**
+             * Format: uri-reference
+             * @description Names the kind of problem and tells where it is described.
+             * @example /docs/errors#unknown_request
+             */
+            type: string;
+            /**
+             * @description The kind of problem in words, always the same.
+             * @example No such request
+             */
+            title: string;
+            /**
+             * @description The status of the answer.
+             * @example 404
+             */
+            status: number;
+            /**
+             * @description This problem in words.
+             * @example There is no request 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b.
+             */
+            detail: string;
+            /**
+             * Format: uri-reference
+             * @description The path that was called; empty if the call was no readable HTTP.
+             * @example /v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            instance: string;
+            /**
+             * @description The stable name of the kind of problem.
+             * @example unknown_request
+             * @enum {string}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            /**
+             * Format: date-time
+             * @description When it went wrong, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            timestamp: string;
+            /** @description With `invalid_input`: everything that does not fit the schema of the model. */
+            errors?: components["schemas"]["FieldError"][];
+            /**
+             * @description What the model itself said, as any JSON value.
+             * @example {
+             *       "reason": "the prompt was refused"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+            /**
+             * @description Always the same.
+             * @example ALREADY_COMPLETED
+             * @enum {string}
+             */
+            cancel_status: "ALREADY_COMPLETED";
+        };
+        /**
+         * JsonValue
+         * @description Any JSON value.
+         */
+        JsonValue: unknown;
+        /** @description The status of a request; `status` tells which of the three it is. */
+        Status: components["schemas"]["InQueueStatus"] | components["schemas"]["InProgressStatus"] | components["schemas"]["CompletedStatus"];
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,242 @@
+import { createClient, NowServingError } from '../../clients/typescript/src/index.js';
+
+const { jest } = import.meta;
+
+type Reply = Response | Error;
+interface Seen {
+  url: string;
+  method: string;
+  headers: Headers;
+  body: unknown;
+}
+
+const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+const problem = (status: number, code: string, headers?: Record<string, string>): Response =>
+  json({ code, detail: `It is ${code}.` }, status, headers);
+const lost = (): Error => new TypeError('fetch failed');
+const queued = { request_id: 'r1', response_url: '', status_url: '', cancel_url: '' };
+
+/** A client of a service that answers with these, in turn, and what it was sent. */
+function clientOf(replies: Reply[], options: object = {}) {
+  const seen: Seen[] = [];
+  const fetch = (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const body = typeof init.body === 'string' ? (JSON.parse(init.body) as unknown) : undefined;
+    seen.push({ url: url as string, method: init.method ?? 'GET', headers: new Headers(init.headers), body });
+    const reply = replies[seen.length - 1] ?? new Error('Nothing more was to be asked.');
+    return reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply);
+  };
+  return { seen, queue: createClient({ url: 'http://service.test/base/', key: 'k', fetch, ...options }) };
+}
+
+/** The error that a call rejects with, while pauses pass at once. */
+async function failureOf(call: Promise<unknown>): Promise<NowServingError> {
+  const failure = call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  await jest.runAllTimersAsync();
+  const error = await failure;
+  expect(error).toBeInstanceOf(NowServingError);
+  return error as NowServingError;
+}
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+/** Resolves while pauses pass at once. */
+async function passing<T>(call: Promise<T>): Promise<T> {
+  await jest.runAllTimersAsync();
+  return call;
+}
+
+it.each<[string, () => Reply]>([
+  ['a lost connection', lost],
+  ['a 503 of the service', () => problem(503, 'unavailable')],
+  ['a 502 of a proxy', () => new Response('<html>Bad gateway</html>', { status: 502 })],
+  ['a 429', () => problem(429, 'queue_full')],
+  ['a 408', () => new Response('', { status: 408 })],
+  ['a 403 of a limit', () => problem(403, 'rate_limited', { 'retry-after': '1' })],
+  ['an answer that was cut', () => new Response('{"request_id":"r')],
+])('%s is tried again, with the same key and body', async (_name, reply) => {
+  const { queue, seen } = clientOf([reply(), reply(), json(queued, 202)]);
+  expect(await passing(queue.submit('a/b', { input: { x: 1 } }))).toEqual(queued);
+  expect(seen).toHaveLength(3);
+  expect(new Set(seen.map(({ headers }) => headers.get('idempotency-key'))).size).toBe(1);
+  for (const { url, method, body } of seen) {
+    expect([method, url, body]).toEqual(['POST', 'http://service.test/base/v1/queue/a/b', { x: 1 }]);
+  }
+});
+
+it.each([
+  [400, 'invalid_json'],
+  [401, 'invalid_key'],
+  [403, 'forbidden'],
+  [422, 'invalid_input'],
+  [429, 'model_error'],
+  [499, 'cancelled'],
+  [502, 'model_error'],
+  [502, 'model_unavailable'],
+  [502, 'node_lost'],
+  [504, 'timed_out'],
+  [504, 'expired'],
+])('%i %s is final', async (status, code) => {
+  const { queue, seen } = clientOf([problem(status, code, { 'x-request-id': 'call-1' })]);
+  const error = await failureOf(queue.response('r1'));
+  expect(error).toMatchObject({ code, status, detail: `It is ${code}.`, requestId: 'r1', callId: 'call-1' });
+  expect(seen).toHaveLength(1);
+});
+
+it('tries so often as it was made to, and says what went wrong last', async () => {
+  const { queue, seen } = clientOf([lost(), lost(), new Response('', { status: 502 })], { retries: 2 });
+  expect(await failureOf(queue.status('r1'))).toMatchObject({ code: 'http_502', status: 502 });
+  expect(seen).toHaveLength(3);
+});
+
+it('waits as long as it is told to, but not for minutes', async () => {
+  const { queue, seen } = clientOf([
+    problem(429, 'queue_full', { 'retry-after': '60' }),
+    problem(503, 'unavailable', { 'retry-after': '3600' }),
+  ]);
+  const call = queue.status('r1').catch((error: unknown) => error);
+  await jest.advanceTimersByTimeAsync(59_000);
+  expect(seen).toHaveLength(1);
+  await jest.advanceTimersByTimeAsync(17_000);
+  expect(await call).toMatchObject({ code: 'unavailable', retryAfter: 3600 });
+  expect(seen).toHaveLength(2);
+});
+
+it('gives up a try that takes too long, and tries again', async () => {
+  let tries = 0;
+  const fetch = (_url: unknown, init?: RequestInit): Promise<Response> => {
+    if (++tries === 3) return Promise.resolve(json(queued));
+    return new Promise((_resolve, reject) => {
+      init!.signal!.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+  };
+  const { queue } = clientOf([], { fetch, timeout: 1_000 });
+  expect(await passing(queue.status('r1'))).toEqual(queued);
+  expect(tries).toBe(3);
+});
+
+it('asks to be held, for half as long with each try', async () => {
+  const completed = { ...queued, status: 'COMPLETED', success: true, response: { y: 2 } };
+  const { queue, seen } = clientOf([lost(), lost(), json(completed)]);
+  const { output, requestId, status } = await passing(queue.run('a/b', { input: {} }));
+  expect([output, requestId, status.success, 'response' in status]).toEqual([{ y: 2 }, 'r1', true, false]);
+  expect(seen.map(({ headers }) => headers.get('prefer'))).toEqual(['wait=30', 'wait=15', 'wait=7']);
+});
+
+it('goes on by polling when a submission was not held to its end', async () => {
+  const { queue, seen } = clientOf([
+    json(queued, 202),
+    json({ ...queued, status: 'IN_QUEUE' }, 200, { 'retry-after': '1' }),
+    json({ ...queued, status: 'COMPLETED', success: true }, 200, { 'preference-applied': 'wait=30' }),
+    json(null),
+  ]);
+  expect((await passing(queue.run('a/b', { input: {} }))).output).toBeNull();
+  expect(seen.map(({ url }) => url.replace(/^.*\/v1/, ''))).toEqual([
+    '/queue/a/b',
+    '/queue/requests/r1/status',
+    '/queue/requests/r1/status',
+    '/queue/requests/r1',
+  ]);
+});
+
+it('says why a run has no output', async () => {
+  const error = { code: 'model_error', message: 'It broke.', timestamp: '', details: { at: 3 } };
+  const { queue } = clientOf([json({ ...queued, status: 'COMPLETED', success: false, error })]);
+  expect(await failureOf(queue.run('a/b', { input: {} }))).toMatchObject({
+    code: 'model_error',
+    detail: 'It broke.',
+    details: { at: 3 },
+    requestId: 'r1',
+  });
+});
+
+it('sends the options of a submission under the names of the API', async () => {
+  const { queue, seen } = clientOf([json(queued, 202)]);
+  await queue.submit('a/b', {
+    input: {},
+    webhook: 'https://example.org/?a=b&c',
+    priority: 'high',
+    notBefore: new Date('2026-11-23T12:00:00Z'),
+    expires: '5m',
+    timeout: 1_500,
+    tags: ['customer:7', 'order:8'],
+    idempotencyKey: 'order "8"',
+  });
+  expect([...new URL(seen[0]!.url).searchParams]).toEqual([
+    ['webhook', 'https://example.org/?a=b&c'],
+    ['priority', 'high'],
+    ['not_before', '2026-11-23T12:00:00.000Z'],
+    ['expires', '5m'],
+    ['timeout', '1500ms'],
+    ['tag', 'customer:7'],
+    ['tag', 'order:8'],
+  ]);
+  expect(seen[0]!.headers.get('idempotency-key')).toBe(String.raw`"order \"8\""`);
+  expect(seen[0]!.headers.get('authorization')).toBe('Key k');
+});
+
+it('gives each submission of a batch a key, and the options as JSON', async () => {
+  const { queue, seen } = clientOf([lost(), json({ results: [{ status: 202, ...queued }] })]);
+  await passing(queue.batch([{ model: 'a/b', input: { x: 1 }, delay: '1m', tags: ['a:b'] }]));
+  expect(seen[1]!.body).toEqual({
+    requests: [
+      { model_id: 'a/b', input: { x: 1 }, delay: '1m', tag: ['a:b'], idempotency_key: expect.any(String) },
+    ],
+  });
+  expect(seen[0]!.body).toEqual(seen[1]!.body);
+});
+
+it('asks for page after page of a list, by the cursor alone', async () => {
+  const { queue, seen } = clientOf([
+    json({ data: [{ request_id: 'r1' }, { request_id: 'r2' }], next_cursor: 'c/1' }),
+    json({ data: [], next_cursor: 'c2' }),
+    json({ data: [{ request_id: 'r3' }], next_cursor: null }),
+  ]);
+  const ids: string[] = [];
+  for await (const { request_id } of queue.list({ model: 'a/b', tags: ['x:1'], limit: 2 }))
+    ids.push(request_id);
+  expect(ids).toEqual(['r1', 'r2', 'r3']);
+  expect(seen.map(({ url }) => new URL(url).search)).toEqual([
+    '?model_id=a%2Fb&tag=x%3A1&limit=2',
+    '?limit=2&cursor=c%2F1',
+    '?limit=2&cursor=c2',
+  ]);
+});
+
+it('sends what must not be done twice again only if it was refused', async () => {
+  const refused = clientOf([problem(403, 'rate_limited'), problem(429, 'queue_full'), json(queued, 202)]);
+  expect(await passing(refused.queue.retry('r1'))).toEqual(queued);
+  const unclear = clientOf([lost()]);
+  expect(await failureOf(unclear.queue.retry('r1'))).toMatchObject({ code: 'connection_failed' });
+  expect(unclear.seen).toHaveLength(1);
+});
+
+it('takes what is gone for deleted', async () => {
+  const { queue } = clientOf([lost(), problem(410, 'gone')]);
+  await expect(passing(queue.delete('r1'))).resolves.toBeUndefined();
+});
+
+it.each(['..', 'a/../b', 'a//b', '', '.'])('calls no other route for the model %j', async (model) => {
+  const { queue, seen } = clientOf([]);
+  await expect((async () => queue.submit(model, { input: {} }))()).rejects.toThrow(TypeError);
+  await expect(queue.result('..')).rejects.toThrow(TypeError);
+  expect(seen).toEqual([]);
+});
+
+it('does not take an address without http', () => {
+  expect(() => createClient({ url: 'queue.example.org' })).toThrow(/queue\.example\.org/);
+});
+
+it('ends at once when its signal fires, also between two tries', async () => {
+  const { queue, seen } = clientOf([problem(503, 'unavailable', { 'retry-after': '100' })]);
+  const controller = new AbortController();
+  const call = queue.status('r1', { signal: controller.signal }).catch((error: unknown) => error);
+  await jest.advanceTimersByTimeAsync(1_000);
+  controller.abort();
+  expect(await call).toMatchObject({ name: 'AbortError', code: 'aborted', requestId: 'r1' });
+  expect(seen).toHaveLength(1);
+});

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Packed, packClient, UserProject } from '../support/client-package.js';
+import { startTestService, type TestService } from '../support/index.js';
+
+let service: TestService;
+let packed: Packed;
+let project: UserProject;
+let examples: string[];
+
+beforeAll(async () => {
+  [service, packed] = await Promise.all([startTestService(), packClient()]);
+  project = await UserProject.with(packed, { NOWSERVING_KEY: service.key });
+  const pages = ['clients/typescript/README.md', 'docs/clients.md'].map((file) => readFileSync(file, 'utf8'));
+  examples = [...pages.join('\n').matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code]) =>
+    code!.replace('http://127.0.0.1:3000', service.url),
+  );
+}, 120_000);
+afterAll(() => service.stop());
+
+const node = (file: string, ...args: string[]): Promise<string> =>
+  project.run(process.execPath, file, ...args);
+const tsc = (...args: string[]): Promise<string> =>
+  node(resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--ignoreConfig', '--strict', ...args);
+
+test('the package holds both builds, and nothing that they do not need', () => {
+  const [built, others] = [/^dist\/(esm|cjs)\/[\w-]+\.(js|d\.ts)$/, ['LICENSE', 'README.md', 'package.json']];
+  const rest = packed.files.filter((file) => !built.test(file));
+  expect(rest).toEqual([...others.slice(0, 2), 'dist/cjs/package.json', 'package.json']);
+  for (const file of ['esm/index.js', 'esm/index.d.ts', 'cjs/index.js', 'cjs/index.d.ts']) {
+    expect(packed.files).toContain(`dist/${file}`);
+  }
+});
+
+test.each([
+  ['imported', 'use.mjs', `import { createClient, NowServingError, verifyWebhook } from 'nowserving';`],
+  ['required', 'use.cjs', `const { createClient, NowServingError, verifyWebhook } = require('nowserving');`],
+])('it can be %s', async (_name, file, line) => {
+  await project.write(
+    file,
+    `${line}
+    const queue = createClient({ url: '${service.url}', key: process.env.NOWSERVING_KEY });
+    queue.run('demo/text/echo', { input: { text: 'hello' } }).then(async ({ output }) => {
+      const failures = [queue.status('none'), verifyWebhook('', {}, 'whsec_AAAA')].map((call) => call.catch((error) => error));
+      const codes = (await Promise.all(failures)).map((error) => error instanceof NowServingError && error.code);
+      console.log(JSON.stringify([output, codes]));
+    });`,
+  );
+  expect(JSON.parse(await node(file))).toEqual([{ text: 'hello' }, ['unknown_request', 'invalid_signature']]);
+});
+
+/** What a caller writes, and what must not compile. */
+const usage = `
+const queue = createClient({ url: 'http://127.0.0.1:1' });
+export async function use(): Promise<number | undefined> {
+  const { output, requestId, status } = await queue.run<{ text: string }>('a/b', { input: {}, priority: 'high' });
+  for await (const update of queue.follow(requestId, { logs: true })) {
+    if (update.status === 'IN_QUEUE') return update.queue_position;
+    // @ts-expect-error no position once it runs
+    update.queue_position;
+  }
+  // @ts-expect-error no such priority
+  await queue.submit('a/b', { input: {}, priority: 'urgent' });
+  const error = new NowServingError('expired', output.text);
+  return error.status ?? status.metrics.inference_time ?? undefined;
+}
+`;
+const imported = `import { createClient, NowServingError } from 'nowserving';`;
+
+test.each([
+  ['an ES module under node16', 'use.mts', '--module node16 --moduleResolution node16'],
+  ['CommonJS under node16', 'use.cts', '--module node16 --moduleResolution node16'],
+  ['a module under bundler', 'use.ts', '--module esnext --moduleResolution bundler'],
+])(
+  'its types resolve for %s',
+  async (_name, file, options) => {
+    await project.write(file, `${imported}${usage}`);
+    await tsc(file, ...options.split(' '), '--target', 'es2022', '--lib', 'es2022,dom');
+  },
+  60_000,
+);
+
+test('the lines of its README run', async () => {
+  await project.write('readme.mjs', examples[0]!);
+  const printed = (await node('readme.mjs')).trim().split('\n');
+  expect(printed[0]).toBe("{ text: 'hello' }");
+  expect(printed.at(-1)).toMatch(/^COMPLETED/);
+  expect(printed.join('\n')).toMatch(/^IN_PROGRESS .*drawn/m);
+}, 60_000);
+
+test('all examples of its pages compile with the types of Node alone, and those that end run', async () => {
+  const files = await Promise.all(
+    examples.map(async (example, i) => {
+      await project.write(`example-${i}.mts`, example);
+      await project.write(`example-${i}.mjs`, example);
+      return `example-${i}.mts`;
+    }),
+  );
+  const types = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node', '--skipLibCheck'];
+  await tsc(...files, '--module', 'node16', '--target', 'es2022', '--lib', 'es2023', ...types);
+  for (const i of examples.keys()) if (!examples[i]!.includes('listen(')) await node(`example-${i}.mjs`);
+}, 60_000);
