@@ -1,0 +1,192 @@
+"""What goes over the wire. A test compares it with openapi.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Dict, List, Literal, Mapping, Sequence, TypedDict, Union
+
+Duration = Union[str, int, float, timedelta]
+"""As the service writes it (`"90s"`, `"10m"`), seconds, or a timedelta."""
+Instant = Union[str, datetime]
+"""RFC 3339, or a datetime that knows its zone."""
+Tags = Union[Mapping[str, str], Sequence[str]]
+"""`{"team": "a"}` or `["team:a"]`; as a filter, all of them must fit."""
+Priority = Literal["high", "normal", "low"]
+Outcome = Literal["succeeded", "failed", "cancelled", "expired"]
+State = Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]
+
+
+class Options(TypedDict, total=False):
+    """The options of a submission."""
+
+    webhook: str
+    """Called when the request completes."""
+    priority: Priority
+    not_before: Instant
+    """Started no earlier; at most 30 days from now."""
+    delay: Duration
+    """The same, from now."""
+    expires: Duration
+    """Started no later than that after it joined the queue, else it fails with `expired`."""
+    timeout: Duration
+    """How long one run may take; at most what the model allows."""
+    tags: Tags
+
+
+class _BatchItem(TypedDict):
+    model_id: str
+    input: Mapping[str, Any]
+
+
+class BatchItem(_BatchItem, Options, total=False):
+    """A submission of a batch."""
+
+    idempotency_key: str
+
+
+class Filters(TypedDict, total=False):
+    """Which requests of the key a list or a bulk cancellation is about."""
+
+    model_id: str
+    status: State
+    outcome: Outcome
+    tags: Tags
+    created_after: Instant
+    created_before: Instant
+
+
+class FieldError(TypedDict):
+    path: str
+    message: str
+
+
+class LogEntry(TypedDict):
+    message: str
+    level: Literal["DEBUG", "INFO", "WARN", "ERROR"]
+    source: Literal["queue", "runner", "stdout", "stderr"]
+    timestamp: str
+
+
+class QueuedRequest(TypedDict):
+    request_id: str
+    response_url: str
+    status_url: str
+    cancel_url: str
+
+
+class NoMetrics(TypedDict):
+    pass
+
+
+class QueueMetrics(TypedDict):
+    queue_time: float
+
+
+class FinalMetrics(TypedDict):
+    queue_time: float
+    inference_time: float | None
+
+
+class _RequestError(TypedDict):
+    code: str
+    message: str
+    timestamp: str
+
+
+class RequestError(_RequestError, total=False):
+    details: Any
+
+
+class _InQueue(QueuedRequest):
+    status: Literal["IN_QUEUE"]
+    queue_position: int
+    metrics: NoMetrics
+
+
+class InQueueStatus(_InQueue, total=False):
+    logs: list[LogEntry]
+
+
+class _InProgress(QueuedRequest):
+    status: Literal["IN_PROGRESS"]
+    metrics: QueueMetrics
+
+
+class InProgressStatus(_InProgress, total=False):
+    logs: list[LogEntry]
+
+
+class _Completed(QueuedRequest):
+    status: Literal["COMPLETED"]
+    metrics: FinalMetrics
+    success: bool
+    error: RequestError | None
+
+
+class CompletedStatus(_Completed, total=False):
+    logs: list[LogEntry]
+
+
+Status = Union[InQueueStatus, InProgressStatus, CompletedStatus]
+
+
+class ResponseWithLogs(TypedDict):
+    request_id: str
+    status: Literal["COMPLETED"]
+    response: Any
+    logs: list[LogEntry]
+    metrics: FinalMetrics
+
+
+class CancelResult(TypedDict):
+    status: Literal["CANCELLED", "CANCELLATION_REQUESTED"]
+
+
+class BulkCancelResult(TypedDict):
+    cancelled: int
+    cancellation_requested: int
+    already_completed: int
+    unknown: int
+    more: bool
+
+
+Statuses = List[Union[Status, None]]
+
+
+class Page(TypedDict):
+    data: list[Status]
+    next_cursor: str | None
+
+
+class _BatchResult(TypedDict):
+    status: int
+
+
+class BatchResult(_BatchResult, total=False):
+    """`status` 202 and the four fields of a request, or what was wrong with it."""
+
+    request_id: str
+    response_url: str
+    status_url: str
+    cancel_url: str
+    code: str
+    detail: str
+    errors: list[FieldError]
+
+
+BatchResults = List[BatchResult]
+Model = Dict[str, Any]
+Models = List[Model]
+Key = Dict[str, Any]
+Deliveries = List[Dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `run` and `wait` give."""
+
+    request_id: str
+    output: Any
+    """What the model answered."""
+    status: CompletedStatus
