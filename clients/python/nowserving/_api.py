@@ -62,8 +62,7 @@ class Api:
         return self._of_request("PUT", request_id, "/cancel")
 
     def retry(self, request_id: str, key: str | None) -> Flow[Any]:
-        headers = {"idempotency-key": key or calls.new_key()}
-        return self._of_request("POST", request_id, "/retry", headers=headers)
+        return self._of_request("POST", request_id, "/retry", headers=calls.idempotency(key))
 
     def delete(self, request_id: str) -> Flow[None]:
         return flows.delete(self._settings, request_id)
@@ -118,7 +117,7 @@ class Api:
             "POST",
             f"/v1/queue/{calls.model_path(model_id)}",
             query=calls.options(given),
-            headers={"idempotency-key": key or calls.new_key()},
+            headers=calls.idempotency(key),
             body=input,
         )
 

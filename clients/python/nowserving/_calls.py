@@ -39,6 +39,8 @@ def call(
 
 
 def segment(text: str) -> str:
+    if text in ("", ".", ".."):
+        raise ValueError(f"{text!r} is no id.")
     return quote(text, safe="")
 
 
@@ -47,11 +49,17 @@ def request_path(request_id: str, rest: str = "") -> str:
 
 
 def model_path(model_id: str) -> str:
-    return quote(model_id, safe="/")
+    return "/".join(segment(part) for part in model_id.split("/"))
 
 
 def new_key() -> str:
     return str(uuid4())
+
+
+def idempotency(key: str | None) -> dict[str, str]:
+    """A quoted string, as the draft of the IETF has it."""
+    escaped = (key or new_key()).replace("\\", "\\\\").replace('"', '\\"')
+    return {"idempotency-key": f'"{escaped}"'}
 
 
 def prefer(hold_s: int) -> dict[str, str]:

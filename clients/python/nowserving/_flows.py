@@ -22,6 +22,8 @@ STREAM_SILENCE_S = 45.0
 EXIT_S = 5.0
 FIRST_POLL_S = 0.1
 LAST_POLL_S = 2.0
+# A request that is scheduled for next week may be cancelled today.
+MAX_POLL_S = 30.0
 
 
 class Deadline:
@@ -56,12 +58,18 @@ def send(
     deadline: Deadline | None = None,
     hold_s: int = 0,
 ) -> Flow[Answer]:
-    """The answer, if need be after some tries: all that this package sends may be sent again."""
+    """
+    The answer, if need be after some tries: all that this package sends may be sent again. The service may hold it
+    until the request has completed, for up to `hold_s`.
+    """
     deadline = deadline or Deadline(settings, None)
     failures = 0
     while True:
         deadline.check(request_id)
-        outcome = yield Send(call, deadline.bound(settings.timeout_s + hold_s))
+        # Something on the way may break off calls that take so long: less with each try.
+        held_s = int(deadline.bound(hold_s / 2**failures))
+        patience_s = deadline.bound(settings.timeout_s + held_s)
+        outcome = yield Send(with_headers(call, calls.prefer(held_s)), patience_s)
         error = problem_of(outcome, request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
@@ -92,9 +100,7 @@ def run(settings: Settings, submission: Call, seconds: float | None, cancel: boo
     submitted = Submitted(submission)
 
     def flow() -> Flow[Result]:
-        hold_s = int(deadline.bound(settings.hold_s))
-        held = with_headers(submission, calls.prefer(hold_s))
-        answer = yield from send(settings, held, deadline=deadline, hold_s=hold_s)
+        answer = yield from send(settings, submission, deadline=deadline, hold_s=settings.hold_s)
         first = answer.json
         submitted.request_id = first["request_id"]
         if first.get("success") is True and "response" in first:
@@ -107,22 +113,16 @@ def run(settings: Settings, submission: Call, seconds: float | None, cancel: boo
 
 def wait(settings: Settings, request_id: str, deadline: Deadline) -> Flow[Result]:
     poll_s = FIRST_POLL_S
+    asks = calls.call(settings, "GET", calls.request_path(request_id, "/status"))
     while True:
-        hold_s = int(deadline.bound(settings.hold_s))
-        status_call = calls.call(
-            settings,
-            "GET",
-            calls.request_path(request_id, "/status"),
-            headers=calls.prefer(hold_s),
-        )
         answer = yield from send(
-            settings, status_call, request_id=request_id, deadline=deadline, hold_s=hold_s
+            settings, asks, request_id=request_id, deadline=deadline, hold_s=settings.hold_s
         )
         status = answer.json
         if status["status"] == "COMPLETED":
             break
         if "preference-applied" not in answer.headers:
-            pause_s = retry_after_of(answer) or poll_s
+            pause_s = min(retry_after_of(answer) or poll_s, MAX_POLL_S)
             deadline.check(request_id, ahead_s=pause_s)
             yield Sleep(pause_s)
             poll_s = min(LAST_POLL_S, poll_s * 1.5)
@@ -166,7 +166,7 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
             chunk = yield Read()
             if chunk is None or isinstance(chunk, Lost):
                 why = chunk.why if isinstance(chunk, Lost) else "The stream ended early."
-                error = NowServingError("connection_lost", why, request_id=request_id)
+                error = NowServingError("connection_failed", why, request_id=request_id)
                 break
             for event in parser.feed(chunk):
                 last_id, failures = event.id or last_id, 0

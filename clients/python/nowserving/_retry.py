@@ -18,7 +18,7 @@ ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_los
 def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingError | None:
     """What is wrong with an outcome, None if nothing is."""
     if isinstance(outcome, Lost):
-        return NowServingError("connection_lost", outcome.why, request_id=request_id)
+        return NowServingError("connection_failed", outcome.why, request_id=request_id)
     readable = True
     try:
         body = outcome.json
@@ -29,7 +29,7 @@ def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingErro
     problem = body if isinstance(body, dict) and "code" in body else {}
     said = f"The answer to the call was {outcome.status}, and not one of the service."
     return NowServingError(
-        problem.get("code", "unexpected_answer"),
+        problem.get("code", "invalid_response"),
         problem.get("detail", said),
         status=outcome.status,
         errors=problem.get("errors", ()),
@@ -61,7 +61,7 @@ def is_passing(error: NowServingError) -> bool:
     """Whether the same call may do better later."""
     if error.code in ENDINGS:
         return False
-    if error.code in ("connection_lost", "rate_limited"):
+    if error.code in ("connection_failed", "rate_limited"):
         return True
     # A 2xx that cannot be read was cut off on its way.
     status = error.status

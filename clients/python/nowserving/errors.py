@@ -26,6 +26,7 @@ ProblemCode = Literal[
     "node_lost",
     "not_completed",
     "not_found",
+    "queue_full",
     "rate_limited",
     "timed_out",
     "unavailable",
@@ -35,7 +36,7 @@ ProblemCode = Literal[
 ]
 """What the service answers; /docs/errors of the service tells what to do about each."""
 
-ClientCode = Literal["connection_lost", "deadline_exceeded", "invalid_signature", "unexpected_answer"]
+ClientCode = Literal["connection_failed", "deadline_exceeded", "invalid_signature", "invalid_response"]
 """What only this package says."""
 
 ErrorCode = Union[ProblemCode, ClientCode]

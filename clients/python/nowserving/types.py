@@ -98,34 +98,39 @@ class RequestError(_RequestError, total=False):
     details: Any
 
 
-class _InQueue(QueuedRequest):
+class _Details(QueuedRequest):
+    model_id: str
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    attempt: int
+    tags: list[str]
+
+
+class _Sometimes(TypedDict, total=False):
+    logs: list[LogEntry]
+    scheduled_at: str
+    retry_of: str
+    retried_as: str
+
+
+class InQueueStatus(_Details, _Sometimes):
     status: Literal["IN_QUEUE"]
     queue_position: int
+    reason: Literal["busy", "unavailable", "paused", "scheduled", "retrying"]
     metrics: NoMetrics
 
 
-class InQueueStatus(_InQueue, total=False):
-    logs: list[LogEntry]
-
-
-class _InProgress(QueuedRequest):
+class InProgressStatus(_Details, _Sometimes):
     status: Literal["IN_PROGRESS"]
     metrics: QueueMetrics
 
 
-class InProgressStatus(_InProgress, total=False):
-    logs: list[LogEntry]
-
-
-class _Completed(QueuedRequest):
+class CompletedStatus(_Details, _Sometimes):
     status: Literal["COMPLETED"]
     metrics: FinalMetrics
     success: bool
     error: RequestError | None
-
-
-class CompletedStatus(_Completed, total=False):
-    logs: list[LogEntry]
 
 
 Status = Union[InQueueStatus, InProgressStatus, CompletedStatus]
