@@ -64,8 +64,8 @@ beforeAll(async () => {
   limitedKey = await new QueueCalls(service).newKey({ rateLimitSubmit: '1/s' });
 });
 afterAll(async () => {
-  await service.stop();
   await model.stop();
+  await service.stop();
 });
 
 /** The first Python that has what the tests need: Debian's packages are seen by Debian's Python alone. */

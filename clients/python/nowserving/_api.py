@@ -6,9 +6,9 @@ from typing import Any, Iterable, Mapping, Sequence
 
 from . import _calls as calls
 from . import _flows as flows
+from . import types as t
 from ._settings import Settings
 from ._steps import Call, Flow
-from .types import BatchItem, Result
 
 
 class Api:
@@ -17,7 +17,7 @@ class Api:
 
     def submit(
         self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
-    ) -> Flow[Any]:
+    ) -> Flow[t.QueuedRequest]:
         return flows.call(self._settings, self._submission(model_id, input, key, given))
 
     def run(
@@ -28,7 +28,7 @@ class Api:
         given: Mapping[str, Any],
         deadline: float | None,
         cancel: bool,
-    ) -> Flow[Result]:
+    ) -> Flow[t.Result]:
         submission = self._submission(model_id, input, key, given)
         return flows.run(self._settings, submission, deadline, cancel)
 
@@ -45,29 +45,29 @@ class Api:
         submission = self._submission(model_id, input, key, given)
         return flows.subscribe(self._settings, submission, logs, deadline, cancel)
 
-    def wait(self, request_id: str, deadline: float | None) -> Flow[Result]:
+    def wait(self, request_id: str, deadline: float | None) -> Flow[t.Result]:
         return flows.wait(self._settings, request_id, flows.Deadline(self._settings, deadline))
 
     def follow(self, request_id: str, logs: bool, deadline: float | None) -> Flow[None]:
         limit = flows.Deadline(self._settings, deadline)
         return flows.follow(self._settings, request_id, logs, limit)
 
-    def status(self, request_id: str, logs: bool) -> Flow[Any]:
+    def status(self, request_id: str, logs: bool) -> Flow[t.Status]:
         return self._of_request("GET", request_id, "/status", query=flows.logs_query(logs))
 
     def response(self, request_id: str, logs: bool) -> Flow[Any]:
         return self._of_request("GET", request_id, query=flows.logs_query(logs))
 
-    def cancel(self, request_id: str) -> Flow[Any]:
+    def cancel(self, request_id: str) -> Flow[t.CancelResult]:
         return self._of_request("PUT", request_id, "/cancel")
 
-    def retry(self, request_id: str, key: str | None) -> Flow[Any]:
+    def retry(self, request_id: str, key: str | None) -> Flow[t.QueuedRequest]:
         return self._of_request("POST", request_id, "/retry", headers=calls.idempotency(key))
 
     def delete(self, request_id: str) -> Flow[None]:
         return flows.delete(self._settings, request_id)
 
-    def deliveries(self, request_id: str) -> Flow[Any]:
+    def deliveries(self, request_id: str) -> Flow[t.Deliveries]:
         return _member("data", self._of_request("GET", request_id, "/deliveries"))
 
     def redeliver(self, request_id: str, delivery_id: str) -> Flow[Any]:
@@ -78,7 +78,7 @@ class Api:
         query = {**calls.filters(given), **({} if limit is None else {"limit": limit})}
         return flows.pages(self._settings, query)
 
-    def batch(self, items: Iterable[BatchItem]) -> Flow[Any]:
+    def batch(self, items: Iterable[t.BatchItem]) -> Flow[t.BatchResults]:
         requests = []
         for item in items:
             fields = dict(item)
@@ -87,26 +87,25 @@ class Api:
             requests.append({**own, **calls.options(fields)})
         return _member("results", self._of_all("", {"requests": requests}))
 
-    def statuses(self, request_ids: Sequence[str]) -> Flow[Any]:
+    def statuses(self, request_ids: Sequence[str]) -> Flow[t.Statuses]:
         return _member("results", self._of_all("/status", {"request_ids": [*request_ids]}))
 
     def cancel_many(
         self, request_ids: Sequence[str] | None, given: Mapping[str, Any]
-    ) -> Flow[Any]:
+    ) -> Flow[t.BulkCancelResult]:
         if (request_ids is None) == (not given):
             raise TypeError("Say which requests: by their ids, or by filters, but not by both.")
-        body = {"filter": calls.filters(given)}
-        if request_ids is not None:
-            body = {"request_ids": [*request_ids]}
-        return self._of_all("/cancel", body)
+        if request_ids is None:
+            return self._of_all("/cancel", {"filter": calls.filters(given)})
+        return self._of_all("/cancel", {"request_ids": [*request_ids]})
 
-    def models(self) -> Flow[Any]:
+    def models(self) -> Flow[t.Models]:
         return _member("data", self._get("/v1/models"))
 
-    def model(self, model_id: str) -> Flow[Any]:
+    def model(self, model_id: str) -> Flow[t.Model]:
         return self._get(f"/v1/models/{calls.model_path(model_id)}")
 
-    def key(self) -> Flow[Any]:
+    def key(self) -> Flow[t.Key]:
         return self._get("/v1/key")
 
     def _submission(

@@ -53,7 +53,7 @@ def retry_delay(error: NowServingError, failures: int, settings: Settings) -> fl
 
 def pause(failures: int, settings: Settings) -> float:
     """Exponential, with jitter over its upper half."""
-    longest = min(CAP_S, BASE_S * 2 ** (failures - 1))
+    longest: float = min(CAP_S, BASE_S * 2 ** (failures - 1))
     return longest * (0.5 + settings.random() / 2)
 
 

@@ -69,8 +69,10 @@ class Played:
                     self.emitted.append(step.value)
                 if isinstance(step, Sleep) and clock is not None:
                     clock.now += step.seconds
-                throws = isinstance(outcome, BaseException)
-                step = flow.throw(outcome) if throws else flow.send(outcome)
+                if isinstance(outcome, BaseException):
+                    step = flow.throw(outcome)
+                else:
+                    step = flow.send(outcome)
         except StopIteration as end:
             self.returned = end.value
         except BaseException as error:
@@ -78,8 +80,12 @@ class Played:
         assert not [*told], "More was told than was asked for."
 
     @property
+    def calls(self) -> list[Send | Open]:
+        return [step for step in self.steps if isinstance(step, (Send, Open))]
+
+    @property
     def sent(self) -> list[str]:
-        calls = [step.call for step in self.steps if isinstance(step, (Send, Open))]
+        calls = [step.call for step in self.calls]
         return [f"{call.method} {call.url.removeprefix('http://queue')}" for call in calls]
 
     @property
@@ -87,8 +93,7 @@ class Played:
         return [step.seconds for step in self.steps if isinstance(step, Sleep)]
 
     def header(self, index: int, name: str) -> str | None:
-        calls = [step.call for step in self.steps if isinstance(step, (Send, Open))]
-        return calls[index].headers.get(name)
+        return self.calls[index].call.headers.get(name)
 
 
 def until(check: Callable[[], Any], seconds: float = 20) -> Any:

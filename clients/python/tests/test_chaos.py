@@ -22,7 +22,7 @@ PATIENCE: Any = {"retries": 20, "timeout_s": 1, "hold_s": 1}
 def proxy(service: Service) -> Iterable[ChaosProxy]:
     with ChaosProxy(service.url, seed=19) as proxy:
         yield proxy
-    assert len(proxy.faults) == 9, f"Not every kind of fault happened: {proxy.faults}"
+    assert sum(proxy.faults.values()) > 100, f"Hardly anything went wrong: {proxy.faults}"
 
 
 def expect_each_once(service: Service, name: str, squares: list[int]) -> None:

@@ -14,7 +14,7 @@ from support import Clock, Played, answer, problem, settings
 
 QUEUED = answer(202, {"request_id": "r"})
 RUNNING = {"status": "IN_PROGRESS", "request_id": "r"}
-DONE = {"status": "COMPLETED", "request_id": "r", "success": True}
+DONE: Any = {"status": "COMPLETED", "request_id": "r", "success": True}
 CANCELLED = answer(200, {"status": "CANCELLED"})
 HELD = {"preference_applied": "wait=20"}
 STREAM = answer(200)
@@ -73,7 +73,7 @@ def test_a_deadline_bounds_each_call_and_each_pause() -> None:
     played = run(QUEUED, *[answer(200, RUNNING, retry_after="4")] * 3, deadline=10)
     assert isinstance(played.raised, NowServingError)
     assert (played.raised.code, played.raised.request_id) == ("deadline_exceeded", "r")
-    assert [step.timeout_s for step in played.steps if hasattr(step, "call")] == [10, 10, 6, 2]
+    assert [step.timeout_s for step in played.calls] == [10, 10, 6, 2]
     assert [played.header(index, "prefer") for index in range(4)] == [
         "wait=10",
         "wait=10",
