@@ -54,7 +54,13 @@ beforeAll(async () => {
     limits: 'off',
     models: JSON.stringify({
       models: [
-        { id: 'test/math/square', runner: runner('square'), concurrency: 16, attempts: 1, input_schema: schema },
+        {
+          id: 'test/math/square',
+          runner: runner('square'),
+          concurrency: 16,
+          attempts: 1,
+          input_schema: schema,
+        },
         { id: 'test/math/held', runner: runner('held'), concurrency: 8, attempts: 1 },
         { id: 'demo/text/echo', runner: { kind: 'demo', demo: 'echo' }, concurrency: 8 },
         { id: 'demo/image/fractal', runner: { kind: 'demo', demo: 'fractal' }, concurrency: 1 },
