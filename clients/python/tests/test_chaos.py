@@ -31,7 +31,7 @@ def expect_each_once(service: Service, name: str, squares: list[int]) -> None:
 
 
 def test_300_blocking_runs(service: Service, proxy: ChaosProxy) -> None:
-    with Client(proxy.url, service.key, **PATIENCE) as client, ThreadPoolExecutor(16) as pool:
+    with Client(proxy.url, service.key, **PATIENCE) as client, ThreadPoolExecutor(32) as pool:
 
         def run(n: int) -> int:
             square: int = client.run(SQUARE, {"name": "sync", "n": n}).output["square"]
@@ -43,7 +43,7 @@ def test_300_blocking_runs(service: Service, proxy: ChaosProxy) -> None:
 def test_300_runs_with_asyncio(service: Service, proxy: ChaosProxy) -> None:
     async def run_all() -> list[int]:
         async with AsyncClient(proxy.url, service.key, **PATIENCE) as client:
-            at_once = asyncio.Semaphore(16)
+            at_once = asyncio.Semaphore(32)
 
             async def run(n: int) -> int:
                 async with at_once:
@@ -80,7 +80,7 @@ def test_streams_go_on_where_they_broke_off(
     async def follow_all() -> list[list[str]]:
         return await asyncio.gather(*map(follow_async, range(STREAMS)))
 
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(20) as pool:
         blocking = [*pool.map(follow, range(STREAMS))]
     assert blocking + asyncio.run(follow_all()) == [lines] * STREAMS * 2
     assert service.runs_of("stream") == STREAMS * 2
