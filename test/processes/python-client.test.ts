@@ -1,8 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Call, ModelServer, ndjson } from '../support/model-server.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { QueueCalls } from '../support/queue-calls.js';
+import { webhookAllow } from '../support/test-webhooks.js';
 
 const client = resolve('clients/python');
 
@@ -45,6 +47,7 @@ const runner = (path: string) => ({ kind: 'http', url: `${model.url}/${path}` })
 const model = new ModelServer();
 let service: TestService;
 let limitedKey: string;
+const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
 
 beforeAll(async () => {
   await model.start();
@@ -52,6 +55,7 @@ beforeAll(async () => {
   const schema = { type: 'object', properties: { n: { type: 'integer' } } };
   service = await startTestService({
     limits: 'off',
+    config: { webhookAllow, webhookSecret },
     models: JSON.stringify({
       models: [
         {
@@ -95,6 +99,7 @@ test('the Python client passes its own tests against this service', async () => 
     NOWSERVING_TEST_KEY: service.key,
     NOWSERVING_TEST_LIMITED_KEY: limitedKey,
     NOWSERVING_TEST_MODEL: model.url,
+    NOWSERVING_TEST_WEBHOOK_SECRET: webhookSecret,
   };
   const said = await new Promise<{ code: unknown; output: string }>((done) => {
     const args = ['-m', 'pytest', '--quiet'];

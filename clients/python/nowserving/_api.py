@@ -61,16 +61,17 @@ class Api:
     def cancel(self, request_id: str) -> Flow[t.CancelResult]:
         return self._of_request("PUT", request_id, "/cancel")
 
-    def retry(self, request_id: str, key: str | None) -> Flow[t.QueuedRequest]:
-        return self._of_request("POST", request_id, "/retry", headers=calls.idempotency(key))
+    def retry(self, request_id: str) -> Flow[t.QueuedRequest]:
+        # It has no Idempotency-Key: a second one would make a second request.
+        return self._of_request("POST", request_id, "/retry", is_repeatable=False)
 
     def delete(self, request_id: str) -> Flow[None]:
         return flows.delete(self._settings, request_id)
 
-    def deliveries(self, request_id: str) -> Flow[t.Deliveries]:
+    def deliveries(self, request_id: str) -> Flow[t.WebhookDeliveries]:
         return _member("data", self._of_request("GET", request_id, "/deliveries"))
 
-    def redeliver(self, request_id: str, delivery_id: str) -> Flow[Any]:
+    def redeliver(self, request_id: str, delivery_id: str) -> Flow[t.WebhookDelivery]:
         path = f"/deliveries/{calls.segment(delivery_id)}/redeliver"
         return self._of_request("POST", request_id, path)
 

@@ -125,9 +125,12 @@ class AsyncClient:
         """Submits up to 1,000 requests at once; each has a result of its own, in order."""
         return await self._driver.run(self._api.batch(requests))
 
-    async def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:
-        """A new request with the input and the options of one that has completed."""
-        return await self._driver.run(self._api.retry(request_id, idempotency_key))
+    async def retry(self, request_id: str) -> t.QueuedRequest:
+        """
+        A new request with the input and the options of one that has completed. It is not sent again if its answer is
+        lost; `retried_as` of the old request's status then tells whether there is a new one.
+        """
+        return await self._driver.run(self._api.retry(request_id))
 
     async def delete(self, request_id: str) -> None:
         """Erases the content of a request that has completed."""
@@ -144,13 +147,13 @@ class AsyncClient:
         """What the key may do, and what is left of its limits."""
         return await self._driver.run(self._api.key())
 
-    async def deliveries(self, request_id: str) -> t.Deliveries:
+    async def deliveries(self, request_id: str) -> t.WebhookDeliveries:
         """The webhooks of a request, with each try."""
         return await self._driver.run(self._api.deliveries(request_id))
 
-    async def redeliver(self, request_id: str, delivery_id: str) -> None:
+    async def redeliver(self, request_id: str, delivery_id: str) -> t.WebhookDelivery:
         """Sends a webhook once more."""
-        await self._driver.run(self._api.redeliver(request_id, delivery_id))
+        return await self._driver.run(self._api.redeliver(request_id, delivery_id))
 
     def list(self, *, limit: int | None = None, **filters: Unpack[t.Filters]) -> AsyncGenerator[t.Page, None]:
         """The requests of the key, newest first, in pages of at most `limit`."""

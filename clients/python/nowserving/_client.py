@@ -129,9 +129,12 @@ class Client:
         """Submits up to 1,000 requests at once; each has a result of its own, in order."""
         return self._driver.run(self._api.batch(requests))
 
-    def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:
-        """A new request with the input and the options of one that has completed."""
-        return self._driver.run(self._api.retry(request_id, idempotency_key))
+    def retry(self, request_id: str) -> t.QueuedRequest:
+        """
+        A new request with the input and the options of one that has completed. It is not sent again if its answer is
+        lost; `retried_as` of the old request's status then tells whether there is a new one.
+        """
+        return self._driver.run(self._api.retry(request_id))
 
     def delete(self, request_id: str) -> None:
         """Erases the content of a request that has completed."""
@@ -148,13 +151,13 @@ class Client:
         """What the key may do, and what is left of its limits."""
         return self._driver.run(self._api.key())
 
-    def deliveries(self, request_id: str) -> t.Deliveries:
+    def deliveries(self, request_id: str) -> t.WebhookDeliveries:
         """The webhooks of a request, with each try."""
         return self._driver.run(self._api.deliveries(request_id))
 
-    def redeliver(self, request_id: str, delivery_id: str) -> None:
+    def redeliver(self, request_id: str, delivery_id: str) -> t.WebhookDelivery:
         """Sends a webhook once more."""
-        self._driver.run(self._api.redeliver(request_id, delivery_id))
+        return self._driver.run(self._api.redeliver(request_id, delivery_id))
 
     def list(self, *, limit: int | None = None, **filters: Unpack[t.Filters]) -> Generator[t.Page, None, None]:
         """The requests of the key, newest first, in pages of at most `limit`."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from typing import Any, Mapping, TypeVar
 
 from . import _calls as calls
-from ._retry import problem_of, retry_after_of, retry_delay
+from ._retry import problem_of, retry_after_of, retry_delay, was_refused
 from ._settings import Settings
 from ._sse import EventParser
 from ._steps import Answer, Call, Close, Emit, Flow, Lost, Open, Read, Send, Sleep
@@ -15,6 +16,7 @@ from .errors import NowServingError
 from .types import Result
 
 T = TypeVar("T")
+log = logging.getLogger("nowserving")
 
 # The service sends a comment every 15 s: a stream that is silent for three times that is dead.
 STREAM_SILENCE_S = 45.0
@@ -59,8 +61,8 @@ def send(
     hold_s: int = 0,
 ) -> Flow[Answer]:
     """
-    The answer, if need be after some tries: all that this package sends may be sent again. The service may hold it
-    until the request has completed, for up to `hold_s`.
+    The answer, if need be after some tries: what is sent is repeatable, or has an Idempotency-Key, or is sent again
+    only where it was refused before it did anything. The service may hold it until the request has completed, for up to `hold_s`.
     """
     deadline = deadline or Deadline(settings, None)
     failures = 0
@@ -73,6 +75,8 @@ def send(
         error = problem_of(outcome, request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
+        if not call.is_repeatable and not was_refused(error):
+            raise error
         failures += 1
         yield from wait_to_retry(settings, error, failures, deadline)
 
@@ -87,6 +91,9 @@ def wait_to_retry(
         deadline.check(error.request_id, ahead_s=seconds)
     except NowServingError as over:
         raise over from error
+    # A caller that seems to hang should learn why.
+    level = logging.INFO if failures < 3 else logging.WARNING
+    log.log(level, "Try %d failed (%s), the next is in %.1f s.", failures, error, seconds)
     yield Sleep(seconds)
 
 
@@ -227,7 +234,7 @@ def delete(settings: Settings, request_id: str) -> Flow[None]:
 
 
 def with_headers(call: Call, headers: Mapping[str, str]) -> Call:
-    return Call(call.method, call.url, call.query, {**call.headers, **headers}, call.body)
+    return replace(call, headers={**call.headers, **headers})
 
 
 def logs_query(logs: bool) -> dict[str, str]:

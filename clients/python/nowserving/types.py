@@ -181,10 +181,92 @@ class BatchResult(_BatchResult, total=False):
 
 
 BatchResults = List[BatchResult]
-Model = Dict[str, Any]
+
+
+class TypicalTime(TypedDict):
+    """Seconds."""
+
+    p50: float
+    p95: float
+
+
+class Model(TypedDict):
+    id: str
+    description: str
+    input_schema: Dict[str, Any] | None
+    concurrency: int
+    waiting: int
+    running: int
+    load: int
+    oldest_wait_s: float | None
+    run_time: TypicalTime | None
+    queue_time: TypicalTime | None
+    availability: Literal["available", "unavailable", "paused"]
+
+
 Models = List[Model]
-Key = Dict[str, Any]
-Deliveries = List[Dict[str, Any]]
+
+
+class KeyLimit(TypedDict):
+    limit: int
+    window_s: int
+    remaining: int
+    reset_s: int
+
+
+class KeyLimits(TypedDict):
+    submit: list[KeyLimit]
+    other: list[KeyLimit]
+
+
+class Key(TypedDict):
+    id: str
+    name: str
+    scopes: list[str]
+    models: list[str] | None
+    limits: KeyLimits
+    max_priority: Priority
+    max_waiting: int | None
+    expires_at: str | None
+
+
+class WebhookTry(TypedDict):
+    at: str
+    status: int | None
+    duration_ms: int
+    body: str | None
+    error: str | None
+
+
+class WebhookDelivery(TypedDict):
+    id: str
+    url: str
+    state: Literal["pending", "delivered", "failed", "ended"]
+    tries: list[WebhookTry]
+
+
+WebhookDeliveries = List[WebhookDelivery]
+
+
+class _WebhookEvent(TypedDict):
+    type: Literal["request.completed"]
+    timestamp: str
+    request_id: str
+    model_id: str
+    status: Literal["OK", "ERROR"]
+    payload: Any
+    error: RequestError | None
+    metrics: FinalMetrics
+    tags: list[str]
+    attempt: int
+    response_url: str
+
+
+class WebhookEvent(_WebhookEvent, total=False):
+    """The body of a webhook."""
+
+    payload_error: Literal["too_large", "gone"]
+    """Why `payload` is None though there is an output: it is at `response_url`, unless it is gone."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Any, Mapping, Sequence
+from typing import Mapping, Sequence
 
 from .errors import NowServingError
+from .types import WebhookEvent
 
 TOLERANCE_S = 300
 
@@ -19,7 +20,7 @@ def verify_webhook(
     secret: str | Sequence[str],
     *,
     now: float | None = None,
-) -> dict[str, Any]:
+) -> WebhookEvent:
     """
     The content of a webhook whose signature (Standard Webhooks) is right; NowServingError `invalid_signature` if it
     is not, or more than five minutes old. `body` is the body as it came, `secret` the key's `whsec_…`, or several.
@@ -43,14 +44,15 @@ def verify_webhook(
         expected = base64.b64encode(hmac.digest(_key(one), signed, hashlib.sha256))
         # No early end: how many signatures were compared tells nothing.
         if any([hmac.compare_digest(expected, signature) for signature in given]):
-            content: dict[str, Any] = json.loads(raw)
+            content: WebhookEvent = json.loads(raw)
             return content
     raise _invalid("No signature fits: the secret is another one, or the body was changed.")
 
 
 def _key(secret: str) -> bytes:
     try:
-        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        text = secret.removeprefix("whsec_")
+        return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except binascii.Error:
         raise ValueError("A webhook secret is whsec_ and base64.") from None
 

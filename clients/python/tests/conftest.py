@@ -9,7 +9,7 @@ from nowserving import Client
 from support import Service
 
 
-NAMES = ("URL", "KEY", "LIMITED_KEY", "MODEL")
+NAMES = ("URL", "KEY", "LIMITED_KEY", "MODEL", "WEBHOOK_SECRET")
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ class Service:
     key: str
     limited_key: str
     model_url: str
+    webhook_secret: str
 
     def runs_of(self, name: str) -> int:
         """How often the model was called for the inputs with that name."""

@@ -108,3 +108,11 @@ def test_the_key_is_in_no_text() -> None:
     played = Played(Api(settings(key="s3cret")).status("r", False), [problem(401, "invalid_key")])
     shown = f"{played.steps!r} {played.raised!r} {played.raised} {settings(key='s3cret')!r}"
     assert "s3cret" not in shown
+
+
+def test_a_retry_of_a_request_is_sent_again_only_if_it_was_refused() -> None:
+    api = Api(settings())
+    assert isinstance(Played(api.retry("r"), [Lost("x")]).raised, NowServingError)
+    assert isinstance(Played(api.retry("r"), [problem(503, "unavailable")]).raised, NowServingError)
+    again = Played(api.retry("r"), [problem(429, "queue_full"), answer(202, {"request_id": "s"})])
+    assert again.returned == {"request_id": "s"}

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
+import subprocess
+import sys
 import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import httpx
 import pytest
 
-from nowserving import AsyncClient, Client, NowServingError
+from nowserving import AsyncClient, Client, NowServingError, verify_webhook
 from support import HELD, SQUARE, Service, until
 
 
@@ -144,6 +148,66 @@ def test_an_httpx_client_of_ones_own_stays_open(service: Service) -> None:
         with Client(service.url, service.key, http=http) as client:
             assert client.run(SQUARE, {"name": "own", "n": 5}).output == {"square": 25}
         assert not http.is_closed
+
+
+def test_the_models_and_the_key_tell_what_may_be_called(client: Client) -> None:
+    assert SQUARE in [model["id"] for model in client.models()]
+    model = client.model(SQUARE)
+    assert model["concurrency"] == 16 and model["availability"] == "available"
+    assert client.key()["scopes"] == ["submit", "read", "cancel"]
+
+
+def test_a_run_that_is_held_is_one_call(service: Service) -> None:
+    calls: list[str] = []
+    hooks: Any = {"request": [lambda request: calls.append(request.method)]}
+    with httpx.Client(event_hooks=hooks) as http:
+        client = Client(service.url, service.key, http=http)
+        assert client.run(SQUARE, {"name": "held", "n": 2}).output == {"square": 4}
+    assert calls == ["POST"]
+
+
+class Receiver(BaseHTTPRequestHandler):
+    came: list[tuple[bytes, dict[str, str]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.came.append((body, dict(self.headers.items())))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_webhook_comes_signed_and_comes_again(client: Client, service: Service) -> None:
+    with HTTPServer(("127.0.0.1", 0), Receiver) as receiver:
+        threading.Thread(target=receiver.serve_forever).start()
+        try:
+            webhook = f"http://127.0.0.1:{receiver.server_port}/"
+            request_id = client.run(SQUARE, {"name": "hook", "n": 6}, webhook=webhook).request_id
+            body, headers = until(lambda: Receiver.came)[0]
+            event = verify_webhook(body, headers, service.webhook_secret)
+            assert (event["request_id"], event["payload"]) == (request_id, {"square": 36})
+            [delivery] = client.deliveries(request_id)
+            client.redeliver(request_id, delivery["id"])
+            until(lambda: len(Receiver.came) == 2)
+        finally:
+            receiver.shutdown()
+    [delivery] = client.deliveries(request_id)
+    assert delivery["url"] == webhook
+
+
+def test_an_interrupt_cancels_what_it_leaves(service: Service) -> None:
+    code = f"""
+from nowserving import Client
+Client({service.url!r}, {service.key!r}).run({HELD!r}, {{"name": "interrupted"}}, cancel_on_exit=True)
+"""
+    program = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    until(lambda: service.runs_of("interrupted") == 1)
+    program.send_signal(signal.SIGINT)
+    _, said = program.communicate(timeout=20)
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    until(lambda: service.runs_of("interrupted, stopped") == 1)
 
 
 def test_a_rate_limit_is_waited_for(service: Service) -> None:

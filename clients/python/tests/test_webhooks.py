@@ -12,7 +12,7 @@ from nowserving import NowServingError, verify_webhook
 
 # The example of the Standard Webhooks specification.
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-OTHER = "whsec_" + base64.b64encode(b"another secret of 24 byt").decode()
+OTHER = "whsec_" + base64.b64encode(b"another secret of 25 bytes").decode()
 BODY = '{"test": 2432232314}'
 AT = 1614265330
 HEADERS = {
@@ -44,6 +44,7 @@ def test_one_of_several_signatures_and_secrets_is_enough() -> None:
     both = f"v1a,x v1,{other} {HEADERS['webhook-signature']}"
     assert verify(webhook_signature=both) == json.loads(BODY)
     assert verify(secret=[OTHER, SECRET]) == json.loads(BODY)
+    assert OTHER.endswith("=") and verify(webhook_signature=both, secret=OTHER.rstrip("="))
 
 
 @pytest.mark.parametrize(

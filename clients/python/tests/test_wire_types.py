@@ -20,12 +20,19 @@ TYPES: dict[str, Any] = {
         "FinalMetrics",
         "InProgressStatus",
         "InQueueStatus",
+        "Key",
+        "KeyLimit",
+        "KeyLimits",
         "LogEntry",
+        "Model",
         "NoMetrics",
         "QueuedRequest",
         "QueueMetrics",
         "RequestError",
         "ResponseWithLogs",
+        "TypicalTime",
+        "WebhookDelivery",
+        "WebhookTry",
     )
 }
 
