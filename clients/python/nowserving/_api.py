@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Mapping, Sequence
+from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from . import _calls as calls
-from . import _flows as flows
+from . import _sending as sending
+from . import _waiting as waiting
 from . import types as t
 from ._settings import Settings
 from ._steps import Call, Flow
@@ -18,7 +20,7 @@ class Api:
     def submit(
         self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
     ) -> Flow[t.QueuedRequest]:
-        return flows.call(self._settings, self._submission(model_id, input, key, given))
+        return sending.result(self._settings, self._submission(model_id, input, key, given))
 
     def run(
         self,
@@ -30,7 +32,7 @@ class Api:
         cancel: bool,
     ) -> Flow[t.Result]:
         submission = self._submission(model_id, input, key, given)
-        return flows.run(self._settings, submission, deadline, cancel)
+        return waiting.run(self._settings, submission, deadline, cancel)
 
     def subscribe(
         self,
@@ -43,20 +45,20 @@ class Api:
         cancel: bool,
     ) -> Flow[None]:
         submission = self._submission(model_id, input, key, given)
-        return flows.subscribe(self._settings, submission, logs, deadline, cancel)
+        return waiting.subscribe(self._settings, submission, logs, deadline, cancel)
 
     def wait(self, request_id: str, deadline: float | None) -> Flow[t.Result]:
-        return flows.wait(self._settings, request_id, flows.Deadline(self._settings, deadline))
+        return waiting.wait(self._settings, request_id, sending.Deadline(self._settings, deadline))
 
     def follow(self, request_id: str, logs: bool, deadline: float | None) -> Flow[None]:
-        limit = flows.Deadline(self._settings, deadline)
-        return flows.follow(self._settings, request_id, logs, limit)
+        limit = sending.Deadline(self._settings, deadline)
+        return waiting.follow(self._settings, request_id, logs, limit)
 
     def status(self, request_id: str, logs: bool) -> Flow[t.Status]:
-        return self._of_request("GET", request_id, "/status", query=flows.logs_query(logs))
+        return self._of_request("GET", request_id, "/status", query=calls.logs_query(logs))
 
     def response(self, request_id: str, logs: bool) -> Flow[Any]:
-        return self._of_request("GET", request_id, query=flows.logs_query(logs))
+        return self._of_request("GET", request_id, query=calls.logs_query(logs))
 
     def cancel(self, request_id: str) -> Flow[t.CancelResult]:
         return self._of_request("PUT", request_id, "/cancel")
@@ -66,7 +68,7 @@ class Api:
         return self._of_request("POST", request_id, "/retry", is_repeatable=False)
 
     def delete(self, request_id: str) -> Flow[None]:
-        return flows.delete(self._settings, request_id)
+        return sending.delete(self._settings, request_id)
 
     def deliveries(self, request_id: str) -> Flow[t.WebhookDeliveries]:
         return _member("data", self._of_request("GET", request_id, "/deliveries"))
@@ -77,7 +79,7 @@ class Api:
 
     def list(self, limit: int | None, given: Mapping[str, Any]) -> Flow[None]:
         query = {**calls.filters(given), **({} if limit is None else {"limit": limit})}
-        return flows.pages(self._settings, query)
+        return sending.pages(self._settings, query)
 
     def batch(self, items: Iterable[t.BatchItem]) -> Flow[t.BatchResults]:
         requests = []
@@ -122,15 +124,15 @@ class Api:
         )
 
     def _get(self, path: str) -> Flow[Any]:
-        return flows.call(self._settings, calls.call(self._settings, "GET", path))
+        return sending.result(self._settings, calls.call(self._settings, "GET", path))
 
     def _of_request(self, method: str, request_id: str, rest: str = "", **more: Any) -> Flow[Any]:
         sent = calls.call(self._settings, method, calls.request_path(request_id, rest), **more)
-        return flows.call(self._settings, sent, request_id=request_id)
+        return sending.result(self._settings, sent, request_id=request_id)
 
     def _of_all(self, rest: str, body: Any) -> Flow[Any]:
         sent = calls.call(self._settings, "POST", calls.REQUESTS + rest, body=body)
-        return flows.call(self._settings, sent)
+        return sending.result(self._settings, sent)
 
 
 def _member(name: str, flow: Flow[Any]) -> Flow[Any]:

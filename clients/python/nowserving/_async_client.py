@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, AsyncGenerator, Iterable, Literal, Mapping, Sequence, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 
 import httpx
 
@@ -80,9 +81,7 @@ class AsyncClient:
         Submits and gives each status as it changes; the last is COMPLETED, with or without success. With `logs` each
         brings the lines that are new. `cancel_on_exit` is that of `run`, and for a loop that is left, too.
         """
-        flow = self._api.subscribe(
-            model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit
-        )
+        flow = self._api.subscribe(model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit)
         return self._driver.iterate(flow)
 
     async def wait(self, request_id: str, *, deadline: float | None = None) -> t.Result:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
-from typing import Any, Iterable, Mapping
+from datetime import timedelta
+from typing import Any
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -68,6 +69,10 @@ def prefer(hold_s: int) -> dict[str, str]:
     return {"prefer": f"wait={hold_s}"} if hold_s > 0 else {}
 
 
+def logs_query(logs: bool) -> dict[str, str]:
+    return {"logs": "1"} if logs else {}
+
+
 def options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a submission, as the wire has them."""
     return _written(given, _OPTIONS, "option")
@@ -84,9 +89,7 @@ def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> d
             raise TypeError(f"There is no {kind} {name!r}. There are: {', '.join(known)}.")
     wire_name = {"tags": "tag"}
     return {
-        wire_name.get(name, name): known[name](value)
-        for name, value in given.items()
-        if value is not None
+        wire_name.get(name, name): known[name](value) for name, value in given.items() if value is not None
     }
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generator, Iterable, Literal, Mapping, Sequence, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Generator, Iterable, Mapping, Sequence
 
 import httpx
 
@@ -84,9 +85,7 @@ class Client:
         Submits and gives each status as it changes; the last is COMPLETED, with or without success. With `logs` each
         brings the lines that are new. `cancel_on_exit` is that of `run`, and for a loop that is left, too.
         """
-        flow = self._api.subscribe(
-            model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit
-        )
+        flow = self._api.subscribe(model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit)
         return self._driver.iterate(flow)
 
     def wait(self, request_id: str, *, deadline: float | None = None) -> t.Result:
@@ -159,7 +158,9 @@ class Client:
         """Sends a webhook once more."""
         return self._driver.run(self._api.redeliver(request_id, delivery_id))
 
-    def list(self, *, limit: int | None = None, **filters: Unpack[t.Filters]) -> Generator[t.Page, None, None]:
+    def list(
+        self, *, limit: int | None = None, **filters: Unpack[t.Filters]
+    ) -> Generator[t.Page, None, None]:
         """The requests of the key, newest first, in pages of at most `limit`."""
         return self._driver.iterate(self._api.list(limit, filters))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from typing import Any, AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping, TypeVar
+from typing import Any, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
 
 import httpx
 

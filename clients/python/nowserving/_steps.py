@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generator, Mapping, TypeVar, Union
+from typing import Any, TypeVar, Union
+from collections.abc import Generator, Mapping
 
 T = TypeVar("T")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import Any, Literal, Sequence, Union
+from typing import Any, Literal, Union
+from collections.abc import Sequence
 
 from .types import FieldError
 

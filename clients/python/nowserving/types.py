@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Dict, List, Literal, Mapping, Sequence, TypedDict, Union
+from typing import Any, Literal, TypedDict, Union
+from collections.abc import Mapping, Sequence
 
 Duration = Union[str, int, float, timedelta]
 """As the service writes it (`"90s"`, `"10m"`), seconds, or a timedelta."""
@@ -156,7 +157,7 @@ class BulkCancelResult(TypedDict):
     more: bool
 
 
-Statuses = List[Union[Status, None]]
+Statuses = list[Status | None]
 
 
 class Page(TypedDict):
@@ -180,7 +181,7 @@ class BatchResult(_BatchResult, total=False):
     errors: list[FieldError]
 
 
-BatchResults = List[BatchResult]
+BatchResults = list[BatchResult]
 
 
 class TypicalTime(TypedDict):
@@ -193,7 +194,7 @@ class TypicalTime(TypedDict):
 class Model(TypedDict):
     id: str
     description: str
-    input_schema: Dict[str, Any] | None
+    input_schema: dict[str, Any] | None
     concurrency: int
     waiting: int
     running: int
@@ -204,7 +205,7 @@ class Model(TypedDict):
     availability: Literal["available", "unavailable", "paused"]
 
 
-Models = List[Model]
+Models = list[Model]
 
 
 class KeyLimit(TypedDict):
@@ -245,7 +246,7 @@ class WebhookDelivery(TypedDict):
     tries: list[WebhookTry]
 
 
-WebhookDeliveries = List[WebhookDelivery]
+WebhookDeliveries = list[WebhookDelivery]
 
 
 class _WebhookEvent(TypedDict):

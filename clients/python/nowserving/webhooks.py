@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import time
-from typing import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from .errors import NowServingError
 from .types import WebhookEvent
@@ -27,9 +27,7 @@ def verify_webhook(
     """
     fields = {name.lower(): value for name, value in headers.items()}
     try:
-        id, timestamp, signatures = (
-            fields[f"webhook-{name}"] for name in ("id", "timestamp", "signature")
-        )
+        id, timestamp, signatures = (fields[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
     except KeyError as missing:
         raise _invalid(f"The header {missing} is missing.") from None
     if not (timestamp.isascii() and timestamp.isdigit()):

@@ -74,9 +74,7 @@ class ChaosProxy:
                 if end is not None:
                     cut(end)
 
-    async def _pass(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, what: str
-    ) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, what: str) -> None:
         """Ends when the connection is to be cut."""
         while chunk := await reader.read(65_536):
             if self._is(f"{what} swallowed", 0.01):

@@ -44,9 +44,7 @@ def test_options_become_parameters() -> None:
         ("tag", "team:a"),
         ("tag", "job:17"),
     )
-    assert sent(api.submit("a/b", {}, None, {"tags": ["x:1"], "delay": None})).query == (
-        ("tag", "x:1"),
-    )
+    assert sent(api.submit("a/b", {}, None, {"tags": ["x:1"], "delay": None})).query == (("tag", "x:1"),)
 
 
 def test_what_cannot_be_right_is_said_before_anything_is_sent() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Iterable
+from typing import Any
+from collections.abc import Iterable
 
 import pytest
 
@@ -12,7 +13,7 @@ from chaos_proxy import ChaosProxy
 from nowserving import AsyncClient, Client
 from support import SQUARE, Service
 
-RUNS = 300
+RUNS = 500
 STREAMS = 40
 # The proxy swallows some calls whole: only a timeout tells.
 PATIENCE: Any = {"retries": 20, "timeout_s": 1, "hold_s": 1}
@@ -30,7 +31,7 @@ def expect_each_once(service: Service, name: str, squares: list[int]) -> None:
     assert service.runs_of(name) == len(squares)
 
 
-def test_300_blocking_runs(service: Service, proxy: ChaosProxy) -> None:
+def test_500_blocking_runs(service: Service, proxy: ChaosProxy) -> None:
     with Client(proxy.url, service.key, **PATIENCE) as client, ThreadPoolExecutor(32) as pool:
 
         def run(n: int) -> int:
@@ -40,7 +41,7 @@ def test_300_blocking_runs(service: Service, proxy: ChaosProxy) -> None:
         expect_each_once(service, "sync", [*pool.map(run, range(RUNS))])
 
 
-def test_300_runs_with_asyncio(service: Service, proxy: ChaosProxy) -> None:
+def test_500_runs_with_asyncio(service: Service, proxy: ChaosProxy) -> None:
     async def run_all() -> list[int]:
         async with AsyncClient(proxy.url, service.key, **PATIENCE) as client:
             at_once = asyncio.Semaphore(32)
@@ -59,7 +60,7 @@ def test_300_runs_with_asyncio(service: Service, proxy: ChaosProxy) -> None:
 def test_streams_go_on_where_they_broke_off(
     service: Service, proxy: ChaosProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nowserving._flows.STREAM_SILENCE_S", 1)
+    monkeypatch.setattr("nowserving._waiting.STREAM_SILENCE_S", 1)
     lines = [f"line {number}" for number in range(10)]
 
     def follow(n: int) -> list[str]:

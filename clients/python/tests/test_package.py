@@ -57,9 +57,7 @@ def test_the_wheel_has_the_package_and_no_more(wheel: Path) -> None:
 
 
 @pytest.mark.parametrize("lines", LINES)
-def test_the_lines_of_the_readme_work(
-    service: Service, installed: Path, tmp_path: Path, lines: str
-) -> None:
+def test_the_lines_of_the_readme_work(service: Service, installed: Path, tmp_path: Path, lines: str) -> None:
     code = lines.replace("http://127.0.0.1:3000", service.url)
     (tmp_path / "empty").mkdir()
     env = {"PYTHONPATH": str(installed), "NOWSERVING_KEY": service.key}

@@ -50,9 +50,7 @@ def test_the_same_with_asyncio(service: Service) -> None:
 
 
 def test_the_same_idempotency_key_is_the_same_request(client: Client) -> None:
-    first, second = (
-        client.submit(SQUARE, {"name": "key", "n": 1}, idempotency_key="one") for _ in range(2)
-    )
+    first, second = (client.submit(SQUARE, {"name": "key", "n": 1}, idempotency_key="one") for _ in range(2))
     assert first == second
     with pytest.raises(NowServingError, match="idempotency_key_reused"):
         client.submit(SQUARE, {"name": "key", "n": 2}, idempotency_key="one")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import httpx
 import pytest
 
-from nowserving import NowServingError, Result
+from nowserving import Client, NowServingError, Result
 from nowserving._api import Api
-from nowserving._steps import Answer, Lost
+from nowserving._steps import Answer, Left, Lost
 from support import Clock, Played, answer, problem, settings
 
 QUEUED = answer(202, {"request_id": "r"})
@@ -125,16 +126,28 @@ def test_a_stream_that_brings_nothing_is_given_up() -> None:
 
 
 def test_a_loop_that_is_left_cancels_if_asked_to() -> None:
-    class Left(BaseException):
-        pass
-
     played = subscribe(QUEUED, STREAM, Left(), CANCELLED, cancel=True)
     assert played.sent[-1] == "PUT /v1/queue/requests/r/cancel"
     assert isinstance(played.raised, Left)
 
 
+def test_a_loop_that_is_left_at_its_end_cancels_nothing() -> None:
+    sent: list[str] = []
+
+    def serve(request: httpx.Request) -> httpx.Response:
+        sent.append(request.method)
+        if request.method == "POST":
+            return httpx.Response(202, json={"request_id": "r"})
+        return httpx.Response(200, content=event(1, DONE))
+
+    with httpx.Client(transport=httpx.MockTransport(serve)) as http:
+        for _ in Client("http://queue", http=http).subscribe("m", {}, cancel_on_exit=True):
+            break
+    assert sent == ["POST", "GET"]
+
+
 def test_events_may_be_cut_anywhere() -> None:
-    text = b": a comment\r\n\r\nid: 1\r\ndata: {\"status\":\r\ndata: \"COMPLETED\", \"a\": \"\xc3\xbc\"}\r\n\r\n"
+    text = b': a comment\r\n\r\nid: 1\r\ndata: {"status":\r\ndata: "COMPLETED", "a": "\xc3\xbc"}\r\n\r\n'
     chunks = [text[index : index + 1] for index in range(len(text))]
     assert subscribe(QUEUED, STREAM, *chunks).emitted == [{"status": "COMPLETED", "a": "ü"}]
 

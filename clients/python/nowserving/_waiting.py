@@ -1,22 +1,22 @@
-"""How calls are tried again, waited for and followed: the rules that both clients share."""
+"""How requests are waited for and followed, and what becomes of those that nobody waits for any more."""
 
 from __future__ import annotations
 
 import json
-import logging
-from dataclasses import dataclass, replace
-from typing import Any, Mapping, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
 
 from . import _calls as calls
-from ._retry import problem_of, retry_after_of, retry_delay, was_refused
+from ._retry import problem_of, retry_after_of
+from ._sending import Deadline, send, wait_to_retry
 from ._settings import Settings
 from ._sse import EventParser
-from ._steps import Answer, Call, Close, Emit, Flow, Lost, Open, Read, Send, Sleep
+from ._steps import Answer, Call, Close, Emit, Flow, Left, Lost, Open, Read, Send, Sleep
 from .errors import NowServingError
 from .types import Result
 
 T = TypeVar("T")
-log = logging.getLogger("nowserving")
 
 # The service sends a comment every 15 s: a stream that is silent for three times that is dead.
 STREAM_SILENCE_S = 45.0
@@ -28,78 +28,12 @@ LAST_POLL_S = 2.0
 MAX_POLL_S = 30.0
 
 
-class Deadline:
-    def __init__(self, settings: Settings, seconds: float | None) -> None:
-        self._clock = settings.clock
-        self._seconds = seconds
-        self._at = None if seconds is None else settings.clock() + seconds
-
-    def bound(self, seconds: float) -> float:
-        """No more than is left."""
-        return seconds if self._at is None else max(0.001, min(seconds, self._at - self._clock()))
-
-    def check(self, request_id: str | None, *, ahead_s: float = 0) -> None:
-        if self._at is not None and self._clock() + ahead_s >= self._at:
-            said = f"The request has not completed within {self._seconds} s."
-            raise NowServingError("deadline_exceeded", said, request_id=request_id)
-
-
 @dataclass
 class Submitted:
     """A submission that may have been sent, and what is known of its request."""
 
     call: Call
     request_id: str | None = None
-
-
-def send(
-    settings: Settings,
-    call: Call,
-    *,
-    request_id: str | None = None,
-    deadline: Deadline | None = None,
-    hold_s: int = 0,
-) -> Flow[Answer]:
-    """
-    The answer, if need be after some tries: what is sent is repeatable, or has an Idempotency-Key, or is sent again
-    only where it was refused before it did anything. The service may hold it until the request has completed, for up to `hold_s`.
-    """
-    deadline = deadline or Deadline(settings, None)
-    failures = 0
-    while True:
-        deadline.check(request_id)
-        # Something on the way may break off calls that take so long: less with each try.
-        held_s = int(deadline.bound(hold_s / 2**failures))
-        patience_s = deadline.bound(settings.timeout_s + held_s)
-        outcome = yield Send(with_headers(call, calls.prefer(held_s)), patience_s)
-        error = problem_of(outcome, request_id)
-        if error is None:
-            return outcome  # type: ignore[no-any-return]
-        if not call.is_repeatable and not was_refused(error):
-            raise error
-        failures += 1
-        yield from wait_to_retry(settings, error, failures, deadline)
-
-
-def wait_to_retry(
-    settings: Settings, error: NowServingError, failures: int, deadline: Deadline
-) -> Flow[None]:
-    seconds = retry_delay(error, failures, settings)
-    if seconds is None:
-        raise error
-    try:
-        deadline.check(error.request_id, ahead_s=seconds)
-    except NowServingError as over:
-        raise over from error
-    # A caller that seems to hang should learn why.
-    level = logging.INFO if failures < 3 else logging.WARNING
-    log.log(level, "Try %d failed (%s), the next is in %.1f s.", failures, error, seconds)
-    yield Sleep(seconds)
-
-
-def call(settings: Settings, call: Call, *, request_id: str | None = None) -> Flow[Any]:
-    answer = yield from send(settings, call, request_id=request_id)
-    return answer.json
 
 
 def run(settings: Settings, submission: Call, seconds: float | None, cancel: bool) -> Flow[Result]:
@@ -163,7 +97,7 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
         if last_id is not None:
             headers["last-event-id"] = last_id
         path = calls.request_path(request_id, "/status/stream")
-        stream = calls.call(settings, "GET", path, query=logs_query(logs), headers=headers)
+        stream = calls.call(settings, "GET", path, query=calls.logs_query(logs), headers=headers)
         outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S))
         error = problem_of(outcome, request_id)
         if error is None and isinstance(outcome, Answer) and outcome.status == 204:
@@ -180,7 +114,9 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
                 status = json.loads(event.data)
                 if status["status"] == "COMPLETED":
                     yield Close()
-                    yield Emit(status)
+                    # To leave the loop here is not to leave the request.
+                    with suppress(Left):
+                        yield Emit(status)
                     return
                 yield Emit(status)
             deadline.check(request_id)
@@ -212,30 +148,3 @@ def _cancel_once(settings: Settings, submitted: Submitted) -> Flow[None]:
     assert submitted.request_id is not None
     path = calls.request_path(submitted.request_id, "/cancel")
     yield Send(calls.call(settings, "PUT", path), EXIT_S)
-
-
-def pages(settings: Settings, query: Mapping[str, Any]) -> Flow[None]:
-    while True:
-        page = yield from call(settings, calls.call(settings, "GET", calls.REQUESTS, query=query))
-        yield Emit(page)
-        if page.get("next_cursor") is None:
-            return
-        # A cursor holds its filters.
-        query = {"cursor": page["next_cursor"], **{k: v for k, v in query.items() if k == "limit"}}
-
-
-def delete(settings: Settings, request_id: str) -> Flow[None]:
-    try:
-        yield from call(settings, calls.call(settings, "DELETE", calls.request_path(request_id)))
-    except NowServingError as error:
-        # Perhaps by an earlier try of this very call, whose answer was lost.
-        if error.code != "gone":
-            raise
-
-
-def with_headers(call: Call, headers: Mapping[str, str]) -> Call:
-    return replace(call, headers={**call.headers, **headers})
-
-
-def logs_query(logs: bool) -> dict[str, str]:
-    return {"logs": "1"} if logs else {}
