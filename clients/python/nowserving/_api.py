@@ -95,7 +95,7 @@ class Api:
 
     def cancel_many(
         self, request_ids: Sequence[str] | None, given: Mapping[str, Any]
-    ) -> Flow[t.BulkCancelResult]:
+    ) -> Flow[t.CancelCounts]:
         if (request_ids is None) == (not given):
             raise TypeError("Say which requests: by their ids, or by filters, but not by both.")
         if request_ids is None:

@@ -116,7 +116,7 @@ class AsyncClient:
 
     async def cancel_many(
         self, request_ids: Sequence[str] | None = None, **filters: Unpack[t.Filters]
-    ) -> t.BulkCancelResult:
+    ) -> t.CancelCounts:
         """Cancels up to 10,000 requests; `more` says whether there are others that fit the filters."""
         return await self._driver.run(self._api.cancel_many(request_ids, filters))
 
@@ -154,7 +154,9 @@ class AsyncClient:
         """Sends a webhook once more."""
         return await self._driver.run(self._api.redeliver(request_id, delivery_id))
 
-    def list(self, *, limit: int | None = None, **filters: Unpack[t.Filters]) -> AsyncGenerator[t.Page, None]:
+    def list(
+        self, *, limit: int | None = None, **filters: Unpack[t.Filters]
+    ) -> AsyncGenerator[t.RequestPage, None]:
         """The requests of the key, newest first, in pages of at most `limit`."""
         return self._driver.iterate(self._api.list(limit, filters))
 

@@ -120,7 +120,7 @@ class Client:
 
     def cancel_many(
         self, request_ids: Sequence[str] | None = None, **filters: Unpack[t.Filters]
-    ) -> t.BulkCancelResult:
+    ) -> t.CancelCounts:
         """Cancels up to 10,000 requests; `more` says whether there are others that fit the filters."""
         return self._driver.run(self._api.cancel_many(request_ids, filters))
 
@@ -160,7 +160,7 @@ class Client:
 
     def list(
         self, *, limit: int | None = None, **filters: Unpack[t.Filters]
-    ) -> Generator[t.Page, None, None]:
+    ) -> Generator[t.RequestPage, None, None]:
         """The requests of the key, newest first, in pages of at most `limit`."""
         return self._driver.iterate(self._api.list(limit, filters))
 

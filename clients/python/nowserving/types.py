@@ -113,6 +113,7 @@ class _Sometimes(TypedDict, total=False):
     scheduled_at: str
     retry_of: str
     retried_as: str
+    erased_at: str
 
 
 class InQueueStatus(_Details, _Sometimes):
@@ -149,7 +150,7 @@ class CancelResult(TypedDict):
     status: Literal["CANCELLED", "CANCELLATION_REQUESTED"]
 
 
-class BulkCancelResult(TypedDict):
+class CancelCounts(TypedDict):
     cancelled: int
     cancellation_requested: int
     already_completed: int
@@ -160,7 +161,7 @@ class BulkCancelResult(TypedDict):
 Statuses = list[Status | None]
 
 
-class Page(TypedDict):
+class RequestPage(TypedDict):
     data: list[Status]
     next_cursor: str | None
 

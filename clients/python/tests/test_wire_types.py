@@ -14,6 +14,8 @@ from support import Service
 TYPES: dict[str, Any] = {
     name: getattr(types, name)
     for name in (
+        "BatchResult",
+        "CancelCounts",
         "CancelResult",
         "CompletedStatus",
         "FieldError",
@@ -29,6 +31,7 @@ TYPES: dict[str, Any] = {
         "QueuedRequest",
         "QueueMetrics",
         "RequestError",
+        "RequestPage",
         "ResponseWithLogs",
         "TypicalTime",
         "WebhookDelivery",
