@@ -1,0 +1,139 @@
+"""The calls of the service as flows: what both clients offer, before it is known how it is carried out."""
+
+from __future__ import annotations
+
+from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+
+from . import _calls as calls
+from . import _sending as sending
+from . import _waiting as waiting
+from . import types as t
+from ._settings import Settings
+from ._steps import Call, Flow
+
+
+class Api:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def submit(
+        self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
+    ) -> Flow[t.QueuedRequest]:
+        return sending.result(self._settings, self._submission(model_id, input, key, given))
+
+    def run(
+        self,
+        model_id: str,
+        input: Mapping[str, Any],
+        key: str | None,
+        given: Mapping[str, Any],
+        deadline: float | None,
+        cancel: bool,
+    ) -> Flow[t.Result]:
+        submission = self._submission(model_id, input, key, given)
+        return waiting.run(self._settings, submission, deadline, cancel)
+
+    def subscribe(
+        self,
+        model_id: str,
+        input: Mapping[str, Any],
+        key: str | None,
+        given: Mapping[str, Any],
+        logs: bool,
+        deadline: float | None,
+        cancel: bool,
+    ) -> Flow[None]:
+        submission = self._submission(model_id, input, key, given)
+        return waiting.subscribe(self._settings, submission, logs, deadline, cancel)
+
+    def wait(self, request_id: str, deadline: float | None) -> Flow[t.Result]:
+        return waiting.wait(self._settings, request_id, sending.Deadline(self._settings, deadline))
+
+    def follow(self, request_id: str, logs: bool, deadline: float | None) -> Flow[None]:
+        limit = sending.Deadline(self._settings, deadline)
+        return waiting.follow(self._settings, request_id, logs, limit)
+
+    def status(self, request_id: str, logs: bool) -> Flow[t.Status]:
+        return self._of_request("GET", request_id, "/status", query=calls.logs_query(logs))
+
+    def response(self, request_id: str, logs: bool) -> Flow[Any]:
+        return self._of_request("GET", request_id, query=calls.logs_query(logs))
+
+    def cancel(self, request_id: str) -> Flow[t.CancelResult]:
+        return self._of_request("PUT", request_id, "/cancel")
+
+    def retry(self, request_id: str) -> Flow[t.QueuedRequest]:
+        # It has no Idempotency-Key: a second one would make a second request.
+        return self._of_request("POST", request_id, "/retry", is_repeatable=False)
+
+    def delete(self, request_id: str) -> Flow[None]:
+        return sending.delete(self._settings, request_id)
+
+    def deliveries(self, request_id: str) -> Flow[t.WebhookDeliveries]:
+        return _member("data", self._of_request("GET", request_id, "/deliveries"))
+
+    def redeliver(self, request_id: str, delivery_id: str) -> Flow[t.WebhookDelivery]:
+        path = f"/deliveries/{calls.segment(delivery_id)}/redeliver"
+        return self._of_request("POST", request_id, path)
+
+    def list(self, limit: int | None, given: Mapping[str, Any]) -> Flow[None]:
+        query = {**calls.filters(given), **({} if limit is None else {"limit": limit})}
+        return sending.pages(self._settings, query)
+
+    def batch(self, items: Iterable[t.BatchItem]) -> Flow[t.BatchResults]:
+        requests = []
+        for item in items:
+            fields = dict(item)
+            own = {name: fields.pop(name, None) for name in ("model_id", "input")}
+            own["idempotency_key"] = fields.pop("idempotency_key", None) or calls.new_key()
+            requests.append({**own, **calls.options(fields)})
+        return _member("results", self._of_all("", {"requests": requests}))
+
+    def statuses(self, request_ids: Sequence[str]) -> Flow[t.Statuses]:
+        return _member("results", self._of_all("/status", {"request_ids": [*request_ids]}))
+
+    def cancel_many(
+        self, request_ids: Sequence[str] | None, given: Mapping[str, Any]
+    ) -> Flow[t.CancelCounts]:
+        if (request_ids is None) == (not given):
+            raise TypeError("Say which requests: by their ids, or by filters, but not by both.")
+        if request_ids is None:
+            return self._of_all("/cancel", {"filter": calls.filters(given)})
+        return self._of_all("/cancel", {"request_ids": [*request_ids]})
+
+    def models(self) -> Flow[t.Models]:
+        return _member("data", self._get("/v1/models"))
+
+    def model(self, model_id: str) -> Flow[t.Model]:
+        return self._get(f"/v1/models/{calls.model_path(model_id)}")
+
+    def key(self) -> Flow[t.Key]:
+        return self._get("/v1/key")
+
+    def _submission(
+        self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
+    ) -> Call:
+        return calls.call(
+            self._settings,
+            "POST",
+            f"/v1/queue/{calls.model_path(model_id)}",
+            query=calls.options(given),
+            headers=calls.idempotency(key),
+            body=input,
+        )
+
+    def _get(self, path: str) -> Flow[Any]:
+        return sending.result(self._settings, calls.call(self._settings, "GET", path))
+
+    def _of_request(self, method: str, request_id: str, rest: str = "", **more: Any) -> Flow[Any]:
+        sent = calls.call(self._settings, method, calls.request_path(request_id, rest), **more)
+        return sending.result(self._settings, sent, request_id=request_id)
+
+    def _of_all(self, rest: str, body: Any) -> Flow[Any]:
+        sent = calls.call(self._settings, "POST", calls.REQUESTS + rest, body=body)
+        return sending.result(self._settings, sent)
+
+
+def _member(name: str, flow: Flow[Any]) -> Flow[Any]:
+    return (yield from flow)[name]

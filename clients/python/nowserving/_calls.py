@@ -1,0 +1,141 @@
+"""Requests, as they are sent."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
+from uuid import uuid4
+
+from ._settings import Settings, __version__
+from ._steps import Call
+from .types import Duration, Instant, Tags
+
+REQUESTS = "/v1/queue/requests"
+
+
+def call(
+    settings: Settings,
+    method: str,
+    path: str,
+    *,
+    query: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+    body: Any = None,
+    is_repeatable: bool = True,
+) -> Call:
+    sent = {
+        "accept": "application/json, application/problem+json",
+        "user-agent": f"nowserving-python/{__version__}",
+        **(headers or {}),
+    }
+    if settings.key is not None:
+        sent["authorization"] = f"Key {settings.key}"
+    content = None
+    if body is not None:
+        sent["content-type"] = "application/json"
+        content = json.dumps(body, allow_nan=False).encode()
+    return Call(method, settings.url + path, tuple(_pairs(query or {})), sent, content, is_repeatable)
+
+
+def segment(text: str) -> str:
+    if text in ("", ".", ".."):
+        raise ValueError(f"{text!r} is no id.")
+    return quote(text, safe="")
+
+
+def request_path(request_id: str, rest: str = "") -> str:
+    return f"{REQUESTS}/{segment(request_id)}{rest}"
+
+
+def model_path(model_id: str) -> str:
+    return "/".join(segment(part) for part in model_id.split("/"))
+
+
+def new_key() -> str:
+    return str(uuid4())
+
+
+def idempotency(key: str | None) -> dict[str, str]:
+    """A quoted string, as the draft of the IETF has it."""
+    escaped = (key or new_key()).replace("\\", "\\\\").replace('"', '\\"')
+    return {"idempotency-key": f'"{escaped}"'}
+
+
+def prefer(hold_s: int) -> dict[str, str]:
+    """Holds the answer until the request has completed, if the service knows how."""
+    return {"prefer": f"wait={hold_s}"} if hold_s > 0 else {}
+
+
+def logs_query(logs: bool) -> dict[str, str]:
+    return {"logs": "1"} if logs else {}
+
+
+def options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a submission, as the wire has them."""
+    return _written(given, _OPTIONS, "option")
+
+
+def filters(given: Mapping[str, Any]) -> dict[str, Any]:
+    return _written(given, _FILTERS, "filter")
+
+
+def _written(given: Mapping[str, Any], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Those that are None are left out."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"There is no {kind} {name!r}. There are: {', '.join(known)}.")
+    wire_name = {"tags": "tag"}
+    return {
+        wire_name.get(name, name): known[name](value) for name, value in given.items() if value is not None
+    }
+
+
+def _duration(value: Duration) -> str:
+    if isinstance(value, str):
+        return value
+    seconds = value.total_seconds() if isinstance(value, timedelta) else value
+    return f"{round(seconds * 1000)}ms"
+
+
+def _instant(value: Instant) -> str:
+    if isinstance(value, str):
+        return value
+    if value.tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone. Give it one, such as datetime.timezone.utc.")
+    return value.isoformat(timespec="milliseconds")
+
+
+def _tags(value: Tags) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, Mapping):
+        return [f"{key}:{text}" for key, text in value.items()]
+    return list(value)
+
+
+_OPTIONS = {
+    "webhook": str,
+    "priority": str,
+    "not_before": _instant,
+    "delay": _duration,
+    "expires": _duration,
+    "timeout": _duration,
+    "tags": _tags,
+}
+_FILTERS = {
+    "model_id": str,
+    "status": str,
+    "outcome": str,
+    "tags": _tags,
+    "created_after": _instant,
+    "created_before": _instant,
+}
+
+
+def _pairs(query: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for name, value in query.items():
+        for one in value if isinstance(value, list) else [value]:
+            yield name, str(one)

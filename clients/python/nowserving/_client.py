@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, overload
+from collections.abc import Generator, Iterable, Mapping, Sequence
+
+import httpx
+
+from . import types as t
+from ._api import Api
+from ._drivers import Driver
+from ._settings import Settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class Client:
+    """
+    Calls Now Serving, and blocks while it does; AsyncClient does not. It may be shared by threads.
+
+    Every call is tried again up to `retries` times where that may help: after 408, 429, 5xx, `rate_limited` and lost
+    connections, with jitter and as the service says when. Submissions have an Idempotency-Key, so that none is queued
+    twice. What goes wrong is a NowServingError.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        retries: int = 8,
+        timeout_s: float = 30,
+        hold_s: int = 20,
+        http: httpx.Client | None = None,
+    ) -> None:
+        """
+        `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result. `http` is
+        an httpx.Client of your own, for proxies and certificates; closing it stays with you.
+        """
+        settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
+        self._api = Api(settings)
+        self._driver = Driver(settings, http)
+
+    def submit(
+        self,
+        model_id: str,
+        input: Mapping[str, Any],
+        *,
+        idempotency_key: str | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.QueuedRequest:
+        """Puts a request into the queue and does not wait for it."""
+        return self._driver.run(self._api.submit(model_id, input, idempotency_key, options))
+
+    def run(
+        self,
+        model_id: str,
+        input: Mapping[str, Any],
+        *,
+        deadline: float | None = None,
+        cancel_on_exit: bool = False,
+        idempotency_key: str | None = None,
+        **options: Unpack[t.Options],
+    ) -> t.Result:
+        """
+        Submits and waits for the result. After `deadline` seconds that is NowServingError `deadline_exceeded`, which
+        has the `request_id` to `wait` for. With `cancel_on_exit` the request is cancelled if the wait ends before it
+        does, by the deadline or by an exception such as KeyboardInterrupt.
+        """
+        flow = self._api.run(model_id, input, idempotency_key, options, deadline, cancel_on_exit)
+        return self._driver.run(flow)
+
+    def subscribe(
+        self,
+        model_id: str,
+        input: Mapping[str, Any],
+        *,
+        logs: bool = False,
+        deadline: float | None = None,
+        cancel_on_exit: bool = False,
+        idempotency_key: str | None = None,
+        **options: Unpack[t.Options],
+    ) -> Generator[t.Status, None, None]:
+        """
+        Submits and gives each status as it changes; the last is COMPLETED, with or without success. With `logs` each
+        brings the lines that are new. `cancel_on_exit` is that of `run`, and for a loop that is left, too.
+        """
+        flow = self._api.subscribe(model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit)
+        return self._driver.iterate(flow)
+
+    def wait(self, request_id: str, *, deadline: float | None = None) -> t.Result:
+        """Waits for the result of a request that was submitted before."""
+        return self._driver.run(self._api.wait(request_id, deadline))
+
+    def follow(
+        self, request_id: str, *, logs: bool = False, deadline: float | None = None
+    ) -> Generator[t.Status, None, None]:
+        """What `subscribe` gives, of a request that was submitted before."""
+        return self._driver.iterate(self._api.follow(request_id, logs, deadline))
+
+    def status(self, request_id: str, *, logs: bool = False) -> t.Status:
+        """How a request is now."""
+        return self._driver.run(self._api.status(request_id, logs))
+
+    def statuses(self, request_ids: Sequence[str]) -> t.Statuses:
+        """How up to 1,000 requests are now, in their order; None for those that are unknown."""
+        return self._driver.run(self._api.statuses(request_ids))
+
+    @overload
+    def response(self, request_id: str) -> Any: ...
+    @overload
+    def response(self, request_id: str, *, logs: Literal[True]) -> t.ResponseWithLogs: ...
+    def response(self, request_id: str, *, logs: bool = False) -> Any:
+        """The output of a request that has succeeded; with `logs` all that there is to say about it."""
+        return self._driver.run(self._api.response(request_id, logs))
+
+    def cancel(self, request_id: str) -> t.CancelResult:
+        """Cancels a request that waits, or asks its run to stop."""
+        return self._driver.run(self._api.cancel(request_id))
+
+    def cancel_many(
+        self, request_ids: Sequence[str] | None = None, **filters: Unpack[t.Filters]
+    ) -> t.CancelCounts:
+        """Cancels up to 10,000 requests; `more` says whether there are others that fit the filters."""
+        return self._driver.run(self._api.cancel_many(request_ids, filters))
+
+    def batch(self, requests: Iterable[t.BatchItem]) -> t.BatchResults:
+        """Submits up to 1,000 requests at once; each has a result of its own, in order."""
+        return self._driver.run(self._api.batch(requests))
+
+    def retry(self, request_id: str) -> t.QueuedRequest:
+        """
+        A new request with the input and the options of one that has completed. It is not sent again if its answer is
+        lost; `retried_as` of the old request's status then tells whether there is a new one.
+        """
+        return self._driver.run(self._api.retry(request_id))
+
+    def delete(self, request_id: str) -> None:
+        """Erases the content of a request that has completed."""
+        self._driver.run(self._api.delete(request_id))
+
+    def models(self) -> t.Models:
+        """The models that the key may call."""
+        return self._driver.run(self._api.models())
+
+    def model(self, model_id: str) -> t.Model:
+        return self._driver.run(self._api.model(model_id))
+
+    def key(self) -> t.Key:
+        """What the key may do, and what is left of its limits."""
+        return self._driver.run(self._api.key())
+
+    def deliveries(self, request_id: str) -> t.WebhookDeliveries:
+        """The webhooks of a request, with each try."""
+        return self._driver.run(self._api.deliveries(request_id))
+
+    def redeliver(self, request_id: str, delivery_id: str) -> t.WebhookDelivery:
+        """Sends a webhook once more."""
+        return self._driver.run(self._api.redeliver(request_id, delivery_id))
+
+    def list(
+        self, *, limit: int | None = None, **filters: Unpack[t.Filters]
+    ) -> Generator[t.RequestPage, None, None]:
+        """The requests of the key, newest first, in pages of at most `limit`."""
+        return self._driver.iterate(self._api.list(limit, filters))
+
+    def close(self) -> None:
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+
+from ._settings import Settings
+from ._steps import Answer, Lost
+from .errors import NowServingError
+
+BASE_S = 0.25
+CAP_S = 8.0
+# Beyond that the error is of more use than a caller that seems to hang. The windows of the limits are a minute.
+MAX_RETRY_AFTER_S = 90.0
+# How a request has ended: to ask again changes nothing, whatever the status is.
+ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_lost", "timed_out"}
+
+
+def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingError | None:
+    """What is wrong with an outcome, None if nothing is."""
+    if isinstance(outcome, Lost):
+        return NowServingError("connection_failed", outcome.why, request_id=request_id)
+    readable = True
+    try:
+        body = outcome.json
+    except ValueError:
+        readable, body = False, None
+    if 200 <= outcome.status < 300 and readable:
+        return None
+    problem = body if isinstance(body, dict) and "code" in body else {}
+    said = f"The answer to the call was {outcome.status}, and not one of the service."
+    return NowServingError(
+        problem.get("code", "invalid_response"),
+        problem.get("detail", said),
+        status=outcome.status,
+        errors=problem.get("errors", ()),
+        details=problem.get("details"),
+        request_id=request_id,
+        call_id=outcome.headers.get("x-request-id"),
+        retry_after=retry_after_of(outcome),
+    )
+
+
+def retry_delay(error: NowServingError, failures: int, settings: Settings) -> float | None:
+    """Seconds until the next try, after so many failures; None if there is to be none."""
+    if failures > settings.retries or not is_passing(error):
+        return None
+    if error.retry_after is not None:
+        if error.retry_after > MAX_RETRY_AFTER_S:
+            return None
+        return error.retry_after + settings.random() * 0.5
+    return pause(failures, settings)
+
+
+def pause(failures: int, settings: Settings) -> float:
+    """Exponential, with jitter over its upper half."""
+    longest: float = min(CAP_S, BASE_S * 2 ** (failures - 1))
+    return longest * (0.5 + settings.random() / 2)
+
+
+def is_passing(error: NowServingError) -> bool:
+    """Whether the same call may do better later."""
+    if error.code in ENDINGS:
+        return False
+    if error.code in ("connection_failed", "rate_limited"):
+        return True
+    # A 2xx that cannot be read was cut off on its way.
+    status = error.status
+    return status is not None and (status in (408, 429) or status >= 500 or status < 300)
+
+
+def was_refused(error: NowServingError) -> bool:
+    """Whether it is certain that the call did nothing."""
+    return error.code == "rate_limited" or error.status in (408, 429)
+
+
+def retry_after_of(answer: Answer) -> float | None:
+    """Seconds, or a date (RFC 9110)."""
+    text = answer.headers.get("retry-after", "").strip()
+    if text.isdigit():
+        return float(text)
+    try:
+        at = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=timezone.utc)
+    return max(0.0, (at - datetime.now(timezone.utc)).total_seconds())

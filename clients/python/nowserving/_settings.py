@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from collections.abc import Callable
+
+__version__ = "0.1.0"
+
+
+@dataclass(frozen=True)
+class Settings:
+    url: str
+    key: str | None = field(repr=False)
+    retries: int
+    timeout_s: float
+    hold_s: int
+    clock: Callable[[], float] = time.monotonic
+    random: Callable[[], float] = random.random
+
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("http://", "https://")):
+            raise ValueError(f"The url must begin with http:// or https://, unlike {self.url!r}.")
+        # The longest that the service holds a call.
+        if not 0 <= self.hold_s <= 60:
+            raise ValueError(f"hold_s is 0 to 60 seconds, not {self.hold_s}.")

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Event:
+    id: str | None
+    data: str
+
+
+class EventParser:
+    """Server-sent events out of chunks that end anywhere. An event that was cut off never comes out."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._id: str | None = None
+        self._data: list[str] = []
+
+    def feed(self, chunk: bytes) -> list[Event]:
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        events = []
+        for line in lines:
+            event = self._take(line.removesuffix(b"\r").decode())
+            if event is not None:
+                events.append(event)
+        return events
+
+    def _take(self, line: str) -> Event | None:
+        if line == "":
+            data, self._data = self._data, []
+            return Event(self._id, "\n".join(data)) if data else None
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "id":
+            self._id = value
+        elif name == "data":
+            self._data.append(value)
+        return None

@@ -1,0 +1,92 @@
+"""
+What the rules ask of a connection. A rule is a generator that yields steps and is sent their outcome: it does no
+I/O itself, so that the two clients share every one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, Union
+from collections.abc import Generator, Mapping
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    url: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    is_repeatable: bool = True
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @cached_property
+    def json(self) -> Any:
+        """Raises a ValueError if it is none; None if there is no body."""
+        return json.loads(self.body) if self.body else None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """There was no answer, or not all of it."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Send:
+    """Gives an Answer or Lost."""
+
+    call: Call
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class Open:
+    """Gives an Answer, whose body has still to be read in chunks if it is 200; or Lost."""
+
+    call: Call
+    timeout_s: float
+
+
+@dataclass(frozen=True)
+class Read:
+    """Gives the next chunk of what is open, None at its end, or Lost."""
+
+
+@dataclass(frozen=True)
+class Close:
+    pass
+
+
+@dataclass(frozen=True)
+class Sleep:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Emit:
+    """The next value for the caller's loop."""
+
+    value: Any
+
+
+class Left(BaseException):
+    """
+    Sent into a flow whose caller has left its loop. GeneratorExit would close the generators that a flow is made of,
+    from the inside, and let none of them do anything more.
+    """
+
+
+Step = Union[Send, Open, Read, Close, Sleep, Emit]
+Flow = Generator[Step, Any, T]

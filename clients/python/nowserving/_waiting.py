@@ -1,0 +1,150 @@
+"""How requests are waited for and followed, and what becomes of those that nobody waits for any more."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from . import _calls as calls
+from ._retry import problem_of, retry_after_of
+from ._sending import Deadline, send, wait_to_retry
+from ._settings import Settings
+from ._sse import EventParser
+from ._steps import Answer, Call, Close, Emit, Flow, Left, Lost, Open, Read, Send, Sleep
+from .errors import NowServingError
+from .types import Result
+
+T = TypeVar("T")
+
+# The service sends a comment every 15 s: a stream that is silent for three times that is dead.
+STREAM_SILENCE_S = 45.0
+# For the calls that cancel what nobody waits for any more: they hold up the caller's exit.
+EXIT_S = 5.0
+FIRST_POLL_S = 0.1
+LAST_POLL_S = 2.0
+# A request that is scheduled for next week may be cancelled today.
+MAX_POLL_S = 30.0
+
+
+@dataclass
+class Submitted:
+    """A submission that may have been sent, and what is known of its request."""
+
+    call: Call
+    request_id: str | None = None
+
+
+def run(settings: Settings, submission: Call, seconds: float | None, cancel: bool) -> Flow[Result]:
+    deadline = Deadline(settings, seconds)
+    submitted = Submitted(submission)
+
+    def flow() -> Flow[Result]:
+        answer = yield from send(settings, submission, deadline=deadline, hold_s=settings.hold_s)
+        first = answer.json
+        submitted.request_id = first["request_id"]
+        if first.get("success") is True and "response" in first:
+            output = first.pop("response")
+            return Result(first["request_id"], output, first)
+        return (yield from wait(settings, first["request_id"], deadline))
+
+    return (yield from cancelling(settings, submitted, flow()) if cancel else flow())
+
+
+def wait(settings: Settings, request_id: str, deadline: Deadline) -> Flow[Result]:
+    poll_s = FIRST_POLL_S
+    asks = calls.call(settings, "GET", calls.request_path(request_id, "/status"))
+    while True:
+        answer = yield from send(
+            settings, asks, request_id=request_id, deadline=deadline, hold_s=settings.hold_s
+        )
+        status = answer.json
+        if status["status"] == "COMPLETED":
+            break
+        if "preference-applied" not in answer.headers:
+            pause_s = min(retry_after_of(answer) or poll_s, MAX_POLL_S)
+            deadline.check(request_id, ahead_s=pause_s)
+            yield Sleep(pause_s)
+            poll_s = min(LAST_POLL_S, poll_s * 1.5)
+    # Of a request that failed this is the error.
+    response = calls.call(settings, "GET", calls.request_path(request_id))
+    answer = yield from send(settings, response, request_id=request_id, deadline=deadline)
+    return Result(request_id, answer.json, status)
+
+
+def subscribe(
+    settings: Settings, submission: Call, logs: bool, seconds: float | None, cancel: bool
+) -> Flow[None]:
+    deadline = Deadline(settings, seconds)
+    submitted = Submitted(submission)
+
+    def flow() -> Flow[None]:
+        answer = yield from send(settings, submission, deadline=deadline)
+        submitted.request_id = answer.json["request_id"]
+        yield from follow(settings, submitted.request_id, logs, deadline)
+
+    yield from cancelling(settings, submitted, flow()) if cancel else flow()
+
+
+def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) -> Flow[None]:
+    """Emits statuses until the last one. A stream that breaks goes on from the event that came last."""
+    last_id: str | None = None
+    failures = 0
+    while True:
+        deadline.check(request_id)
+        headers = {"accept": "text/event-stream"}
+        if last_id is not None:
+            headers["last-event-id"] = last_id
+        path = calls.request_path(request_id, "/status/stream")
+        stream = calls.call(settings, "GET", path, query=calls.logs_query(logs), headers=headers)
+        outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S))
+        error = problem_of(outcome, request_id)
+        if error is None and isinstance(outcome, Answer) and outcome.status == 204:
+            return
+        parser = EventParser()
+        while error is None:
+            chunk = yield Read()
+            if chunk is None or isinstance(chunk, Lost):
+                why = chunk.why if isinstance(chunk, Lost) else "The stream ended early."
+                error = NowServingError("connection_failed", why, request_id=request_id)
+                break
+            for event in parser.feed(chunk):
+                last_id, failures = event.id or last_id, 0
+                status = json.loads(event.data)
+                if status["status"] == "COMPLETED":
+                    yield Close()
+                    # To leave the loop here is not to leave the request.
+                    with suppress(Left):
+                        yield Emit(status)
+                    return
+                yield Emit(status)
+            deadline.check(request_id)
+        yield Close()
+        failures += 1
+        yield from wait_to_retry(settings, error, failures, deadline)
+
+
+def cancelling(settings: Settings, submitted: Submitted, flow: Flow[T]) -> Flow[T]:
+    """If `flow` is left before its request has ended, the request is cancelled on the service."""
+    try:
+        return (yield from flow)
+    except BaseException as left:
+        if not isinstance(left, NowServingError) or left.code == "deadline_exceeded":
+            yield Close()
+            yield from _cancel_once(settings, submitted)
+            if isinstance(left, NowServingError):
+                left.request_id = submitted.request_id
+        raise
+
+
+def _cancel_once(settings: Settings, submitted: Submitted) -> Flow[None]:
+    if submitted.request_id is None:
+        # Its answer was still to come. The same submission again says which request it made.
+        outcome = yield Send(submitted.call, EXIT_S)
+        if problem_of(outcome, None) is not None:
+            return
+        submitted.request_id = outcome.json["request_id"]
+    assert submitted.request_id is not None
+    path = calls.request_path(submitted.request_id, "/cancel")
+    yield Send(calls.call(settings, "PUT", path), EXIT_S)

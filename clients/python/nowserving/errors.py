@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+from collections.abc import Sequence
+
+from .types import FieldError
+
+ProblemCode = Literal[
+    "already_completed",
+    "bad_request",
+    "body_too_large",
+    "cancelled",
+    "expired",
+    "forbidden",
+    "gone",
+    "idempotency_key_reused",
+    "internal_error",
+    "invalid_idempotency_key",
+    "invalid_input",
+    "invalid_json",
+    "invalid_key",
+    "invalid_query",
+    "method_not_allowed",
+    "missing_key",
+    "model_error",
+    "model_unavailable",
+    "node_lost",
+    "not_completed",
+    "not_found",
+    "queue_full",
+    "rate_limited",
+    "timed_out",
+    "unavailable",
+    "unknown_model",
+    "unknown_request",
+    "unsupported_encoding",
+]
+"""What the service answers; /docs/errors of the service tells what to do about each."""
+
+ClientCode = Literal["connection_failed", "deadline_exceeded", "invalid_signature", "invalid_response"]
+"""What only this package says."""
+
+ErrorCode = Union[ProblemCode, ClientCode]
+
+
+class NowServingError(Exception):
+    """Whatever goes wrong; `code` tells what."""
+
+    code: ErrorCode
+    detail: str
+    status: int | None
+    """The HTTP status, if there was an answer."""
+    errors: Sequence[FieldError]
+    """Of `invalid_input`: each place of the input that does not fit."""
+    details: Any
+    """Of `model_error`: what the model said."""
+    request_id: str | None
+    """The request that it is about, if that is known."""
+    call_id: str | None
+    """`X-Request-Id` of the answer, for the operator of the service."""
+    retry_after: float | None
+    """Seconds to wait before trying again, if the service said so."""
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        detail: str,
+        *,
+        status: int | None = None,
+        errors: Sequence[FieldError] = (),
+        details: Any = None,
+        request_id: str | None = None,
+        call_id: str | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+        self.status = status
+        self.errors = errors
+        self.details = details
+        self.request_id = request_id
+        self.call_id = call_id
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        about = f" (request {self.request_id})" if self.request_id else ""
+        return f"{self.code}: {self.detail}{about}"

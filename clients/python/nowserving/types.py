@@ -1,0 +1,281 @@
+"""What goes over the wire. A test compares it with openapi.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypedDict, Union
+from collections.abc import Mapping, Sequence
+
+Duration = Union[str, int, float, timedelta]
+"""As the service writes it (`"90s"`, `"10m"`), seconds, or a timedelta."""
+Instant = Union[str, datetime]
+"""RFC 3339, or a datetime that knows its zone."""
+Tags = Union[Mapping[str, str], Sequence[str]]
+"""`{"team": "a"}` or `["team:a"]`; as a filter, all of them must fit."""
+Priority = Literal["high", "normal", "low"]
+Outcome = Literal["succeeded", "failed", "cancelled", "expired"]
+State = Literal["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]
+
+
+class Options(TypedDict, total=False):
+    """The options of a submission."""
+
+    webhook: str
+    """Called when the request completes."""
+    priority: Priority
+    not_before: Instant
+    """Started no earlier; at most 30 days from now."""
+    delay: Duration
+    """The same, from now."""
+    expires: Duration
+    """Started no later than that after it joined the queue, else it fails with `expired`."""
+    timeout: Duration
+    """How long one run may take; at most what the model allows."""
+    tags: Tags
+
+
+class _BatchItem(TypedDict):
+    model_id: str
+    input: Mapping[str, Any]
+
+
+class BatchItem(_BatchItem, Options, total=False):
+    """A submission of a batch."""
+
+    idempotency_key: str
+
+
+class Filters(TypedDict, total=False):
+    """Which requests of the key a list or a bulk cancellation is about."""
+
+    model_id: str
+    status: State
+    outcome: Outcome
+    tags: Tags
+    created_after: Instant
+    created_before: Instant
+
+
+class FieldError(TypedDict):
+    path: str
+    message: str
+
+
+class LogEntry(TypedDict):
+    message: str
+    level: Literal["DEBUG", "INFO", "WARN", "ERROR"]
+    source: Literal["queue", "runner", "stdout", "stderr"]
+    timestamp: str
+
+
+class QueuedRequest(TypedDict):
+    request_id: str
+    response_url: str
+    status_url: str
+    cancel_url: str
+
+
+class NoMetrics(TypedDict):
+    pass
+
+
+class QueueMetrics(TypedDict):
+    queue_time: float
+
+
+class FinalMetrics(TypedDict):
+    queue_time: float
+    inference_time: float | None
+
+
+class _RequestError(TypedDict):
+    code: str
+    message: str
+    timestamp: str
+
+
+class RequestError(_RequestError, total=False):
+    details: Any
+
+
+class _Details(QueuedRequest):
+    model_id: str
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    attempt: int
+    tags: list[str]
+
+
+class _Sometimes(TypedDict, total=False):
+    logs: list[LogEntry]
+    scheduled_at: str
+    retry_of: str
+    retried_as: str
+    erased_at: str
+
+
+class InQueueStatus(_Details, _Sometimes):
+    status: Literal["IN_QUEUE"]
+    queue_position: int
+    reason: Literal["busy", "unavailable", "paused", "scheduled", "retrying"]
+    metrics: NoMetrics
+
+
+class InProgressStatus(_Details, _Sometimes):
+    status: Literal["IN_PROGRESS"]
+    metrics: QueueMetrics
+
+
+class CompletedStatus(_Details, _Sometimes):
+    status: Literal["COMPLETED"]
+    metrics: FinalMetrics
+    success: bool
+    error: RequestError | None
+
+
+Status = Union[InQueueStatus, InProgressStatus, CompletedStatus]
+
+
+class ResponseWithLogs(TypedDict):
+    request_id: str
+    status: Literal["COMPLETED"]
+    response: Any
+    logs: list[LogEntry]
+    metrics: FinalMetrics
+
+
+class CancelResult(TypedDict):
+    status: Literal["CANCELLED", "CANCELLATION_REQUESTED"]
+
+
+class CancelCounts(TypedDict):
+    cancelled: int
+    cancellation_requested: int
+    already_completed: int
+    unknown: int
+    more: bool
+
+
+Statuses = list[Status | None]
+
+
+class RequestPage(TypedDict):
+    data: list[Status]
+    next_cursor: str | None
+
+
+class _BatchResult(TypedDict):
+    status: int
+
+
+class BatchResult(_BatchResult, total=False):
+    """`status` 202 and the four fields of a request, or what was wrong with it."""
+
+    request_id: str
+    response_url: str
+    status_url: str
+    cancel_url: str
+    code: str
+    detail: str
+    errors: list[FieldError]
+
+
+BatchResults = list[BatchResult]
+
+
+class TypicalTime(TypedDict):
+    """Seconds."""
+
+    p50: float
+    p95: float
+
+
+class Model(TypedDict):
+    id: str
+    description: str
+    input_schema: dict[str, Any] | None
+    concurrency: int
+    waiting: int
+    running: int
+    load: int
+    oldest_wait_s: float | None
+    run_time: TypicalTime | None
+    queue_time: TypicalTime | None
+    availability: Literal["available", "unavailable", "paused"]
+
+
+Models = list[Model]
+
+
+class KeyLimit(TypedDict):
+    limit: int
+    window_s: int
+    remaining: int
+    reset_s: int
+
+
+class KeyLimits(TypedDict):
+    submit: list[KeyLimit]
+    other: list[KeyLimit]
+
+
+class Key(TypedDict):
+    id: str
+    name: str
+    scopes: list[str]
+    models: list[str] | None
+    limits: KeyLimits
+    max_priority: Priority
+    max_waiting: int | None
+    expires_at: str | None
+
+
+class WebhookTry(TypedDict):
+    at: str
+    status: int | None
+    duration_ms: int
+    body: str | None
+    error: str | None
+
+
+class WebhookDelivery(TypedDict):
+    id: str
+    url: str
+    state: Literal["pending", "delivered", "failed", "ended"]
+    tries: list[WebhookTry]
+
+
+WebhookDeliveries = list[WebhookDelivery]
+
+
+class _WebhookEvent(TypedDict):
+    type: Literal["request.completed"]
+    timestamp: str
+    request_id: str
+    model_id: str
+    status: Literal["OK", "ERROR"]
+    payload: Any
+    error: RequestError | None
+    metrics: FinalMetrics
+    tags: list[str]
+    attempt: int
+    response_url: str
+
+
+class WebhookEvent(_WebhookEvent, total=False):
+    """The body of a webhook."""
+
+    payload_error: Literal["too_large", "gone"]
+    """Why `payload` is None though there is an output: it is at `response_url`, unless it is gone."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `run` and `wait` give."""
+
+    request_id: str
+    output: Any
+    """What the model answered."""
+    status: CompletedStatus

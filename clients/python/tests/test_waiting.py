@@ -1,0 +1,158 @@
+"""How `run` and `subscribe` wait, and what they leave behind."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from nowserving import Client, NowServingError, Result
+from nowserving._api import Api
+from nowserving._steps import Answer, Left, Lost
+from support import Clock, Played, answer, problem, settings
+
+QUEUED = answer(202, {"request_id": "r"})
+RUNNING = {"status": "IN_PROGRESS", "request_id": "r"}
+DONE: Any = {"status": "COMPLETED", "request_id": "r", "success": True}
+CANCELLED = answer(200, {"status": "CANCELLED"})
+HELD = {"preference_applied": "wait=20"}
+STREAM = answer(200)
+
+
+def run(*outcomes: Any, deadline: float | None = None, cancel: bool = False) -> Played:
+    clock = Clock()
+    flow = Api(settings(clock=clock)).run("m", {}, None, {}, deadline, cancel)
+    return Played(flow, outcomes, clock)
+
+
+def subscribe(*outcomes: Any, cancel: bool = False) -> Played:
+    return Played(Api(settings()).subscribe("m", {}, None, {}, True, None, cancel), outcomes)
+
+
+def event(id: int, status: dict[str, Any]) -> bytes:
+    return f"id: {id}\ndata: {json.dumps(status)}\n\n".encode()
+
+
+def test_a_run_that_ends_in_time_is_one_call() -> None:
+    played = run(answer(200, {**DONE, "response": [1]}, **HELD))
+    assert played.returned == Result("r", [1], DONE)
+    assert played.header(0, "prefer") == "wait=20"
+
+
+def test_a_longer_run_holds_the_status_without_a_pause() -> None:
+    held = [answer(200, RUNNING, **HELD), answer(200, DONE, **HELD)]
+    played = run(QUEUED, *held, answer(200, {"square": 4}))
+    assert played.returned == Result("r", {"square": 4}, DONE)
+    status, response = "GET /v1/queue/requests/r/status", "GET /v1/queue/requests/r"
+    assert played.sent == ["POST /v1/queue/m", status, status, response]
+    assert played.slept == []
+
+
+def test_calls_that_break_are_held_for_less_time() -> None:
+    played = run(Lost("ReadTimeout"), Lost("ReadTimeout"), answer(200, {**DONE, "response": 1}))
+    assert [played.header(n, "prefer") for n in range(3)] == ["wait=20", "wait=10", "wait=5"]
+
+
+def test_a_service_that_holds_no_calls_is_polled() -> None:
+    asks = answer(200, RUNNING, retry_after="3")
+    far = answer(200, RUNNING, retry_after="86400")
+    now = answer(200, RUNNING)
+    played = run(QUEUED, now, now, asks, far, answer(200, DONE), answer(200, 1))
+    assert played.slept == pytest.approx([0.1, 0.15, 3, 30])
+
+
+def test_a_failed_run_is_the_error_of_its_response() -> None:
+    failed = answer(200, {**DONE, "success": False}, **HELD)
+    error = run(failed, failed, problem(502, "model_error")).raised
+    assert isinstance(error, NowServingError)
+    assert (error.code, error.request_id) == ("model_error", "r")
+
+
+def test_a_deadline_bounds_each_call_and_each_pause() -> None:
+    played = run(QUEUED, *[answer(200, RUNNING, retry_after="4")] * 3, deadline=10)
+    assert isinstance(played.raised, NowServingError)
+    assert (played.raised.code, played.raised.request_id) == ("deadline_exceeded", "r")
+    assert [step.timeout_s for step in played.calls] == [10, 10, 6, 2]
+    assert [played.header(index, "prefer") for index in range(4)] == [
+        "wait=10",
+        "wait=10",
+        "wait=6",
+        "wait=2",
+    ]
+
+
+def test_a_deadline_cancels_if_asked_to() -> None:
+    polled = [answer(200, RUNNING, retry_after="9")] * 2
+    played = run(QUEUED, *polled, CANCELLED, deadline=10, cancel=True)
+    assert played.sent[-1] == "PUT /v1/queue/requests/r/cancel"
+    assert isinstance(played.raised, NowServingError) and played.raised.request_id == "r"
+
+
+def test_a_run_that_is_left_before_its_id_is_known_is_found_by_its_idempotency_key() -> None:
+    played = run(KeyboardInterrupt(), QUEUED, CANCELLED, cancel=True)
+    assert isinstance(played.raised, KeyboardInterrupt)
+    submission = "POST /v1/queue/m"
+    assert played.sent == [submission, submission, "PUT /v1/queue/requests/r/cancel"]
+    keys = {played.header(index, "idempotency-key") for index in (0, 1)}
+    assert len(keys) == 1 and None not in keys
+    assert played.header(1, "prefer") is None
+
+
+def test_nothing_is_cancelled_unasked_or_after_an_error_of_the_service() -> None:
+    assert len(run(QUEUED, KeyboardInterrupt()).sent) == 2
+    assert len(run(QUEUED, problem(404, "unknown_request"), cancel=True).sent) == 2
+
+
+def test_a_stream_that_breaks_goes_on_from_its_last_event() -> None:
+    first, half = event(1, RUNNING), event(2, DONE)[:-9]
+    played = subscribe(QUEUED, STREAM, first + half, Lost("x"), STREAM, event(2, DONE))
+    assert played.emitted == [RUNNING, DONE]
+    assert played.header(2, "last-event-id") == "1"
+    assert played.header(1, "last-event-id") is None
+
+
+def test_a_stream_may_break_as_often_as_it_goes_on() -> None:
+    pieces: list[Any] = []
+    for id in range(20):
+        pieces += [STREAM, event(id, RUNNING), None]
+    assert len(subscribe(QUEUED, *pieces, STREAM, event(20, DONE)).emitted) == 21
+
+
+def test_a_stream_that_brings_nothing_is_given_up() -> None:
+    played = subscribe(QUEUED, *[STREAM, None] * 9)
+    assert isinstance(played.raised, NowServingError) and played.raised.code == "connection_failed"
+
+
+def test_a_loop_that_is_left_cancels_if_asked_to() -> None:
+    played = subscribe(QUEUED, STREAM, Left(), CANCELLED, cancel=True)
+    assert played.sent[-1] == "PUT /v1/queue/requests/r/cancel"
+    assert isinstance(played.raised, Left)
+
+
+def test_a_loop_that_is_left_at_its_end_cancels_nothing() -> None:
+    sent: list[str] = []
+
+    def serve(request: httpx.Request) -> httpx.Response:
+        sent.append(request.method)
+        if request.method == "POST":
+            return httpx.Response(202, json={"request_id": "r"})
+        return httpx.Response(200, content=event(1, DONE))
+
+    with httpx.Client(transport=httpx.MockTransport(serve)) as http:
+        for _ in Client("http://queue", http=http).subscribe("m", {}, cancel_on_exit=True):
+            break
+    assert sent == ["POST", "GET"]
+
+
+def test_events_may_be_cut_anywhere() -> None:
+    text = b': a comment\r\n\r\nid: 1\r\ndata: {"status":\r\ndata: "COMPLETED", "a": "\xc3\xbc"}\r\n\r\n'
+    chunks = [text[index : index + 1] for index in range(len(text))]
+    assert subscribe(QUEUED, STREAM, *chunks).emitted == [{"status": "COMPLETED", "a": "ü"}]
+
+
+def test_an_answer_that_is_no_stream_is_an_error() -> None:
+    played = subscribe(QUEUED, problem(404, "unknown_request"))
+    assert isinstance(played.raised, NowServingError) and played.raised.code == "unknown_request"
+    assert subscribe(QUEUED, Answer(204, {}, b"")).emitted == []

@@ -1,0 +1,112 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { type Call, ModelServer, ndjson } from '../support/model-server.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { webhookAllow } from '../support/test-webhooks.js';
+
+const client = resolve('clients/python');
+
+interface Input {
+  /** Under which its calls are counted. */
+  name?: string;
+  n?: number;
+  /** Said one after another before the answer. */
+  logs?: string[];
+  /** The status of a refusal. */
+  fail?: number;
+}
+
+const counts = new Map<string, number>();
+const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+
+/** Squares `n`, or refuses to; the model `held` never answers. A GET tells how often each name came. */
+function respond({ method, url, body, response }: Call): void {
+  const json = (status: number, value: object): void =>
+    void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  if (method === 'GET') return json(200, Object.fromEntries(counts));
+  const { name = '', n = 0, logs = [], fail } = JSON.parse(body) as Input;
+  count(name);
+  if (url.endsWith('/held')) return void response.on('close', () => count(`${name}, stopped`));
+  if (fail !== undefined) return json(fail, { why: 'because' });
+  if (logs.length === 0) return json(200, { square: n * n });
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  const say = (next: number): void => {
+    if (next === logs.length) {
+      response.end(ndjson([{ type: 'output', output: { square: n * n } }]));
+      return;
+    }
+    response.write(ndjson([{ type: 'log', level: 'info', message: logs[next] }]));
+    setTimeout(say, 5, next + 1);
+  };
+  say(0);
+}
+
+const runner = (path: string) => ({ kind: 'http', url: `${model.url}/${path}` });
+const model = new ModelServer();
+let service: TestService;
+let limitedKey: string;
+const webhookSecret = `whsec_${randomBytes(24).toString('base64')}`;
+
+beforeAll(async () => {
+  await model.start();
+  model.respond = respond;
+  const schema = { type: 'object', properties: { n: { type: 'integer' } } };
+  service = await startTestService({
+    limits: 'off',
+    config: { webhookAllow, webhookSecret },
+    models: JSON.stringify({
+      models: [
+        {
+          id: 'test/math/square',
+          runner: runner('square'),
+          concurrency: 16,
+          attempts: 1,
+          input_schema: schema,
+        },
+        { id: 'test/math/held', runner: runner('held'), concurrency: 8, attempts: 1 },
+        { id: 'demo/text/echo', runner: { kind: 'demo', demo: 'echo' }, concurrency: 8 },
+        { id: 'demo/image/fractal', runner: { kind: 'demo', demo: 'fractal' }, concurrency: 1 },
+      ],
+    }),
+  });
+  limitedKey = await new QueueCalls(service).newKey({ rateLimitSubmit: '1/s' });
+});
+afterAll(async () => {
+  await model.stop();
+  await service.stop();
+});
+
+/** The first Python that has what the tests need: Debian's packages are seen by Debian's Python alone. */
+function findPython(): string {
+  const found = ['python3', '/usr/bin/python3'].find(
+    (python) => spawnSync(python, ['-c', 'import httpx, pytest, setuptools, wheel']).status === 0,
+  );
+  if (found === undefined) {
+    const packages = 'python3-httpx python3-pytest python3-setuptools python3-wheel';
+    throw new Error(`The Python client's tests need on Debian and Ubuntu: apt-get install ${packages}`);
+  }
+  return found;
+}
+
+test('the Python client passes its own tests against this service', async () => {
+  const env = {
+    PATH: process.env['PATH'],
+    PYTHONPATH: client,
+    PYTHONDONTWRITEBYTECODE: '1',
+    NOWSERVING_TEST_URL: service.url,
+    NOWSERVING_TEST_KEY: service.key,
+    NOWSERVING_TEST_LIMITED_KEY: limitedKey,
+    NOWSERVING_TEST_MODEL: model.url,
+    NOWSERVING_TEST_WEBHOOK_SECRET: webhookSecret,
+  };
+  const said = await new Promise<{ code: unknown; output: string }>((done) => {
+    const args = ['-m', 'pytest', '--quiet'];
+    execFile(findPython(), args, { cwd: client, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      done({ code: error?.code ?? 0, output: stdout + stderr }),
+    );
+  });
+  expect(said).toEqual({ code: 0, output: expect.stringMatching(/^\d+ passed in /m) as string });
+  expect(said.output).not.toMatch(/skipped|xfailed|warning/);
+}, 300_000);
