@@ -61,6 +61,233 @@ export interface components {
             /** @description Oldest first; empty until the request has completed. */
             data: components["schemas"]["WebhookDelivery"][];
         };
+        /** @description A page of a list of requests. */
+        RequestPage: {
+            /** @description Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
+            data: components["schemas"]["Status"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description A submission of a batch; its options are those of one by itself. */
+        BatchEntry: {
+            /** @description A URL that is called when the request completes. */
+            webhook?: string;
+            /**
+             * @description `high`, `normal` (the default) or `low`: claimed before or after all others of its model.
+             * @example normal
+             */
+            priority?: string;
+            /** @description RFC 3339: when the request joins the queue, at most 30 days ahead. Instead of `delay`. */
+            not_before?: string;
+            /** @description The same as a duration from now, such as `30s`, `10m` or `2h`. */
+            delay?: string;
+            /** @description A duration: if it has not started by then it ends as `expired`. At most the model’s; counts from when it joins the queue. */
+            expires?: string;
+            /** @description A duration: how long one run may take. At most the model’s. */
+            timeout?: string;
+            /**
+             * @description One `key:value`, or up to 8.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tag?: string | string[];
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The input of the model: a JSON object that fits its schema.
+             * @example {
+             *       "prompt": "a spiral of light"
+             *     }
+             */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description As the header `Idempotency-Key`: 1 to 255 printable ASCII characters. */
+            idempotency_key?: string;
+        };
+        /** @description Many submissions. */
+        Batch: {
+            /** @description In the order of the results. */
+            requests: components["schemas"]["BatchEntry"][];
+        };
+        /** @description One thing wrong with one place of the input. */
+        FieldError: {
+            /**
+             * @description Where: a JSON Pointer (RFC 6901) into the body, empty for the whole.
+             * @example /width
+             */
+            path: string;
+            /**
+             * @description What is wrong there.
+             * @example must be an integer
+             */
+            message: string;
+        };
+        /** @description What became of an entry: the four fields of a submission with status 202, or what is wrong with it. */
+        BatchResult: {
+            /**
+             * @description The status that the submission by itself would have been answered with.
+             * @example 202
+             */
+            status: number;
+            /**
+             * Format: uuid
+             * @description The request.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id?: string;
+            /**
+             * Format: uri
+             * @description Where the response is.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url?: string;
+            /**
+             * Format: uri
+             * @description Where the status is.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url?: string;
+            /**
+             * Format: uri
+             * @description Where it is cancelled.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url?: string;
+            /**
+             * @description The stable name of the kind of problem.
+             * @enum {string}
+             */
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            /** @description The problem in words. */
+            detail?: string;
+            /** @description With `invalid_input`: everything that does not fit the schema of the model. */
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** @description What became of a batch. */
+        BatchResults: {
+            /** @description In the order of the entries. */
+            results: components["schemas"]["BatchResult"][];
+        };
+        /** @description The statuses of some requests. */
+        Statuses: {
+            /** @description In the order of the ids; null: unknown, another key’s, or gone. */
+            results: (components["schemas"]["Status"] | null)[];
+        };
+        /** @description Some requests. */
+        RequestIds: {
+            /**
+             * @description Up to 1,000.
+             * @example [
+             *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
+             *     ]
+             */
+            request_ids: string[];
+        };
+        /** @description The filters of the list; all that are given must fit. */
+        RequestFilter: {
+            /**
+             * @description Only requests of this model.
+             * @example demo/image/fractal
+             */
+            model_id?: string;
+            /**
+             * @description Only requests in this state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description Only requests that ended so.
+             * @example failed
+             * @enum {string}
+             */
+            outcome?: "succeeded" | "failed" | "cancelled" | "expired";
+            /**
+             * @description One `key:value`, or several that must all be there.
+             * @example job:17
+             */
+            tag?: (string | string[])[];
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted then or later.
+             */
+            created_after?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted before.
+             */
+            created_before?: string;
+        };
+        /** @description Which requests: by their ids or by a filter, not both. */
+        CancelMany: {
+            /** @description Up to 10,000. */
+            request_ids?: string[];
+            /** @description At least one filter. */
+            filter?: components["schemas"]["RequestFilter"];
+        };
+        /** @description What became of the requests. */
+        CancelCounts: {
+            /**
+             * @description Waited, and will never start.
+             * @example 12
+             */
+            cancelled: number;
+            /**
+             * @description Are running and were told to stop.
+             * @example 4
+             */
+            cancellation_requested: number;
+            /**
+             * @description Had completed. A filter finds none that had before the call.
+             * @example 0
+             */
+            already_completed: number;
+            /**
+             * @description Are unknown, another key’s, or gone.
+             * @example 0
+             */
+            unknown: number;
+            /**
+             * @description Whether others fit the filter still: send the call again.
+             * @example false
+             */
+            more: boolean;
+        };
+        /** @description A request in the queue, and where to ask for it. */
+        QueuedRequest: {
+            /**
+             * Format: uuid
+             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * Format: uri
+             * @description Where the response is, once the request has completed.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            response_url: string;
+            /**
+             * Format: uri
+             * @description Where the status is read; add /stream to follow it.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
+             */
+            status_url: string;
+            /**
+             * Format: uri
+             * @description Where the request is cancelled, with PUT.
+             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
+             */
+            cancel_url: string;
+        };
         /** @description Something that was said while the request was processed. */
         LogEntry: {
             /**
@@ -165,6 +392,11 @@ export interface components {
              * @description The request that repeats it; the last one of several.
              */
             retried_as?: string;
+            /**
+             * Format: date-time
+             * @description In lists: when its content was erased.
+             */
+            erased_at?: string;
             /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
@@ -270,6 +502,11 @@ export interface components {
              * @description The request that repeats it; the last one of several.
              */
             retried_as?: string;
+            /**
+             * Format: date-time
+             * @description In lists: when its content was erased.
+             */
+            erased_at?: string;
             /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
@@ -396,6 +633,11 @@ export interface components {
              * @description The request that repeats it; the last one of several.
              */
             retried_as?: string;
+            /**
+             * Format: date-time
+             * @description In lists: when its content was erased.
+             */
+            erased_at?: string;
             /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
@@ -529,6 +771,11 @@ export interface components {
              * @description The request that repeats it; the last one of several.
              */
             retried_as?: string;
+            /**
+             * Format: date-time
+             * @description In lists: when its content was erased.
+             */
+            erased_at?: string;
             /** @description With `logs=1`: oldest first, at most 1,000 entries and 64 KiB of text. Empty while in the queue. */
             logs?: components["schemas"]["LogEntry"][];
             /**
@@ -558,33 +805,6 @@ export interface components {
              *     }
              */
             response?: components["schemas"]["JsonValue"];
-        };
-        /** @description A request in the queue, and where to ask for it. */
-        QueuedRequest: {
-            /**
-             * Format: uuid
-             * @description Unique identifier of the queued request, a UUIDv7; used in all request-level paths.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            request_id: string;
-            /**
-             * Format: uri
-             * @description Where the response is, once the request has completed.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            response_url: string;
-            /**
-             * Format: uri
-             * @description Where the status is read; add /stream to follow it.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/status
-             */
-            status_url: string;
-            /**
-             * Format: uri
-             * @description Where the request is cancelled, with PUT.
-             * @example http://127.0.0.1:3000/v1/queue/requests/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/cancel
-             */
-            cancel_url: string;
         };
         /** @description Of the newest successes within the last hour, in seconds. */
         TypicalTime: {
@@ -747,6 +967,11 @@ export interface components {
              * @example 2030-12-31T00:00:00.000Z
              */
             expires_at: string | null;
+            /**
+             * @description With the scope `submit`: what its webhooks are signed with, as Standard Webhooks has it. While it is rotated, the new one.
+             * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGUhISE=
+             */
+            webhook_secret?: string;
         };
         /** @description The process answers. */
         Liveness: {
@@ -785,19 +1010,6 @@ export interface components {
             status: "ok";
             /** @description What was looked at. */
             checks: components["schemas"]["ReadinessChecks"];
-        };
-        /** @description One thing wrong with one place of the input. */
-        FieldError: {
-            /**
-             * @description Where: a JSON Pointer (RFC 6901) into the body, empty for the whole.
-             * @example /width
-             */
-            path: string;
-            /**
-             * @description What is wrong there.
-             * @example must be integer
-             */
-            message: string;
         };
         /** @description What went wrong, as RFC 9457 has it. Decide by `code`; it is stable. */
         Problem: {
