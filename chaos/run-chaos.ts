@@ -9,6 +9,7 @@ import { checkRecovery } from './checks/check-recovery.js';
 import { checkRequests } from './checks/check-requests.js';
 import { checkRevocations } from './checks/check-revocations.js';
 import { checkViews } from './checks/check-views.js';
+import { checkWebhooks } from './checks/check-webhooks.js';
 import { readStoredState } from './checks/stored-state.js';
 import { now, sleep, within } from './clock.js';
 import { Cluster } from './cluster/cluster.js';
@@ -20,6 +21,7 @@ import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
 import { Load } from './load/load.js';
 import { ModelServer } from './model/model-server.js';
+import { WebhookReceiver } from './model/webhook-receiver.js';
 import type { Options } from './options.js';
 import { Random } from './random.js';
 import { burstText, report } from './report.js';
@@ -35,16 +37,18 @@ export async function runChaos(options: Options, print: (text: string) => void):
   const random = new Random(String(options.seed));
   const ledger = new Ledger();
   const model = new ModelServer();
+  const receiver = new WebhookReceiver(random.fork('receiver'));
   const cluster = new Cluster(options.processes, options.pgbouncer, random.fork('cluster'));
   const stopped = stopOnSignals(() => cluster.stop(options.keep));
   try {
     await model.start();
+    await receiver.start();
     await cluster.start(model.url);
     for (const node of cluster.nodes) {
       node.onUnexpectedExit = (output) =>
         ledger.violate('no process ends by itself', `${node.name}: ${output}`);
     }
-    const load = new Load(cluster, ledger, random);
+    const load = new Load(cluster, ledger, receiver, random);
     const queue = new HeldQueue(cluster, load.client, load.submitter, ledger, random.fork('held'));
     const bursts = new Bursts(cluster, load, random.fork('bursts'));
     const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
@@ -80,6 +84,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     checkRequests(stored, ledger, model.runs);
     checkLogs(stored, ledger, model.runs);
     checkIdempotency(stored, ledger);
+    await checkWebhooks(cluster, stored, receiver.calls, ledger);
     checkBursts(bursts.records, ledger);
     const limits = checkLimits(cluster.callers.all, records, ledger);
     checkRecovery(records, model.runs, ledger);
@@ -109,16 +114,18 @@ export async function runChaos(options: Options, print: (text: string) => void):
   } finally {
     await stopped();
     await model.stop();
+    await receiver.stop();
   }
 }
 
-/** Until nothing waits and nothing runs; what is left after that is found in the tables. */
+/** Until nothing waits, nothing runs and every webhook is delivered; what is left after that is found in the tables. */
 async function drain(cluster: Cluster, model: ModelServer): Promise<void> {
   await within(drainMs, async () => {
     model.release();
     const [left] = await cluster.postgres.query<{ rows: number }>(
       `SELECT ((SELECT count(*) FROM queue_entry) + (SELECT count(*) FROM delayed_entry)
-               + (SELECT count(*) FROM lease))::integer AS rows`,
+               + (SELECT count(*) FROM lease)
+               + (SELECT count(*) FROM webhook_delivery WHERE state = 'pending'))::integer AS rows`,
     );
     if (left!.rows > 0) await sleep(400);
     return left!.rows === 0;
