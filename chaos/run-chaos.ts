@@ -53,7 +53,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     const bursts = new Bursts(cluster, load, random.fork('bursts'));
     const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
     const kinds = faultKinds.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-    const schedule = new Schedule(cluster, model.runs, load, ledger, random.fork('faults'), kinds);
+    const schedule = new Schedule(cluster, model, load, ledger, random.fork('faults'), kinds);
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
