@@ -14,6 +14,7 @@ export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog)
     const fail = (rule: string, detail: string): void => ledger.violate(rule, detail, row.id);
     checkEnd(row, fail);
     checkAttempts(row, fail);
+    checkOutage(row, fail);
     checkEvents(row, fail);
     checkOutput(row, runs, fail);
     checkSent(row, ledger, fail);
@@ -52,6 +53,12 @@ function checkAttempts({ attempts, attempt, outcome, failed, lost }: RequestRow,
   }
 }
 
+/** A model that answers every request well fails none by being away, whatever takes nodes with it. */
+function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
+  const isSound = ['chaos/fast', 'chaos/slow', 'chaos/single', 'chaos/impatient'].includes(modelId);
+  if (isSound && code === 'model_unavailable') fail('an outage of a model fails no request', code);
+}
+
 function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {
   const completed = events.filter(({ kind }) => kind === 'completed');
   if (state === 'COMPLETED' && completed.length !== 1) {
@@ -84,8 +91,8 @@ function checkOutput(row: RequestRow, runs: RunLog, fail: Fail): void {
   const sound =
     run !== undefined &&
     run.requestId === row.id &&
-    run.attempt === row.attempt &&
-    row.output!.attempt === row.attempt;
+    run.attempt === row.failed + row.lost + 1 &&
+    row.output!.attempt === run.attempt;
   if (!sound) {
     fail(
       'a success was computed by the attempt that holds it',
