@@ -20,6 +20,7 @@ import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
 import { Load } from './load/load.js';
+import { Pace } from './load/pace.js';
 import { ModelServer } from './model/model-server.js';
 import { WebhookReceiver } from './model/webhook-receiver.js';
 import type { Options } from './options.js';
@@ -57,6 +58,8 @@ export async function runChaos(options: Options, print: (text: string) => void):
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
+    const pace = new Pace(cluster.postgres);
+    void pace.watch();
     load.start();
     const deadline = now() + options.seconds * 1_000;
     load.track(revoker.run(() => now() < deadline));
@@ -74,6 +77,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     }
     load.stopSubmitting();
     grants.stop();
+    pace.stop();
     await drain(cluster, model);
     if (!(await load.finish(60_000)))
       ledger.violate('every caller sees the end of its request', 'some did not in 60 s');
@@ -86,7 +90,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     checkIdempotency(stored, ledger);
     await checkWebhooks(cluster, stored, receiver.calls, ledger);
     checkBursts(bursts.records, ledger);
-    const limits = checkLimits(cluster.callers.all, records, ledger);
+    const limits = checkLimits(cluster.callers.all, records, pace, ledger);
     checkRecovery(records, model.runs, ledger);
     checkCalm(ledger, records, cluster.nodes);
     const servedAfterRevocationMs = checkRevocations(revoker.revocations, records, ledger);
@@ -104,6 +108,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
       servedAfterRevocationMs,
       bursts: bursts.records,
       limits,
+      slowMoments: pace.slow.length,
       peaks,
       faultRows: faultRows(records, ledger, stored, model.runs),
       counts: Object.fromEntries([...ledger.counts].sort(([a], [b]) => a.localeCompare(b))),
