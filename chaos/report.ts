@@ -29,7 +29,7 @@ export function report({ cluster, stored, ledger, records, result }: Findings): 
     ...result.bursts.map(burstText),
     ...result.limits.map(
       ({ routes, window, callers, fullest, fullestCaller, refused, judged, unduly }) =>
-        `limits of a ${window} (${routes}): ${callers} callers, at most ${Math.round(fullest * 100)} % used (${fullestCaller}), ${refused} refused; below 70 % and without a fault: ${unduly} of ${judged} refused`,
+        `limits of a ${window} (${routes}): ${callers} callers, at most ${Math.round(fullest * 100)} % used (${fullestCaller}), ${refused} refused; below 70 %, without a fault and not in one of ${result.slowMoments} slow moments: ${unduly} of ${judged} refused`,
     ),
     `worst call of a node that was there: ${seconds(result.worstCallMs)}`,
     `last call served with a revoked key: ${seconds(result.servedAfterRevocationMs)} after it`,

@@ -30,6 +30,8 @@ export interface Result {
   servedAfterRevocationMs: number;
   bursts: BurstRecord[];
   limits: LimitUse[];
+  /** In which the machine was overrun; what is judged by time is not judged there. */
+  slowMoments: number;
   peaks: Peak[];
   faultRows: FaultRow[];
   counts: Record<string, number>;

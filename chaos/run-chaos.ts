@@ -9,6 +9,7 @@ import { checkRecovery } from './checks/check-recovery.js';
 import { checkRequests } from './checks/check-requests.js';
 import { checkRevocations } from './checks/check-revocations.js';
 import { checkViews } from './checks/check-views.js';
+import { checkWebhooks } from './checks/check-webhooks.js';
 import { readStoredState } from './checks/stored-state.js';
 import { now, sleep, within } from './clock.js';
 import { Cluster } from './cluster/cluster.js';
@@ -19,7 +20,9 @@ import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
 import { Load } from './load/load.js';
+import { Pace } from './load/pace.js';
 import { ModelServer } from './model/model-server.js';
+import { WebhookReceiver } from './model/webhook-receiver.js';
 import type { Options } from './options.js';
 import { Random } from './random.js';
 import { burstText, report } from './report.js';
@@ -35,24 +38,28 @@ export async function runChaos(options: Options, print: (text: string) => void):
   const random = new Random(String(options.seed));
   const ledger = new Ledger();
   const model = new ModelServer();
+  const receiver = new WebhookReceiver(random.fork('receiver'));
   const cluster = new Cluster(options.processes, options.pgbouncer, random.fork('cluster'));
   const stopped = stopOnSignals(() => cluster.stop(options.keep));
   try {
     await model.start();
+    await receiver.start();
     await cluster.start(model.url);
     for (const node of cluster.nodes) {
       node.onUnexpectedExit = (output) =>
         ledger.violate('no process ends by itself', `${node.name}: ${output}`);
     }
-    const load = new Load(cluster, ledger, random);
+    const load = new Load(cluster, ledger, receiver, random);
     const queue = new HeldQueue(cluster, load.client, load.submitter, ledger, random.fork('held'));
     const bursts = new Bursts(cluster, load, random.fork('bursts'));
     const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
     const kinds = faultKinds.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-    const schedule = new Schedule(cluster, model.runs, load, ledger, random.fork('faults'), kinds);
+    const schedule = new Schedule(cluster, model, load, ledger, random.fork('faults'), kinds);
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
+    const pace = new Pace(cluster.postgres);
+    void pace.watch();
     load.start();
     const deadline = now() + options.seconds * 1_000;
     load.track(revoker.run(() => now() < deadline));
@@ -70,6 +77,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     }
     load.stopSubmitting();
     grants.stop();
+    pace.stop();
     await drain(cluster, model);
     if (!(await load.finish(60_000)))
       ledger.violate('every caller sees the end of its request', 'some did not in 60 s');
@@ -80,8 +88,9 @@ export async function runChaos(options: Options, print: (text: string) => void):
     checkRequests(stored, ledger, model.runs);
     checkLogs(stored, ledger, model.runs);
     checkIdempotency(stored, ledger);
+    await checkWebhooks(cluster, stored, receiver.calls, ledger);
     checkBursts(bursts.records, ledger);
-    const limits = checkLimits(cluster.callers.all, records, ledger);
+    const limits = checkLimits(cluster.callers.all, records, pace, ledger);
     checkRecovery(records, model.runs, ledger);
     checkCalm(ledger, records, cluster.nodes);
     const servedAfterRevocationMs = checkRevocations(revoker.revocations, records, ledger);
@@ -99,6 +108,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
       servedAfterRevocationMs,
       bursts: bursts.records,
       limits,
+      slowMoments: pace.slow.length,
       peaks,
       faultRows: faultRows(records, ledger, stored, model.runs),
       counts: Object.fromEntries([...ledger.counts].sort(([a], [b]) => a.localeCompare(b))),
@@ -109,16 +119,18 @@ export async function runChaos(options: Options, print: (text: string) => void):
   } finally {
     await stopped();
     await model.stop();
+    await receiver.stop();
   }
 }
 
-/** Until nothing waits and nothing runs; what is left after that is found in the tables. */
+/** Until nothing waits, nothing runs and every webhook is delivered; what is left after that is found in the tables. */
 async function drain(cluster: Cluster, model: ModelServer): Promise<void> {
   await within(drainMs, async () => {
     model.release();
     const [left] = await cluster.postgres.query<{ rows: number }>(
       `SELECT ((SELECT count(*) FROM queue_entry) + (SELECT count(*) FROM delayed_entry)
-               + (SELECT count(*) FROM lease))::integer AS rows`,
+               + (SELECT count(*) FROM lease)
+               + (SELECT count(*) FROM webhook_delivery WHERE state = 'pending'))::integer AS rows`,
     );
     if (left!.rows > 0) await sleep(400);
     return left!.rows === 0;

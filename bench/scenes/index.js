@@ -1,4 +1,5 @@
 import { scene as balanced } from './balanced.js';
+import { scene as batch } from './batch.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as firstCalls } from './first-calls.js';
@@ -6,6 +7,8 @@ import { scene as heldCalls } from './held-calls.js';
 import { scene as history } from './history.js';
 import { scene as latency } from './idle-latency.js';
 import { scene as jobs } from './jobs.js';
+import { scene as jobsWebhook } from './jobs-webhook.js';
+import { scene as list } from './list.js';
 import { scene as modelAtLimit } from './model-at-limit.js';
 import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as notifications } from './notifications.js';
@@ -17,6 +20,7 @@ import { scene as streams } from './streams.js';
 import { scene as submit } from './submit.js';
 import { scene as submitLarge } from './submit-large.js';
 import { scene as submitShipped } from './submit-shipped.js';
+import { scene as submitWebhook } from './submit-webhook.js';
 import { scene as twoProcesses } from './two-processes.js';
 import { scene as wal } from './wal.js';
 
@@ -42,4 +46,8 @@ export const scenes = [
   firstCalls,
   balanced,
   heldCalls,
+  submitWebhook,
+  jobsWebhook,
+  batch,
+  list,
 ];

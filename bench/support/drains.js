@@ -20,14 +20,17 @@ import { until } from './until.js';
 /**
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
- * @param {{ processes?: number }} [options]
+ * @param {{ processes?: number, webhookUrl?: string }} [options]
  * @returns {Promise<Drain>}
  */
-export async function drainService(bench, count, { processes = 1 } = {}) {
+export async function drainService(bench, count, { processes = 1, webhookUrl } = {}) {
   const databaseUrl = await bench.serviceDatabase();
-  await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput);
+  await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput, webhookUrl);
+  const env = { WEBHOOK_ALLOW: '127.0.0.1' };
   const meter = cpuMeter(bench);
-  const services = await Promise.all(Array.from({ length: processes }, () => bench.service({ databaseUrl })));
+  const services = await Promise.all(
+    Array.from({ length: processes }, () => bench.service({ databaseUrl, env })),
+  );
   await until(databaseUrl, 'NOT EXISTS (SELECT FROM queue_entry) AND NOT EXISTS (SELECT FROM lease)', 100);
   const seconds = await secondsOf(
     databaseUrl,

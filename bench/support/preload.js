@@ -12,8 +12,8 @@ WITH now AS (
           || substr('89ab', 1 + n % 4, 1) || substr(random, 4, 15))::uuid AS id
   FROM now, generate_series(1, $3::integer) AS n, md5(n::text || random()::text) AS random
 ), written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at)
-  SELECT id, $1::text, (SELECT id FROM api_key LIMIT 1), 0, nextval('request_seq'), $2::json, uuid_time(id)
+  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at, webhook_url)
+  SELECT id, $1::text, (SELECT id FROM api_key LIMIT 1), 0, nextval('request_seq'), $2::json, uuid_time(id), $4::text
   FROM incoming
   RETURNING id, model_id, priority, seq
 )
@@ -27,10 +27,11 @@ FROM written`;
  * @param {string} modelId
  * @param {number} count
  * @param {string} input JSON
+ * @param {string} [webhookUrl] of each
  */
-export async function preloadWaiting(databaseUrl, modelId, count, input) {
+export async function preloadWaiting(databaseUrl, modelId, count, input, webhookUrl = null) {
   await withClient(databaseUrl, async (client) => {
-    await client.query(waitingRequests, [modelId, input, count]);
+    await client.query(waitingRequests, [modelId, input, count, webhookUrl]);
     // What autovacuum would have done by the time that so many wait.
     await client.query('VACUUM (ANALYZE) request, queue_entry');
   });

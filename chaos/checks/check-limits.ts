@@ -2,6 +2,7 @@ import { parseRateLimits } from '../../src/config/parsers.js';
 import type { FaultRecord } from '../faults/fault.js';
 import type { Caller, LimitedCall, RouteClass } from '../load/caller.js';
 import type { Ledger } from '../load/ledger.js';
+import type { Pace } from '../load/pace.js';
 
 type RateWindow = ReturnType<typeof parseRateLimits>[number];
 
@@ -23,7 +24,7 @@ export interface LimitUse {
   fullest: number;
   fullestCaller: string;
   refused: number;
-  /** Calls below 70 % of the limit, out of the way of faults, and how many of them were refused. */
+  /** Calls below 70 % of the limit, out of the way of faults and of slow moments, and how many of them were refused. */
   judged: number;
   unduly: number;
   /** By caller, so many of them. */
@@ -34,6 +35,7 @@ export interface LimitUse {
 export function checkLimits(
   callers: readonly Caller[],
   records: readonly FaultRecord[],
+  pace: Pace,
   ledger: Ledger,
 ): LimitUse[] {
   const uses = new Map<string, LimitUse>();
@@ -45,7 +47,7 @@ export function checkLimits(
         const use = useOf(uses, routes, window);
         use.callers++;
         checkExceeded(caller, calls, window, use, ledger);
-        countRefusals(caller, calls, window, records, use);
+        countRefusals(caller, calls, window, records, pace, use);
       }
     }
   }
@@ -107,6 +109,7 @@ function countRefusals(
   calls: readonly LimitedCall[],
   { limit, windowMs, name }: RateWindow,
   records: readonly FaultRecord[],
+  pace: Pace,
   use: LimitUse,
 ): void {
   const most = limit * calmShare;
@@ -116,6 +119,7 @@ function countRefusals(
     const { sentAt, answeredAt } = call;
     if (call.result === 'unknown' || isDisturbed(records, sentAt - windowMs - afterFaultMs, answeredAt))
       continue;
+    if (pace.isSlow(sentAt, answeredAt)) continue;
     // Below it now, and in the window before: what was given back since then may still be on its way.
     if (countBetween(calls, i, sentAt - windowMs, answeredAt) > most) continue;
     if (countBetween(calls, i, sentAt - 2 * windowMs, sentAt - windowMs) > most) continue;

@@ -14,6 +14,7 @@ export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog)
     const fail = (rule: string, detail: string): void => ledger.violate(rule, detail, row.id);
     checkEnd(row, fail);
     checkAttempts(row, fail);
+    checkOutage(row, fail);
     checkEvents(row, fail);
     checkCalls(row, runs, fail);
     checkOutput(row, runs, fail);
@@ -51,6 +52,12 @@ function checkAttempts({ attempts, attempt, outcome, failed, lost }: RequestRow,
       `${outcome}: ${attempts.map((a) => a.outcome).join()}`,
     );
   }
+}
+
+/** A model that answers every request well fails none by being away, whatever takes nodes with it. */
+function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
+  const isSound = ['chaos/fast', 'chaos/slow', 'chaos/single', 'chaos/impatient'].includes(modelId);
+  if (isSound && code === 'model_unavailable') fail('an outage of a model fails no request', code);
 }
 
 function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {

@@ -21,6 +21,7 @@ export interface RequestRow {
   modelId: string;
   keyId: string;
   marker: string;
+  webhookUrl: string | null;
   state: string;
   outcome: string | null;
   attempt: number;
@@ -42,7 +43,8 @@ export interface StoredState {
 
 export async function readStoredState({ postgres }: Cluster): Promise<StoredState> {
   const rows = await postgres.query<RequestRow>(
-    `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.state, r.outcome, r.attempt,
+    `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker,
+            r.webhook_url AS "webhookUrl", r.state, r.outcome, r.attempt,
             r.failed_attempts AS failed, r.lost_attempts AS lost, r.error->>'code' AS code, r.output,
             coalesce(a.attempts, '[]') AS attempts, coalesce(e.events, '[]') AS events
      FROM request r

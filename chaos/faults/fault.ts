@@ -1,6 +1,7 @@
 import type { Cluster } from '../cluster/cluster.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import { now } from '../clock.js';
+import type { ModelServer } from '../model/model-server.js';
 import type { RunLog } from '../model/run-log.js';
 import type { Random } from '../random.js';
 
@@ -24,6 +25,7 @@ export interface FaultRecord {
 
 export interface FaultContext {
   cluster: Cluster;
+  model: ModelServer;
   runs: RunLog;
   random: Random;
   record: FaultRecord;
@@ -35,7 +37,7 @@ export interface FaultContext {
 export interface FaultKind {
   name: string;
   /** What it takes hold of: two faults never hold the same. */
-  hits: 'one node' | 'all nodes' | 'database';
+  hits: 'one node' | 'all nodes' | 'database' | 'models';
   /** As in the record. */
   graceMs: number | null;
   /** Resolves when what it broke is whole again. */

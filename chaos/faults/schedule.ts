@@ -3,13 +3,14 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep, within } from '../clock.js';
 import type { Ledger } from '../load/ledger.js';
 import type { Load } from '../load/load.js';
-import type { RunLog } from '../model/run-log.js';
+import type { ModelServer } from '../model/model-server.js';
 import type { Random } from '../random.js';
 import { databaseFaults } from './database-faults.js';
 import type { FaultKind, FaultRecord } from './fault.js';
+import { modelFaults } from './model-faults.js';
 import { nodeFaults } from './node-faults.js';
 
-export const faultKinds: readonly FaultKind[] = [...nodeFaults, ...databaseFaults];
+export const faultKinds: readonly FaultKind[] = [...nodeFaults, ...databaseFaults, ...modelFaults];
 
 /** First in every bag, so that every minute has them: a node that dies, stands still, or cannot reach the database. */
 const urgent = ['node killed', 'node frozen', 'node cut off'];
@@ -21,12 +22,12 @@ const probePatienceMs = 30_000;
 export class Schedule {
   readonly records: FaultRecord[] = [];
   private bag: FaultKind[] = [];
-  private readonly held = new Set<ServiceNode | 'database'>();
+  private readonly held = new Set<ServiceNode | 'database' | 'models'>();
   private active = 0;
 
   constructor(
     private readonly cluster: Cluster,
-    private readonly runs: RunLog,
+    private readonly model: ModelServer,
     private readonly load: Load,
     private readonly ledger: Ledger,
     private readonly random: Random,
@@ -74,14 +75,15 @@ export class Schedule {
     // Its own stream: how long others take does not change what this one draws.
     const random = this.random.fork(`${this.records.length}`);
     try {
-      const { cluster, runs, ledger } = this;
+      const { cluster, model, ledger } = this;
+      const { runs } = model;
       const violate = ledger.violate.bind(ledger);
-      await kind.make({ cluster, runs, random, record, targets, violate });
+      await kind.make({ cluster, model, runs, random, record, targets, violate });
       record.healedAt = now();
     } catch (error) {
       this.ledger.violate('the harness works', `${kind.name}: ${(error as Error).stack}`);
     } finally {
-      if (kind.hits === 'database') this.held.delete('database');
+      if (kind.hits === 'database' || kind.hits === 'models') this.held.delete(kind.hits);
       for (const node of targets) this.held.delete(node);
       this.active--;
     }
@@ -92,12 +94,12 @@ export class Schedule {
   private async take({ hits }: FaultKind): Promise<ServiceNode[]> {
     let targets: ServiceNode[] = [];
     await within(120_000, () => {
-      if (hits === 'database') return !this.held.has('database');
+      if (hits === 'database' || hits === 'models') return !this.held.has(hits);
       const free = this.cluster.nodes.filter((node) => !this.held.has(node));
       targets = hits === 'one node' && free.length > 0 ? [this.random.pick(free)] : free;
       return hits === 'one node' ? free.length > 0 : free.length === this.cluster.nodes.length;
     });
-    if (hits === 'database') this.held.add('database');
+    if (hits === 'database' || hits === 'models') this.held.add(hits);
     for (const node of targets) this.held.add(node);
     return targets;
   }

@@ -1,5 +1,5 @@
 import type { Cluster } from '../cluster/cluster.js';
-import { now, sleep } from '../clock.js';
+import { now, sleep, within } from '../clock.js';
 import type { Random } from '../random.js';
 import type { ApiClient } from './api-client.js';
 import type { Entry, Ledger } from './ledger.js';
@@ -10,6 +10,7 @@ const modelId = 'chaos/held';
 const depth = 24;
 /** By then even a node that missed a message has compared its index with the database. */
 const patienceMs = 45_000;
+const answerMs = 10_000;
 
 interface Disagreement {
   node: string;
@@ -82,9 +83,15 @@ export class HeldQueue {
   }
 
   private async positionOf(id: string, node: Cluster['nodes'][number]): Promise<number | undefined> {
-    const caller = this.random.pick(this.cluster.callers.keyless);
-    const answer = await this.client.call(caller, node, 'GET', `requests/${id}/status`);
-    return (answer?.body as Status | undefined)?.queue_position;
+    let position: number | undefined;
+    // One that is refused or not answered says nothing.
+    await within(answerMs, async () => {
+      const caller = this.random.pick(this.cluster.callers.keyless);
+      const answer = await this.client.call(caller, node, 'GET', `requests/${id}/status`);
+      position = (answer?.body as Status | undefined)?.queue_position;
+      return answer?.status === 200;
+    });
+    return position;
   }
 
   private async order(): Promise<string[]> {

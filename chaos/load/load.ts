@@ -1,5 +1,6 @@
 import type { Cluster } from '../cluster/cluster.js';
 import { sleep, within } from '../clock.js';
+import type { WebhookReceiver } from '../model/webhook-receiver.js';
 import type { Random } from '../random.js';
 import { ApiClient, isConclusive } from './api-client.js';
 import { Follower } from './follower.js';
@@ -26,11 +27,12 @@ export class Load {
   constructor(
     private readonly cluster: Cluster,
     private readonly ledger: Ledger,
+    receiver: WebhookReceiver,
     random: Random,
   ) {
     this.random = random.fork('load');
     this.client = new ApiClient(ledger);
-    this.submitter = new Submitter(cluster, this.client, ledger, random.fork('submit'));
+    this.submitter = new Submitter(cluster, this.client, ledger, receiver, random.fork('submit'));
     this.poller = new Poller(cluster, this.client, ledger, random.fork('poll'));
     this.follower = new Follower(cluster, ledger, random.fork('follow'));
     this.limited = new LimitedCaller(cluster, this.client, this.submitter, random.fork('limited'));

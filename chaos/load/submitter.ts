@@ -2,6 +2,7 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep } from '../clock.js';
 import { planFor, type ChaosInput, type Step } from '../model/behaviour.js';
+import type { WebhookReceiver } from '../model/webhook-receiver.js';
 import type { Random } from '../random.js';
 import { isConclusive, refusedForMs, type Answer, type ApiClient } from './api-client.js';
 import type { Caller } from './caller.js';
@@ -23,6 +24,8 @@ export interface Submission {
   input: ChaosInput;
   caller: Caller;
   idempotencyKey?: string;
+  /** As they are written in the query. */
+  options?: string;
 }
 
 export interface Submitted {
@@ -40,6 +43,7 @@ export class Submitter {
     private readonly cluster: Cluster,
     private readonly client: ApiClient,
     private readonly ledger: Ledger,
+    private readonly receiver: WebhookReceiver,
     private readonly random: Random,
   ) {}
 
@@ -60,7 +64,18 @@ export class Submitter {
   make(modelId: string, plan: Step[]): Submission {
     const submission = this.plain(modelId, this.random.pick(this.cluster.callers.regular), plan);
     if (this.random.chance(0.75)) submission.idempotencyKey = `key-${submission.input.marker}`;
+    submission.options = this.drawOptions();
     return submission;
+  }
+
+  private drawOptions(): string {
+    const { random } = this;
+    const options = new URLSearchParams();
+    if (random.chance(0.4)) options.set('webhook', this.receiver.anyUrl());
+    if (random.chance(0.3)) options.set('priority', random.pick(['high', 'low']));
+    if (random.chance(0.1)) options.set('delay', `${random.integer(0, 3_000)}ms`);
+    if (random.chance(0.2)) options.append('tag', `part:${random.integer(0, 9)}`);
+    return options.toString();
   }
 
   /** One without an Idempotency-Key. */
@@ -126,10 +141,10 @@ export class Submitter {
   }
 
   private post(
-    { modelId, input, caller, idempotencyKey }: Submission,
+    { modelId, input, caller, idempotencyKey, options = '' }: Submission,
     node = this.random.pick(this.cluster.apiNodes),
   ): Promise<Answer | undefined> {
-    return this.client.call(caller, node, 'POST', modelId, {
+    return this.client.call(caller, node, 'POST', options === '' ? modelId : `${modelId}?${options}`, {
       body: input,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     });

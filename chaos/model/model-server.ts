@@ -8,21 +8,38 @@ import { type ModelRun, RunLog } from './run-log.js';
 export class ModelServer {
   readonly runs = new RunLog();
   private held = new Set<() => void>();
+  private port = 0;
+  private isUnavailable = false;
   private readonly server = createServer((request, response) => {
     void this.serve(request, response).catch(() => response.destroy());
   });
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   async start(): Promise<void> {
-    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+    await new Promise<void>((done) => this.server.listen(this.port, '127.0.0.1', done));
+    ({ port: this.port } = this.server.address() as AddressInfo);
   }
 
   async stop(): Promise<void> {
     this.server.closeAllConnections();
     await new Promise((done) => this.server.close(done));
+  }
+
+  /** Refuses connections, or answers 503, until the time is over; the runs under way go on. */
+  async beAway(how: 'refusing' | '503', ms: number): Promise<void> {
+    if (how === '503') {
+      this.isUnavailable = true;
+      await sleep(ms);
+      this.isUnavailable = false;
+      return;
+    }
+    this.server.close();
+    this.server.closeIdleConnections();
+    await sleep(ms);
+    await this.start();
   }
 
   /** Lets those go that are held; later ones are held again. */
@@ -32,6 +49,11 @@ export class ModelServer {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.isUnavailable) {
+      request.resume();
+      response.writeHead(503).end();
+      return;
+    }
     const chunks: Buffer[] = [];
     const run = this.runs.start({
       requestId: String(request.headers['x-request-id']),

@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { now, sleep } from '../clock.js';
+import type { Random } from '../random.js';
+
+/** What is told of a completion, as far as the harness compares it. */
+export interface WebhookBody {
+  request_id: string;
+  status: 'OK' | 'ERROR';
+  payload: unknown;
+  error: { code: string } | null;
+}
+
+/** One call of a receiver. */
+export interface WebhookCall {
+  readonly webhookId: string;
+  readonly body: WebhookBody;
+  readonly at: number;
+}
+
+/** How receivers behave; those that mend themselves do so from the second call of a delivery on. */
+const kinds = ['good', 'good', 'good', 'late', 'broken', 'reset', 'hanging'] as const;
+const lateMs = { low: 200, high: 3_000 };
+
+/** Receivers of webhooks: good, slow, breaking, hanging, as the path says; every call is recorded. */
+export class WebhookReceiver {
+  readonly calls: WebhookCall[] = [];
+  private readonly times = new Map<string, number>();
+  private readonly server = createServer((request, response) => {
+    void this.serve(request, response).catch(() => response.destroy());
+  });
+
+  constructor(private readonly random: Random) {}
+
+  async start(): Promise<void> {
+    await new Promise<void>((done) => this.server.listen(0, '127.0.0.1', done));
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+
+  /** Of a receiver of any kind. */
+  anyUrl(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/${this.random.pick(kinds)}`;
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const webhookId = String(request.headers['webhook-id']);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as WebhookBody;
+    this.calls.push({ webhookId, body, at: now() });
+    const times = (this.times.get(webhookId) ?? 0) + 1;
+    this.times.set(webhookId, times);
+    const kind = request.url!.slice(1);
+    if (kind === 'late') await sleep(this.random.between(lateMs.low, lateMs.high));
+    if (times === 1) {
+      if (kind === 'hanging') return;
+      if (kind === 'reset') return void request.socket.resetAndDestroy();
+      if (kind === 'broken') response.statusCode = 500;
+    }
+    response.end();
+  }
+}
