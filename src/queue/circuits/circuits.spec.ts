@@ -16,6 +16,7 @@ const models = [model('acme/up'), model('acme/down'), model('acme/raw', false)];
 const away = new RunFailure('The model answered 503.', { code: 'model_unavailable', outage: 'free' });
 let lines: [level: string, line: unknown][];
 let circuits: Circuits;
+let availability: 'available' | 'unavailable';
 
 beforeAll(() => {
   const writeAs = (level: string) => (line: unknown) => void lines.push([level, line]);
@@ -24,10 +25,11 @@ beforeAll(() => {
 beforeEach(() => {
   jest.useFakeTimers();
   lines = [];
+  availability = 'unavailable';
   circuits = new Circuits(
     { all: () => models } as unknown as ModelsService,
     { depth: () => 3 } as unknown as WaitingIndex,
-    { of: () => 'unavailable' } as unknown as ModelAvailability,
+    { of: () => availability } as unknown as ModelAvailability,
     new Clock(),
   );
 });
@@ -85,6 +87,16 @@ it('wakes its models when a probe is due, when one came to nothing, and when it 
   expect(woken).toHaveLength(2);
   circuits.outageOf(run('acme/up'), { kind: 'output', output: '1' }, circuits.startProbe('acme/up'));
   expect(woken).toEqual(Array(3).fill(['acme/up', 'acme/down']));
+});
+
+it('asks for its share of the slots when another node has found the model', () => {
+  const yielded: number[] = [];
+  circuits.changes.subscribe(() => yielded.push(circuits.yielded.length));
+  fail('acme/up');
+  jest.advanceTimersByTime(10_000);
+  availability = 'available';
+  circuits.hint(['acme/up']);
+  expect([yielded, circuits.room('acme/up')]).toEqual([[2, 0], 1]);
 });
 
 it('takes a run whose time was over before it was connected for one that never reached its model', () => {

@@ -95,7 +95,7 @@ export class Circuits {
   /** Other nodes have found these models. */
   hint(modelIds: readonly string[]): void {
     for (const target of new Set(modelIds.map((id) => this.targets.get(id)))) {
-      if (target?.circuit.hint() === true) this.schedule(target);
+      if (target?.circuit.hint() === true) this.due(target);
     }
   }
 
