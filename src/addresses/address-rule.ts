@@ -75,8 +75,9 @@ export class AddressRule {
   }
 
   private async addressesOf(name: string, url: URL): Promise<LookupAddress[]> {
-    const addresses = await this.resolver.resolve(name);
-    if (this.isNamedHost(url)) return addresses;
+    const isNamed = this.isNamedHost(url);
+    const addresses = await this.resolver.resolve(name, isNamed);
+    if (isNamed) return addresses;
     const isPublicEnough = (address: string): boolean =>
       url.protocol === 'https:' && isPublicAddress(address);
     return addresses.filter(

@@ -1,6 +1,5 @@
-import { Resolver as DnsResolver } from 'node:dns/promises';
-import { lookup } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
+import { lookup, Resolver as DnsResolver } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 
 /** Finds the addresses of names. */
@@ -8,23 +7,25 @@ import { Injectable } from '@nestjs/common';
 export class Resolver {
   private readonly dns = new DnsResolver({ timeout: 3_000, tries: 2 });
 
-  /** Never empty. */
-  async resolve(name: string): Promise<LookupAddress[]> {
+  /**
+   * Never empty. The system is asked for names that the operator gave, and for what DNS does not know (its hosts file):
+   * a look-up of it takes one of the process's four threads, and a dead name server would hold them.
+   */
+  async resolve(name: string, isOperators: boolean): Promise<LookupAddress[]> {
+    if (isOperators || !name.includes('.')) return lookup(name, { all: true });
     const answers = await Promise.allSettled([this.dns.resolve4(name), this.dns.resolve6(name)]);
-    const [v4, v6] = answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-    const found = [
-      ...v4!.map((address) => ({ address, family: 4 })),
-      ...v6!.map((address) => ({ address, family: 6 })),
-    ];
+    const found = answers.flatMap((answer, i) => {
+      const addresses = answer.status === 'fulfilled' ? answer.value : [];
+      return addresses.map((address) => ({ address, family: i === 0 ? 4 : 6 }));
+    });
     if (found.length > 0) return found;
-    const late = answers.find(({ status, ...answer }) => status === 'rejected' && isTimeout(answer));
-    if (late !== undefined) throw (late as PromiseRejectedResult).reason as Error;
-    // The system knows names of its own (hosts file); it takes a thread of a few, which a dead name server would hold.
+    for (const answer of answers) {
+      if (answer.status === 'rejected' && isTimeout(answer.reason)) throw answer.reason;
+    }
     return lookup(name, { all: true });
   }
 }
 
-function isTimeout(answer: object): boolean {
-  const { reason } = answer as { reason?: NodeJS.ErrnoException };
-  return reason?.code === 'ETIMEOUT';
+function isTimeout(error: unknown): error is Error {
+  return (error as NodeJS.ErrnoException).code === 'ETIMEOUT';
 }

@@ -8,7 +8,7 @@ const shown = (text: string): string[] =>
 
 test.each([
   ['hooks.internal', ['hooks.internal']],
-  ['Hooks.Internal.:8080, localhost', ['hooks.internal 8080', 'localhost']],
+  ['Hooks.Internal.:8080, localhost', ['hooks.internal 8080', 'localhost', '127.0.0.1/32', '::1/128']],
   ['127.0.0.1', ['127.0.0.1/32']],
   ['127.0.0.1:9000,10.0.0.0/8', ['127.0.0.1/32 9000', '10.0.0.0/8']],
   ['::1,[::1]:9000,fd00::/8', ['::1/128', '::1/128 9000', 'fd00::/8']],

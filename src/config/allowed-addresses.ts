@@ -16,7 +16,12 @@ const expected =
 /** `hooks.internal`, `hooks.internal:8080`, `10.0.0.7`, `[::1]:9000`, `10.0.0.0/8`, with commas between. */
 export function parseAllowedAddresses(value: string): AllowedAddress[] {
   const parts = value.split(',').map((part) => part.trim().toLowerCase());
-  return parts.filter((part) => part !== '').map(parseOne);
+  const entries = parts.filter((part) => part !== '').map(parseOne);
+  const ofMachine = entries.filter(({ host }) => host === 'localhost');
+  const addresses = ofMachine.flatMap(({ port }) =>
+    ['127.0.0.1', '::1'].map((address) => ({ host: undefined, network: networkOf(address), port })),
+  );
+  return [...entries, ...addresses];
 }
 
 function parseOne(text: string): AllowedAddress {

@@ -15,12 +15,24 @@ test('a host that answers gets more tries at once, up to its share', () => {
 test('a host that does not answer gets one, until it answers', () => {
   const lanes = new HostLanes({ maxTries: 64, maxTriesOfHost: 16 });
   lanes.begin('a')(true);
-  lanes.begin('a')(false);
+  lanes.begin('a')(false, 0);
   expect(roomAt(lanes, 'a')).toBe(1);
   const end = lanes.begin('a');
   expect(roomAt(lanes, 'a')).toBe(0);
   end(true);
   expect(roomAt(lanes, 'a')).toBe(2);
+});
+
+test('a host that does not answer rests between its tries, longer each time', () => {
+  const lanes = new HostLanes({ maxTries: 64, maxTriesOfHost: 16 });
+  const rests = [1, 2, 3, 4, 5, 6, 7].map(() => {
+    lanes.begin('a')(false, 1_000);
+    expect(lanes.room(1_009).hosts).toEqual([{ host: 'a', room: 0, answers: false }]);
+    return lanes.nextRestEndInMs(1_000);
+  });
+  expect(rests).toEqual([10, 20, 40, 80, 160, 250, 250]);
+  expect(lanes.room(1_250).hosts).toEqual([{ host: 'a', room: 1, answers: false }]);
+  expect(lanes.nextRestEndInMs(1_250)).toBe(Infinity);
 });
 
 test('all hosts that do not answer have half of all tries', () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   tables = await QueueTables.create();
   database = tables.session();
   const { query } = database;
-  database.query = function <Row extends object>(statement: Statement, values: unknown[] = []) {
+  database.query = function <Row extends object>(statement: Statement, values?: unknown[]) {
     used.set(statement.name, statement.text);
     return query.call(this, statement, values) as Promise<Row[]>;
   };

@@ -92,7 +92,11 @@ describe('a completed request is told to the webhook of its submission', () => {
   });
 
   test('once a completion, whatever the attempts before', async () => {
-    const { id, path } = await hooks.submit({ attempts: [{ status: 503 }, {}] }, '', 'test/twice');
+    const { id, path } = await hooks.submit(
+      { attempts: [{ status: 500, headers: { 'retry-after': '0' } }, {}] },
+      '',
+      'test/twice',
+    );
     const [hook] = await receiver.arrived(path);
     await hooks.only(id, 'delivered');
     expect(bodyOf(hook)).toMatchObject({ status: 'OK', attempt: 2 });

@@ -84,7 +84,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     this.lookedAt = performance.now();
     for (const delivery of claimed) this.begin(delivery);
     if (claimed.length > 0) {
-      this.pauseMs = 0;
+      this.pauseMs = shortestPauseMs;
       return;
     }
     this.pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, this.pauseMs * 2));
@@ -94,7 +94,8 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
 
   protected override nextIntervalMs(): number {
     if (this.isWoken) return this.pauseLeftMs();
-    return Math.min(this.intervalMs, Math.max(shortestPauseMs, this.nextDue() - performance.now()));
+    const dueInMs = Math.min(this.nextDue() - performance.now(), this.lanes.nextRestEndInMs());
+    return Math.min(this.intervalMs, Math.max(shortestPauseMs, dueInMs));
   }
 
   private nextDue(): number {
@@ -114,7 +115,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
       clearTimeout(timer);
       end(answered);
       this.underWay.delete(controller);
-      this.pauseMs = 0;
+      this.pauseMs = shortestPauseMs;
       return this.wake();
     });
     this.underWay.set(controller, attempt);
