@@ -39,6 +39,9 @@ test('the served description offers the models that there are, and none of the d
     enum: ['acme/text/shout', 'acme/text/whisper'],
     example: 'acme/text/shout',
   });
+  expect(JSON.stringify(document.paths['/v1/models/{model_id}'])).toContain(
+    '["acme/text/shout","acme/text/whisper"]',
+  );
   expect(document.info.description).toContain('/v1/queue/acme/text/shout');
   expect(document.info.description).toContain('- `acme/text/whisper` Says it \\*quietly\\*.\n');
   expect(document.info.description).not.toContain('demo/');

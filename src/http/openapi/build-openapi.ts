@@ -54,6 +54,7 @@ sent, otherwise back off exponentially. Unknown routes answer 404 \`not_found\`,
 
 By default 10 submissions a second and 100 a minute; 100 and 1,800 of everything else. Both windows hold at once, per
 key, or per address where no key is sent. Over either: 403 \`rate_limited\` (429 where \`RATE_LIMIT_STATUS\` says so).
+What is left is in the fields \`X-RateLimit-…\` and \`RateLimit\` of every answer, and at \`GET /v1/key\`.
 
 ## Conventions
 

@@ -32,16 +32,17 @@ function offerModels(served: OpenAPIObject, models: readonly ShownModel[]): void
   info.description = info
     .description!.replaceAll(exampleModel, () => shown)
     .replace(/\n(?=## Keys\n)/, () => `\n## Models\n\nThis service has:\n\n${list.join('\n')}\n\n`);
-  const submission = operationsOf(served).find(({ operationId }) => operationId === 'submit');
-  if (submission === undefined) return;
-  const { parameters = [], requestBody } = submission;
-  for (const parameter of parameters) {
-    if (!('name' in parameter) || parameter.name !== 'model_id') continue;
-    parameter.schema = { type: 'string', enum: ids, example: shown };
+  for (const { operationId, parameters = [], requestBody } of operationsOf(served)) {
+    for (const parameter of parameters) {
+      if (!('name' in parameter) || parameter.name !== 'model_id' || parameter.in !== 'path') continue;
+      parameter.schema = { type: 'string', enum: ids, example: shown };
+    }
+    if (operationId !== 'submit' || shown === exampleModel) continue;
+    const body =
+      requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
+    if (body === undefined) continue;
+    body.examples = { input: { summary: `An input of ${shown}`, value: { prompt: 'a spiral of light' } } };
   }
-  const body = requestBody && 'content' in requestBody ? requestBody.content['application/json'] : undefined;
-  if (body === undefined || shown === exampleModel) return;
-  body.examples = { input: { summary: `An input of ${shown}`, value: { prompt: 'a spiral of light' } } };
 }
 
 /** On one line, and nothing in it read as Markdown or HTML. */
