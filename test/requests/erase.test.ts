@@ -40,7 +40,7 @@ async function erased(id: string): Promise<void> {
 
 test('nothing of the content is left, and every call but the list says that it is gone', async () => {
   const success = { type: 'application/x-ndjson', body: `${log}{"type":"output","output":"${secret}"}` };
-  const failure = { status: 503, headers: { 'retry-after': '0' }, body: secret };
+  const failure = { status: 500, headers: { 'retry-after': '0' }, body: secret };
   const ok = await calls.run('test/one', { secret, attempts: [failure, success] });
   const bad = await calls.run('test/one', {
     secret,
