@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import type { Reply } from '../http/reply.js';
 import { type BatchItem, Submissions } from '../queue/submit/submissions.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
-import { submitOptions } from './dto/submit.query.js';
+import { assertKnown, submitOptions } from './dto/submit.query.js';
 import { isObject, parseInputPart, parseObjectBody } from './input-body.js';
 import { NewRequests } from './new-requests.js';
 import { fingerprintOf } from './request-handlers.js';
@@ -80,6 +80,7 @@ export class Batch {
 
 function entriesOf(body: Buffer): Entry[] {
   const { text, value } = parseObjectBody(body, { example, levelsAround });
+  assertKnown(Object.entries(value), ['requests']);
   const { requests } = value;
   if (!Array.isArray(requests) || requests.length < 1 || requests.length > maxBatch) {
     throw new DomainError('bad_request', `"requests" takes 1 to ${maxBatch} entries, as in ${example}.`);

@@ -8,7 +8,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import { Submissions } from '../queue/submit/submissions.js';
 import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
-import { isGiven } from './dto/submit.query.js';
+import { assertKnown, isGiven } from './dto/submit.query.js';
 import { isObject, parseObjectBody } from './input-body.js';
 import { decodeCursor, encodeCursor } from './list-cursor.js';
 import { NewRequests } from './new-requests.js';
@@ -52,7 +52,9 @@ export class CollectionHandlers {
   }
 
   async statuses({ keyId }: Caller, body: Buffer, base: string): Promise<Reply> {
-    const ids = idsOf(parseObjectBody(body, { example }).value, maxStatuses);
+    const { value } = parseObjectBody(body, { example });
+    assertKnown(Object.entries(value), ['request_ids']);
+    const ids = idsOf(value, maxStatuses);
     const known = [...new Set(ids.filter(isRequestId))];
     const rows = await this.collection.statuses(keyId, known);
     const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
@@ -61,6 +63,7 @@ export class CollectionHandlers {
 
   async cancel({ keyId }: Caller, body: Buffer): Promise<Reply> {
     const { value } = parseObjectBody(body, { example: cancelExample });
+    assertKnown(Object.entries(value), ['request_ids', 'filter']);
     if (isGiven(value['request_ids']) === isGiven(value['filter'])) {
       throw new DomainError('bad_request', `Give either "request_ids" or "filter": ${cancelExample}.`);
     }
@@ -119,7 +122,7 @@ function written(query: object): object {
 
 function idsOf({ request_ids: ids }: Record<string, unknown>, max: number): string[] {
   const areTexts = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  if (areTexts && ids.length >= 1 && ids.length <= max) return ids as string[];
+  if (areTexts && ids.length >= 1 && ids.length <= max) return ids;
   throw new DomainError('bad_request', `"request_ids" takes 1 to ${max} ids, as in ${example}.`);
 }
 

@@ -34,7 +34,7 @@ export class CollectionController {
   @Get()
   @ApiList()
   @Limited('read', { needsKey: true })
-  async list(
+  async listRequests(
     @Query() query: ListQuery,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,

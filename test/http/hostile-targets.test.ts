@@ -95,7 +95,7 @@ test.each(models.map((text) => [text.slice(0, 60), text] as const))(
     expectRefusal(
       await post(`/v1/queue/${text}`),
       [400, 404, 405],
-      ['unknown_model', 'not_found', 'bad_request', 'method_not_allowed'],
+      ['unknown_model', 'not_found', 'bad_request', 'method_not_allowed', 'invalid_query'],
       text,
     ),
 );

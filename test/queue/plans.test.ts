@@ -119,8 +119,9 @@ const sha256Bytes = 32;
 function literal(value: Value): string {
   if (value === null) return 'NULL';
   if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
-  // The plan is the same for all values.
+  // The plan is the same for all values; and the memory of a JSON array may be that of another by now.
   if (Buffer.isBuffer(value) && value[0] === 0) return `'{}'`;
+  if (Buffer.isBuffer(value) && value[0] === 0x5b) return `'[]'`;
   const text = Array.isArray(value) ? `{${value.map(element).join(',')}}` : String(value);
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -129,6 +129,7 @@ test.each([
   ['{"requests":[{"model_id":"test/one","input":{}},]}', 'invalid_json'],
   ['{}', 'bad_request'],
   ['{"requests":{}}', 'bad_request'],
+  ['{"requests":[{}],"tag":"a:b"}', 'invalid_query'],
   ['{"requests":[]}', 'bad_request'],
   [JSON.stringify({ requests: Array.from({ length: 1_001 }, () => entry()) }), 'bad_request'],
 ])('%.60s is no batch, and nothing is submitted', async (body, code) => {

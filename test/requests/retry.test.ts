@@ -53,6 +53,7 @@ test('has the same input and options, but for the schedule, and both say so', as
   expect(await calls.status(id)).toMatchObject({ retried_as: again });
   const last = await retried(id);
   expect(await calls.status(id)).toMatchObject({ retried_as: last });
+  await calls.reached(last, 'COMPLETED');
   await calls.response(await retried(last));
 });
 

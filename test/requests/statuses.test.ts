@@ -57,6 +57,7 @@ test.each([
   ['{"request_ids":"x"}', 'bad_request'],
   ['{"request_ids":[1]}', 'bad_request'],
   ['{"request_ids":[["x"]]}', 'bad_request'],
+  ['{"requestIds":["x"]}', 'invalid_query'],
   ['[]', 'invalid_json'],
   ['', 'invalid_json'],
 ])('%s is refused', async (body, code) => {

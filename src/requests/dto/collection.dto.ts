@@ -124,6 +124,7 @@ export class RequestFilterDto extends FilterQuery {
   @ApiPropertyOptional({
     description: 'One `key:value`, or several that must all be there.',
     ...oneOrMore,
+    isArray: false,
     example: 'job:17',
   })
   override tag: readonly string[] | undefined;
