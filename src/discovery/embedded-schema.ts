@@ -25,7 +25,8 @@ class Embedding {
   private readonly anchors = new Map<string, string>();
   private readonly base: string | undefined;
 
-  constructor({ $schema: _, $id, ...schema }: Schema, name: string) {
+  constructor({ $id, ...schema }: Record<string, unknown>, name: string) {
+    delete schema['$schema']; // that of OpenAPI 3.1 is the same
     this.base = typeof $id === 'string' ? $id.replace(/#$/, '') : undefined;
     this.names = new Map([['', name]]);
     this.find(schema, '');

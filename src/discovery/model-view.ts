@@ -4,7 +4,7 @@ import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
 
 export function toModelView(
   { id, description, inputSchema, concurrency }: Model,
-  { waiting, running, oldestWaitMs, times }: ModelLoad,
+  { waiting, running, oldestWaitMs, times, availability }: ModelLoad,
 ): ModelDto {
   return {
     id,
@@ -17,7 +17,7 @@ export function toModelView(
     oldest_wait_s: oldestWaitMs === null ? null : seconds(oldestWaitMs),
     run_time: toTypicalTime(times?.runMs),
     queue_time: toTypicalTime(times?.queueMs),
-    availability: 'available',
+    availability,
   };
 }
 

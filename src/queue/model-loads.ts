@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { Recent } from '../tools/recent.js';
+import { type Availability, ModelAvailability } from './circuits/model-availability.js';
 import {
   countRunning,
   findOldestWaiting,
@@ -18,6 +19,7 @@ export interface ModelLoad {
   oldestWaitMs: number | null;
   /** undefined: too little is known. */
   times: TypicalTimes | undefined;
+  availability: Availability;
 }
 
 /** So old may be what is read from the database. */
@@ -34,6 +36,7 @@ export class ModelLoads {
   constructor(
     database: Database,
     private readonly index: WaitingIndex,
+    private readonly availability: ModelAvailability,
     private readonly clock: Clock,
   ) {
     this.running = new Recent(loadAgeMs, () => countRunning(database));
@@ -55,7 +58,13 @@ export class ModelLoads {
       const waiting = this.index.depth(id);
       // What was not there when it was read last has waited for less than that.
       const oldestWaitMs = waiting === 0 ? null : Math.max(0, now - (oldest.get(id) ?? now));
-      return { waiting, running: running.get(id) ?? 0, oldestWaitMs, times: times.get(id) };
+      return {
+        waiting,
+        running: running.get(id) ?? 0,
+        oldestWaitMs,
+        times: times.get(id),
+        availability: this.availability.of(id),
+      };
     });
   }
 }

@@ -18,6 +18,7 @@ const { service, calls, model } = testQueue({
     'acme/image/upscale': { description: 'Makes it larger.', concurrency: 2, input_schema: schema },
     'acme/slow': { concurrency: 2 },
     'other/quick': { attempts: 2 },
+    'acme/away': {},
   },
   limits: '10000/s',
 });
@@ -28,6 +29,7 @@ interface Model {
   running: number;
   load: number;
   oldest_wait_s: number | null;
+  availability: string;
 }
 
 const get = (path: string, key = service.key): Promise<Response> =>
@@ -41,7 +43,7 @@ const listed = (key?: string): Promise<{ data: Model[] }> => read('/v1/models', 
 
 test('the list has the models in the order of the file, with what they take and have to do', async () => {
   const { data } = await listed();
-  expect(data.map(({ id }) => id)).toEqual(['acme/image/upscale', 'acme/slow', 'other/quick']);
+  expect(data.map(({ id }) => id)).toEqual(['acme/image/upscale', 'acme/slow', 'other/quick', 'acme/away']);
   expect(data[0]).toEqual({
     id: 'acme/image/upscale',
     description: 'Makes it larger.',
@@ -90,7 +92,7 @@ test('one that has a low priority or waits for its next attempt may be the oldes
     const answer = await service.submit(`other/quick?${query}`, input);
     return ((await answer.json()) as { request_id: string }).request_id;
   };
-  const retry = { headers: { 'retry-after': '60' }, status: 503 };
+  const retry = { headers: { 'retry-after': '60' }, status: 429 };
   const scheduled = await submit('delay=1h', {});
   const delayed = await submit('priority=low', { attempts: [retry, {}] });
   await until(async () => (await read<Model>('/v1/models/other/quick')).oldest_wait_s !== null);
@@ -112,9 +114,30 @@ test('one that has a low priority or waits for its next attempt may be the oldes
   for (const id of running) await model.answer(id);
 });
 
+test('a model that is away says so, until it is back', async () => {
+  const shows = (availability: string): Promise<unknown> =>
+    until(async () => (await read<Model>('/v1/models/acme/away')).availability === availability, {
+      message: `it is ${availability}`,
+    });
+  await shows('available');
+  let isAway = true;
+  const { respond } = model;
+  model.respond = (call) => (isAway ? call.response.writeHead(503).end() : respond(call));
+  const id = await calls.submit('acme/away');
+  await shows('unavailable');
+  isAway = false;
+  await calls.reached(id, 'COMPLETED');
+  await shows('available');
+  model.respond = respond;
+});
+
 test('a key sees the models that it may call, and no others', async () => {
   const key = await calls.newKey({ models: ['acme/*'] });
-  expect((await listed(key)).data.map(({ id }) => id)).toEqual(['acme/image/upscale', 'acme/slow']);
+  expect((await listed(key)).data.map(({ id }) => id)).toEqual([
+    'acme/image/upscale',
+    'acme/slow',
+    'acme/away',
+  ]);
   for (const path of ['/v1/models/other/quick', '/v1/models/other/quick/openapi.json'])
     expect(await verdict(get(path, key))).toEqual([403, 'forbidden']);
 });
@@ -142,7 +165,7 @@ test('an id may have its slashes encoded, and a slash at its end', async () => {
   ])
     expect(await read(`/v1/models/${path}`)).toMatchObject({ id: 'acme/image/upscale' });
   expect(await read('/v1/models/acme%2Fimage%2Fupscale/openapi.json')).toMatchObject({ openapi: '3.1.0' });
-  expect((await listed()).data).toHaveLength(3);
+  expect((await listed()).data).toHaveLength(4);
 });
 
 test('an unknown model is answered with the nearest one', async () => {
