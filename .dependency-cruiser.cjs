@@ -38,6 +38,7 @@ const rooms = {
     'tools',
   ],
   addresses: ['config', 'errors'],
+  fal: ['queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
   health: ['database', 'http', 'config', 'errors'],
 };
