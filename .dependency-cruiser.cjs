@@ -28,6 +28,7 @@ const rooms = {
   webhooks: [
     'queue',
     'requests',
+    'fal',
     'addresses',
     'auth',
     'limits',

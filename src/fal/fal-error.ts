@@ -1,4 +1,4 @@
-import type { DomainError, FieldError } from '../errors/domain-error.js';
+import type { FieldError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 
 /** Where fal has a name of its own, or another status. */
@@ -17,8 +17,19 @@ const kinds: Partial<Record<string, { type: string; status?: number }>> = {
 } satisfies Partial<Record<ProblemCode, { type: string; status?: number }>>;
 
 interface AnyError {
-  readonly code: string;
-  readonly status: number;
+  code: string;
+  status: number;
+}
+
+interface ToldError extends AnyError {
+  message: string;
+  details?: unknown;
+  errors?: FieldError[] | undefined;
+}
+
+export interface FalError {
+  status: number;
+  body: Readonly<Record<string, unknown>>;
 }
 
 /** A model's own refusal of its input. */
@@ -29,10 +40,9 @@ export function errorTypeOf(error: AnyError): string {
   return isRefusal(error) ? 'bad_request' : (kinds[error.code]?.type ?? error.code);
 }
 
-export function toFalError(error: DomainError): { status: number; body: Readonly<Record<string, unknown>> } {
-  const { code, message: detail, options } = error;
-  const { status } = error;
-  if (isRefusal(error)) return { status, body: ofModel(options.details, detail) };
+export function toFalError(error: ToldError): FalError {
+  const { code, status, message: detail, details, errors = [] } = error;
+  if (isRefusal(error)) return { status, body: ofModel(details, detail) };
   switch (code) {
     case 'not_completed':
       return { status, body: { detail: 'Request is still in progress' } };
@@ -41,7 +51,7 @@ export function toFalError(error: DomainError): { status: number; body: Readonly
     case 'unknown_request':
       return { status, body: { status: 'NOT_FOUND', detail } };
     case 'invalid_input':
-      return { status, body: { detail: (options.errors ?? []).map(toFieldError) } };
+      return { status, body: { detail: errors.map(toFieldError) } };
     default:
       return { status: kinds[code]?.status ?? status, body: { detail, error_type: errorTypeOf(error) } };
   }

@@ -27,7 +27,8 @@ export class FalFilter implements ExceptionFilter {
     const error = toAnswer(thrown, request, response, requestIdOf(response), this.logger);
     if (error === undefined) return;
     answeredCodes.set(response, error.code);
-    const { status, body } = toFalError(error);
+    const { code, status: ownStatus, message, options } = error;
+    const { status, body } = toFalError({ ...options, code, status: ownStatus, message });
     response.setHeaders(new Map(Object.entries(problemHeaders(error))));
     setRequestId(response, request.params['request_id']);
     if (typeof body['error_type'] === 'string') response.setHeader('X-Fal-Error-Type', body['error_type']);

@@ -1,4 +1,5 @@
-import { ApiError, createFalClient, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
+import { ApiError, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
+import { falAt } from '../support/fal-client.js';
 import { keyHeader } from '../support/queue-calls.js';
 import { ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
@@ -15,17 +16,7 @@ const { service, calls, model } = testQueue({
   },
 });
 
-/** The published client with nothing but its address changed. */
-function client(credentials = service.key): FalClient {
-  return createFalClient({
-    credentials,
-    requestMiddleware: (request) =>
-      Promise.resolve({
-        ...request,
-        url: request.url.replace('https://queue.fal.run', `${service.url}/fal`),
-      }),
-  });
-}
+const client = (credentials?: string): FalClient => falAt(service, credentials);
 
 const image = 'acme/image/upscale';
 const statusesOf = (updates: readonly QueueStatus[]): string[] => [
@@ -97,26 +88,24 @@ test('a place in the queue is followed to its front', async () => {
   });
 });
 
-test('priority, webhook, start timeout and an idempotency key reach the queue', async () => {
+test('priority, start timeout and an idempotency key reach the queue', async () => {
   const headers = { 'Idempotency-Key': 'one' };
   const options = {
     input: {},
     priority: 'low',
-    webhookUrl: 'https://hooks.example/x',
     startTimeout: 30,
     headers,
   } as const;
   const { request_id: id } = await client().queue.submit(image, options);
   expect((await client().queue.submit(image, options)).request_id).toBe(id);
   const rows = await service.query(
-    `SELECT priority, webhook_url, adapter, has_own_expiry, extract(epoch FROM expires_at - created_at)::integer AS seconds
+    `SELECT priority, adapter, has_own_expiry, extract(epoch FROM expires_at - created_at)::integer AS seconds
      FROM request WHERE id = $1`,
     [id],
   );
   expect(rows).toEqual([
     {
       priority: 1,
-      webhook_url: 'https://hooks.example/x',
       adapter: 'fal',
       has_own_expiry: true,
       seconds: 30,
