@@ -28,6 +28,7 @@ const rooms = {
   webhooks: [
     'queue',
     'requests',
+    'fal',
     'addresses',
     'auth',
     'limits',
@@ -38,6 +39,7 @@ const rooms = {
     'tools',
   ],
   addresses: ['config', 'errors'],
+  fal: ['queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
   health: ['database', 'http', 'config', 'errors'],
 };

@@ -4,6 +4,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
+import { FalModule } from './fal/fal.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
@@ -36,9 +37,12 @@ export class AppModule {
         ...(config.role === 'scheduler'
           ? []
           : [DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
+        ...(servesFal(config) ? [FalModule] : []),
         HealthModule,
         HttpModule,
       ],
     };
   }
 }
+
+const servesFal = ({ role, adapters }: Config): boolean => role !== 'scheduler' && adapters.includes('fal');

@@ -3,8 +3,10 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { Matches } from 'class-validator';
 import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
+import type { Adapter } from './adapter.js';
 import { type AllowedAddress, parseAllowedAddresses } from './allowed-addresses.js';
 import {
+  parseAdapters,
   parseAddressList,
   parseBytes,
   parseDuration,
@@ -68,6 +70,7 @@ export class Config {
   @Setting('LOG_LEVEL', Lowercase(), OneOf('silent', 'error', 'warn', 'info', 'debug', 'trace'))
   logLevel = 'info';
 
+  @Setting('ADAPTERS', Parsed(parseAdapters)) adapters: Adapter[] = [];
   /** Origins that a browser may call from; empty: CORS is off. */
   @Setting('CORS_ORIGINS', Parsed(parseOrigins)) corsOrigins: string[] = [];
   /** Where webhooks may go besides https to public addresses. */

@@ -1,3 +1,4 @@
+import { type Adapter, adapters } from './adapter.js';
 import type { RateLimits } from './rate-limits.js';
 
 /* Each parser throws an Error whose message says what would have been accepted. */
@@ -34,6 +35,16 @@ export function parseDuration(value: string): number {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)?$/.exec(value);
   if (match === null) throw new Error('expected a duration such as 250ms, 30s, 10m, 1h or 30d');
   return Math.round(Number(match[1]) * durationUnits[match[2] ?? 's']!);
+}
+
+/** `fal`: those known, with commas between. */
+export function parseAdapters(value: string): Adapter[] {
+  return value.split(',').map((part) => {
+    const found = adapters.find((adapter) => adapter === part.trim().toLowerCase());
+    if (found === undefined)
+      throw new Error(`expected adapters with commas between, of these: ${adapters.join(', ')}`);
+    return found;
+  });
 }
 
 const windows = {

@@ -8,6 +8,7 @@ import { Options1790000000015 } from '../../migrations/0005-options.js';
 import { Circuits1790000000016 } from '../../migrations/0006-circuits.js';
 import { Webhooks1790000000017 } from '../../migrations/0007-webhooks.js';
 import { Lists1790000000018 } from '../../migrations/0008-lists.js';
+import { Adapters1790000000019 } from '../../migrations/0009-adapters.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -20,6 +21,7 @@ export const migrations = [
   Circuits1790000000016,
   Webhooks1790000000017,
   Lists1790000000018,
+  Adapters1790000000019,
 ];
 
 export interface DataSourceSettings {

@@ -9,6 +9,24 @@ import { setFields } from './reply.js';
 
 const maxOrigins = 1_000;
 
+/** What fal's clients send and read in a browser, besides. */
+const ofFal = {
+  requested: [
+    'X-Fal-Queue-Priority',
+    'X-Fal-Request-Timeout',
+    'X-Fal-Request-Start-Timeout',
+    'X-Fal-Runner-Hint',
+    'X-Fal-No-Retry',
+    'X-Fal-Retry-Config',
+    'X-Fal-Store-IO',
+    'X-Fal-Object-Lifecycle-Preference',
+    'X-Fal-Tags',
+    'X-Fal-Target-Url',
+  ],
+  exposed: ',X-Fal-Request-Id,X-Fal-Error-Type,X-Fal-Request-Timeout-Type',
+};
+const none = { requested: [], exposed: '' };
+
 /** The fields that `helmet` and `cors` give every answer, as names and values in turns. */
 @Injectable()
 export class AnswerFields {
@@ -17,7 +35,8 @@ export class AnswerFields {
   private readonly api: readonly string[];
   private readonly byOrigin = new BoundedCache<readonly string[]>(maxOrigins);
 
-  constructor({ corsOrigins }: Config) {
+  constructor({ corsOrigins, adapters }: Config) {
+    const { requested, exposed } = adapters.includes('fal') ? ofFal : none;
     if (corsOrigins.length > 0) {
       this.cors = cors({
         origin: corsOrigins.includes('*') ? '*' : corsOrigins,
@@ -29,10 +48,11 @@ export class AnswerFields {
           'Last-Event-ID',
           'Prefer',
           'X-Request-Id',
+          ...requested,
         ],
         exposedHeaders:
           'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-          'Retry-After,Location,Link,Idempotent-Replayed,Preference-Applied',
+          `Retry-After,Location,Link,Idempotent-Replayed,Preference-Applied${exposed}`,
         // Seconds that a browser may keep the answer to a preflight.
         maxAge: 600,
       });

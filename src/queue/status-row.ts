@@ -29,6 +29,8 @@ export interface StatusRow {
   retryOf: string | null;
   retriedAs: string | null;
   erasedAtMs: number | null;
+  /** true: its caller said how long it may wait. */
+  hasOwnExpiry: boolean | null;
   /** Id of its newest event; 0: none yet. */
   lastEventId: number;
 }

@@ -99,13 +99,14 @@ export class NewRequests {
 
   /** undefined for most. */
   private extrasOf(options: SubmitQuery, model: Model, waitMs: number): SubmissionOptions | undefined {
-    const { webhook: webhookUrl, timeout, tag: tags } = options;
+    const { webhook: webhookUrl, expires, timeout, tag: tags } = options;
     if (webhookUrl !== undefined) this.addresses.assertWebhookUrl(webhookUrl);
     const extras: SubmissionOptions = {
       webhookUrl,
       timeoutMs: timeout && atMost('timeout', timeout, model.timeoutMs)!,
       tags,
       notBefore: waitMs > 0 ? new Date(this.clock.now() + waitMs).toISOString() : undefined,
+      hasOwnExpiry: expires === undefined ? undefined : true,
     };
     return Object.values(extras).some((value) => value !== undefined) ? extras : undefined;
   }

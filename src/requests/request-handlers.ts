@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
+import type { Adapter } from '../config/adapter.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
-import type { StatusRow } from '../queue/status-row.js';
+import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
@@ -64,15 +65,25 @@ export class RequestHandlers {
     base: string,
     response?: ServerResponse,
   ): Promise<Reply> {
+    const { snapshot, entries } = await this.look(caller, requestId, query, response);
+    const body = JSON.stringify(toStatus(snapshot, base, entries));
+    if (snapshot.row.state !== 'IN_QUEUE') return { status: 200, body };
+    const seconds = retryAfterSeconds(snapshot, this.clock.now());
+    return { status: 200, fields: ['Retry-After', String(seconds)], body };
+  }
+
+  /** A request as it stands; `entries`: of its log, if the query asks for them. */
+  async look(
+    caller: Caller | undefined,
+    requestId: string,
+    query: object,
+    response?: ServerResponse,
+  ): Promise<{ snapshot: Snapshot; entries: LogEntry[] | undefined }> {
     const { logs } = validated(LogsQuery, query);
     let row = await this.find(caller, requestId);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const entries = logs ? await this.log(row) : undefined;
-    const snapshot = this.queue.snapshot(row);
-    const body = JSON.stringify(toStatus(snapshot, base, entries));
-    if (row.state !== 'IN_QUEUE') return { status: 200, body };
-    const seconds = retryAfterSeconds(snapshot, this.clock.now());
-    return { status: 200, fields: ['Retry-After', String(seconds)], body };
+    return { snapshot: this.queue.snapshot(row), entries };
   }
 
   async response(
@@ -126,19 +137,22 @@ export class RequestHandlers {
     return row;
   }
 
-  private async accept(
+  /** Resolves once the request is committed. */
+  async accept(
     caller: Caller,
     modelId: string | undefined,
     body: Buffer,
     headers: object,
     query: object,
     base: string,
+    adapter?: Adapter,
   ): Promise<Accepted> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(query);
     const input = parseInputBody(body);
-    const request = await this.newRequests.of(caller, model, input, options, base);
+    const made = await this.newRequests.of(caller, model, input, options, base);
+    const request = adapter === undefined ? made : { ...made, options: { ...made.options, adapter } };
     const { id, replayed } =
       key === undefined
         ? { id: await this.submissions.submit(request), replayed: false }
@@ -192,7 +206,7 @@ export class RequestHandlers {
   }
 
   /** The model's output as JSON text; throws what the request ended with when that is no success. */
-  private async output({ id, state, error }: StatusRow): Promise<string> {
+  async output({ id, state, error }: StatusRow): Promise<string> {
     if (state !== 'COMPLETED') throw notCompleted('Ask its status_url, then come back.');
     if (error !== null) {
       const { code, message, status, timestamp, details } = error;

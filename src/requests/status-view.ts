@@ -30,8 +30,9 @@ export function toStatus({ row, position, reason }: Snapshot, base: string, logs
   return status;
 }
 
-export function toQueuedRequest(base: string, request_id: string): QueuedRequest {
-  const response_url = `${base}/v1/queue/requests/${request_id}`;
+/** `root`: the path below which the request is served. */
+export function toQueuedRequest(base: string, request_id: string, root = '/v1/queue'): QueuedRequest {
+  const response_url = `${base}${root}/requests/${request_id}`;
   return {
     request_id,
     response_url,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AddressRule } from '../addresses/address-rule.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
+import { falWebhookBody } from '../fal/fal-webhook.js';
 import { QueueService } from '../queue/queue.service.js';
 import { toStatus } from '../requests/status-view.js';
 import { type PostResult, Posts } from './post.js';
@@ -10,7 +11,7 @@ import type { Tried } from './queries/record-tries.js';
 import { verdictOn } from './retry-plan.js';
 import { SendingTerms } from './sending-terms.js';
 import { sign } from './signature.js';
-import { webhookBody } from './webhook-body.js';
+import { payloadErrorOf, webhookBody } from './webhook-body.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 
 /** Makes one try of a delivery: its body as of now, signed, sent, and what follows from the answer. */
@@ -56,9 +57,15 @@ export class Courier {
   }
 
   /** undefined: the request is gone, and there is nothing left to tell. */
-  private async bodyOf({ requestId, baseUrl, ...output }: ClaimedDelivery): Promise<string | undefined> {
+  private async bodyOf({
+    requestId,
+    baseUrl,
+    adapter,
+    ...output
+  }: ClaimedDelivery): Promise<string | undefined> {
     const row = await this.queue.status(requestId);
     if (row === undefined) return undefined;
+    if (adapter === 'fal') return falWebhookBody(row, output.output, payloadErrorOf(output));
     const status = toStatus(
       { row, position: 0, reason: undefined },
       this.config.publicBaseUrl ?? baseUrl ?? '',

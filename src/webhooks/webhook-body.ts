@@ -12,10 +12,15 @@ export interface Completed {
   outputBytes: number;
 }
 
+/** Why a success is told without its output; undefined: it has it. */
+export function payloadErrorOf({ output, outputBytes }: Pick<Completed, 'output' | 'outputBytes'>) {
+  if (output !== null) return undefined;
+  return outputBytes === 0 ? 'gone' : 'too_large';
+}
+
 /** The body of a webhook. The output goes in as the text it is: parsed and written again, its numbers could change. */
-export function webhookBody({ modelId, completedAtMs, status, output, outputBytes }: Completed): string {
+export function webhookBody({ modelId, completedAtMs, status, ...payload }: Completed): string {
   const { request_id, success, error, metrics, tags, attempt, response_url } = status;
-  const missing = outputBytes === 0 ? 'gone' : 'too_large';
   const head = {
     type: 'request.completed',
     timestamp: new Date(completedAtMs).toISOString(),
@@ -24,13 +29,13 @@ export function webhookBody({ modelId, completedAtMs, status, output, outputByte
     status: success === true ? 'OK' : 'ERROR',
   };
   const tail = {
-    ...(success === true && output === null && { payload_error: missing }),
+    ...(success === true && { payload_error: payloadErrorOf(payload) }),
     error: error ?? null,
     metrics,
     tags,
     attempt,
     response_url,
   };
-  const payload = success === true ? (output ?? 'null') : 'null';
-  return `${JSON.stringify(head).slice(0, -1)},"payload":${payload},${JSON.stringify(tail).slice(1)}`;
+  const output = success === true ? payload.output : null;
+  return `${JSON.stringify(head).slice(0, -1)},"payload":${output ?? 'null'},${JSON.stringify(tail).slice(1)}`;
 }

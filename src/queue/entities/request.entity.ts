@@ -1,4 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { Adapter } from '../../config/adapter.js';
 import type { Outcome, RequestState } from '../request-state.js';
 
 /** One request, until retention drops its day: the id is a UUIDv7, and the table is partitioned by it. */
@@ -23,6 +24,7 @@ import type { Outcome, RequestState } from '../request-state.js';
   'request_counts_are_sane',
   `attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0 AND failed_attempts + lost_attempts <= attempt`,
 )
+@Check('request_adapter_is_known', `adapter IN ('fal')`)
 export class RequestEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') modelId!: string;
@@ -52,4 +54,6 @@ export class RequestEntity {
   @Column('uuid', { nullable: true }) retryOf!: string | null;
   @Column('uuid', { nullable: true }) retriedAs!: string | null;
   @Column('timestamptz', { nullable: true }) erasedAt!: Date | null;
+  @Column('text', { nullable: true }) adapter!: Adapter | null;
+  @Column('boolean', { nullable: true }) hasOwnExpiry!: boolean | null;
 }

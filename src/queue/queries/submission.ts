@@ -1,3 +1,4 @@
+import type { Adapter } from '../../config/adapter.js';
 import { parameters } from '../../database/statement.js';
 
 export interface Submission {
@@ -23,6 +24,10 @@ export interface SubmissionOptions {
   tags?: readonly string[] | undefined;
   webhookUrl?: string | undefined;
   retryOf?: string | undefined;
+  /** Whose wire form it came in; undefined: the service's own. */
+  adapter?: Adapter | undefined;
+  /** Whether `expiresMs` is what its caller asked for, and not the model's. */
+  hasOwnExpiry?: boolean | undefined;
 }
 
 /**
@@ -49,6 +54,8 @@ const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, val
   tags: ['tags', `(? ->> 'tags')::text[]`],
   webhookUrl: ['webhook_url', `? ->> 'webhookUrl'`],
   retryOf: ['retry_of', `(? ->> 'retryOf')::uuid`],
+  adapter: ['adapter', `? ->> 'adapter'`],
+  hasOwnExpiry: ['has_own_expiry', `(? ->> 'hasOwnExpiry')::boolean`],
 };
 
 type Field = keyof Submission;

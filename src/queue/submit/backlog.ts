@@ -30,7 +30,11 @@ export class Backlog {
    * Throws `queue_full`. A promise only where the key's waiting requests have to be counted. `coming`: how many of the
    * model are to be written before it.
    */
-  assertRoom({ id, maxWaiting }: Model, key: KeyBounds, coming = 0): Promise<void> | undefined {
+  assertRoom(
+    { id, maxWaiting }: Pick<Model, 'id' | 'maxWaiting'>,
+    key: KeyBounds,
+    coming = 0,
+  ): Promise<void> | undefined {
     if (maxWaiting !== null && this.index.depth(id) + coming >= maxWaiting)
       throw full(`${maxWaiting} requests wait for ${id}, and no more may.`);
     return key.maxWaiting === null ? undefined : this.countKey(key.keyId, key.maxWaiting);

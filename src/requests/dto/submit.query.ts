@@ -164,7 +164,7 @@ export function tagList(value: unknown): string[] {
   return list;
 }
 
-function tag(value: unknown): string {
+export function tag(value: unknown): string {
   if (typeof value !== 'string' || !/^[\w.-]{1,64}:[\w.-]{1,64}$/.test(value)) {
     throw new Error(
       'expected key:value, each of 1 to 64 letters, digits, dots, underscores and hyphens, such as job:17',

@@ -1,3 +1,4 @@
+import type { Adapter } from '../../config/adapter.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
@@ -10,6 +11,8 @@ export interface ClaimedDelivery {
   step: number;
   /** What its request was submitted to; null: that is unknown, or the request is gone. */
   baseUrl: string | null;
+  /** Whose form the body has; null: the service's own, as always for an endpoint of the key. */
+  adapter: Adapter | null;
   /** JSON text; null: there is none, or it is larger than is sent. */
   output: string | null;
   /** 0: there is no output. */
@@ -79,10 +82,12 @@ const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lan
   SET claimed_by = $1::uuid, next_try_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
   FROM taken
   WHERE delivery.id = taken.id
-  RETURNING delivery.id, delivery.request_id, delivery.api_key_id, delivery.url, delivery.host, delivery.step
+  RETURNING delivery.id, delivery.request_id, delivery.api_key_id, delivery.url, delivery.host, delivery.step,
+            delivery.endpoint_id
 )
 SELECT claimed.id, claimed.request_id AS "requestId", claimed.api_key_id AS "keyId", url, host, step,
-       request.base_url AS "baseUrl", coalesce(octet_length(output::text), 0) AS "outputBytes",
+       request.base_url AS "baseUrl", CASE WHEN claimed.endpoint_id IS NULL THEN request.adapter END AS adapter,
+       coalesce(octet_length(output::text), 0) AS "outputBytes",
        CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output
 FROM claimed
 LEFT JOIN request ON request.id = claimed.request_id`;

@@ -1,0 +1,84 @@
+import { problem, validated } from '../http/validated.js';
+import { tag } from '../requests/dto/submit.query.js';
+import { Parsed } from '../tools/validation.js';
+
+const maxTags = 8;
+
+class FalHeaders {
+  @Parsed(seconds('X-Fal-Request-Timeout'), problem('bad_request'))
+  'x-fal-request-timeout': number | undefined;
+
+  /** The same, as newer clients call it. */
+  @Parsed(seconds('X-Fal-Request-Start-Timeout'), problem('bad_request'))
+  'x-fal-request-start-timeout': number | undefined;
+
+  @Parsed(priority, problem('bad_request'))
+  'x-fal-queue-priority': 'low' | undefined;
+
+  @Parsed(tags, problem('bad_request'))
+  'x-fal-tags': readonly string[] | undefined;
+}
+
+class FalQuery {
+  @Parsed(wholeNumber, problem('invalid_query'))
+  fal_max_queue_length: number | undefined;
+}
+
+export interface FalOptions {
+  /** How long it may wait for its start. */
+  startMs: number | undefined;
+  /** It is refused if more wait already. */
+  maxQueueLength: number | undefined;
+  /** As the service's own query has them. */
+  query: Readonly<Record<string, unknown>>;
+}
+
+/** What fal's clients say of a submission besides its input. The service's own query parameters work too. */
+export function falOptions(query: object, headers: object): FalOptions {
+  const sent = validated(FalHeaders, headers);
+  const { 'x-fal-queue-priority': low, 'x-fal-tags': tagged } = sent;
+  // Of fal's parameters those that are not known mean nothing here.
+  const own = Object.entries(query).filter(([name]) => !name.startsWith('fal_') || name === 'fal_webhook');
+  return {
+    startMs: sent['x-fal-request-timeout'] ?? sent['x-fal-request-start-timeout'],
+    maxQueueLength: validated(FalQuery, query).fal_max_queue_length,
+    query: {
+      ...(low !== undefined && { priority: low }),
+      ...(tagged !== undefined && { tag: tagged }),
+      ...Object.fromEntries(own),
+    },
+  };
+}
+
+function seconds(header: string): (value: string) => number {
+  return (value) => {
+    const ms = /^\d{1,9}(\.\d+)?$/.test(value) ? Math.round(Number(value) * 1_000) : 0;
+    if (ms < 1) throw new Error(`The header ${header} takes seconds, such as 30 or 1.5.`);
+    return ms;
+  };
+}
+
+/** `normal` is what clients send when nothing else was said, and a key may have less. */
+function priority(value: string): 'low' | undefined {
+  if (value !== 'normal' && value !== 'low') {
+    throw new Error('The header X-Fal-Queue-Priority takes normal or low.');
+  }
+  return value === 'low' ? value : undefined;
+}
+
+/** `key=value,…`: like fal, it keeps those that it can. */
+function tags(value: string): string[] | undefined {
+  const kept = value.split(',').flatMap((pair) => {
+    try {
+      return [tag(pair.trim().replace('=', ':'))];
+    } catch {
+      return [];
+    }
+  });
+  return kept.length === 0 ? undefined : kept.slice(0, maxTags);
+}
+
+function wholeNumber(value: unknown): number {
+  if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
+  throw new Error('The query parameter "fal_max_queue_length" takes a whole number.');
+}

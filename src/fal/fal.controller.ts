@@ -1,0 +1,104 @@
+import {
+  Controller,
+  Get,
+  type MessageEvent,
+  Param,
+  Post,
+  Put,
+  Req,
+  Res,
+  Sse,
+  UseFilters,
+} from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Observable } from 'rxjs';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { BodyReader } from '../http/body-reader.js';
+import { ClientAddress } from '../http/client-address.js';
+import { sendReply } from '../http/reply.js';
+import { Limited } from '../limits/limited.js';
+import { modelIdOfPath } from '../requests/model-path.js';
+import { maxPendingDataLength, StatusStreams } from '../stream/status-streams.js';
+import { FalFilter, setRequestId } from './fal.filter.js';
+import { FalHandlers } from './fal-handlers.js';
+import { toFalStatus } from './wire.js';
+
+/** A request is found by its id alone: of its model's id clients send the beginning only. */
+const one = '*model_id/requests/:request_id';
+
+/** The queue as fal's clients call it. Described by fal, so not in this service's own description. */
+@ApiExcludeController()
+@Controller('fal')
+@UseFilters(FalFilter)
+export class FalController {
+  constructor(
+    private readonly handlers: FalHandlers,
+    private readonly streams: StatusStreams,
+    private readonly bodies: BodyReader,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  @Sse(`${one}/status/stream`, { maxPendingDataLength })
+  @Limited('read')
+  stream(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    const base = this.addresses.baseUrl(request);
+    setRequestId(response, requestId);
+    return this.streams.open(request, response, caller, requestId, (snapshot, logs) =>
+      toFalStatus(snapshot, base, logs),
+    );
+  }
+
+  @Get(`${one}/status`)
+  @Limited('read')
+  async status(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, await this.handlers.status(caller, requestId, request.query, base));
+  }
+
+  @Get([one, `${one}/response`])
+  @Limited('read')
+  async result(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    const setField = (name: string, value: string): unknown => response.setHeader(name, value);
+    sendReply(response, await this.handlers.result(caller, requestId, setField));
+  }
+
+  @Put(`${one}/cancel`)
+  @Limited('cancel')
+  async cancel(
+    @Param('request_id') requestId: string,
+    @CurrentCaller() caller: Caller | undefined,
+    @Res() response: Response,
+  ): Promise<void> {
+    sendReply(response, await this.handlers.cancel(caller, requestId));
+  }
+
+  @Post('*model_id')
+  @Limited('submit', { needsKey: true })
+  async submit(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const body = await this.bodies.read(request, response);
+    const modelId = modelIdOfPath(request.originalUrl);
+    const base = this.addresses.baseUrl(request);
+    const { headers, query } = request;
+    sendReply(response, await this.handlers.submit(caller, modelId, body, headers, query, base));
+  }
+}

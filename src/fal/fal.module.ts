@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { StreamModule } from '../stream/stream.module.js';
+import { FalController } from './fal.controller.js';
+import { FalHandlers } from './fal-handlers.js';
+
+@Module({
+  imports: [AuthModule, QueueModule, LimitsModule, RequestsModule, StreamModule],
+  controllers: [FalController],
+  providers: [FalHandlers],
+})
+export class FalModule {}

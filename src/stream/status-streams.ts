@@ -1,0 +1,69 @@
+import { Injectable, type MessageEvent } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Transform } from 'class-transformer';
+import { IsInt } from 'class-validator';
+import type { Request, Response } from 'express';
+import { EMPTY, type Observable } from 'rxjs';
+import type { Caller } from '../auth/caller.js';
+import { validated } from '../http/validated.js';
+import { useCacheControl } from '../internals/cache-control.js';
+import { QueueService } from '../queue/queue.service.js';
+import type { LogEntry } from '../queue/runs/run-log.js';
+import { StatusSources } from '../queue/status-sources.js';
+import type { Snapshot } from '../queue/status-row.js';
+import { LogsQuery } from '../requests/dto/logs.query.js';
+import { RequestHandlers } from '../requests/request-handlers.js';
+import { keepAlive } from './keep-alive.js';
+import { statusMessages } from './status-messages.js';
+
+/** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
+export const maxPendingDataLength = 256 * 1024;
+
+export class StreamHeaders {
+  @ApiPropertyOptional({
+    name: 'Last-Event-ID',
+    type: String,
+    description: 'The `id` of the last event that was received, such as `42`: the stream goes on from there.',
+  })
+  // What is no id of ours, the stream begins anew for, as for one of another request.
+  @Transform(({ value }: { value: string }) => (/^\d{1,15}$/.test(value) ? Number(value) : undefined))
+  @IsInt()
+  'last-event-id': number | undefined;
+}
+
+/** The rules of a status stream, whichever route it is asked for by. */
+@Injectable()
+export class StatusStreams {
+  constructor(
+    private readonly requests: RequestHandlers,
+    private readonly queue: QueueService,
+    private readonly sources: StatusSources,
+  ) {}
+
+  /** `render`: a status as JSON; its logs are those that no message before it had. */
+  async open(
+    request: Request,
+    response: Response,
+    caller: Caller | undefined,
+    requestId: string,
+    render: (snapshot: Snapshot, logs: LogEntry[] | undefined) => object,
+  ): Promise<Observable<MessageEvent>> {
+    const { logs } = validated(LogsQuery, request.query);
+    const { 'last-event-id': seen } = validated(StreamHeaders, request.headers);
+    const row = await this.requests.find(caller, requestId);
+    if (request.method === 'HEAD') return EMPTY;
+    // An id that no stream of this request can have sent is not believed.
+    const after = seen !== undefined && seen <= row.lastEventId ? seen : undefined;
+    if (row.state === 'COMPLETED' && after === row.lastEventId) {
+      response.status(204).end(); // tells an EventSource not to come back
+      return EMPTY;
+    }
+    useCacheControl(response, 'no-cache, no-transform');
+    return statusMessages({
+      snapshots: this.sources.watch(row),
+      after: after ?? 0,
+      readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
+      render: (snapshot, entries) => JSON.stringify(render(snapshot, entries)),
+    }).pipe(keepAlive(response));
+  }
+}

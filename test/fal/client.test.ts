@@ -1,0 +1,197 @@
+import { ApiError, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
+import { falAt } from '../support/fal-client.js';
+import { keyHeader } from '../support/queue-calls.js';
+import { ndjson } from '../support/model-server.js';
+import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/until.js';
+
+const prompt = { type: 'object', required: ['prompt'], properties: { prompt: { type: 'string' } } };
+const { service, calls, model } = testQueue({
+  limits: 'off',
+  config: { adapters: ['fal'] },
+  models: {
+    'acme/image/upscale': {},
+    'acme/slow': { concurrency: 1 },
+    'acme/strict/text': { input_schema: prompt },
+  },
+});
+
+const client = (credentials?: string): FalClient => falAt(service, credentials);
+
+const image = 'acme/image/upscale';
+const statusesOf = (updates: readonly QueueStatus[]): string[] => [
+  ...new Set(updates.map(({ status }) => status)),
+];
+const messagesOf = (update: QueueStatus | undefined): string[] =>
+  update !== undefined && 'logs' in update ? update.logs.map(({ message }) => message) : [];
+
+/** What a promise rejects with. */
+async function rejection<E extends Error>(
+  promise: Promise<unknown>,
+  type: new (...args: never[]) => E,
+): Promise<E> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(type);
+  return error as E;
+}
+
+test.each(['polling', 'streaming'] as const)(
+  'subscribe by %s sees every state, the logs, and the result',
+  async (mode) => {
+    const updates: QueueStatus[] = [];
+    let id = '';
+    const result = client().subscribe(image, {
+      input: { hold: true },
+      mode,
+      pollInterval: 20,
+      logs: true,
+      onEnqueue: (requestId) => (id = requestId),
+      onQueueUpdate: (update) => updates.push(update),
+    });
+    await until(() => id !== '');
+    for (const message of ['one', 'two', 'three']) {
+      await model.say(id, [{ type: 'log', message }]);
+      await until(() => messagesOf(updates.at(-1)).includes(message));
+    }
+    (await model.arrived(id)).response.end(
+      ndjson([{ type: 'output', output: { url: 'https://files.example/1.png' } }]),
+    );
+    expect(await result).toEqual({ data: { url: 'https://files.example/1.png' }, requestId: id });
+    expect(statusesOf(updates).slice(-2)).toEqual(['IN_PROGRESS', 'COMPLETED']);
+    // Cumulative when polled, collected by the client from the deltas of a stream.
+    expect(messagesOf(updates.at(-1))).toEqual(['one', 'two', 'three']);
+    expect(updates.at(-1)).toMatchObject({
+      request_id: id,
+      logs: [{ level: 'INFO', source: 'USER', timestamp: expect.stringMatching(/Z$/) }, {}, {}],
+      metrics: { inference_time: expect.any(Number) },
+    });
+  },
+);
+
+test('a place in the queue is followed to its front', async () => {
+  const first = await client().queue.submit('acme/slow', { input: { hold: true } });
+  const second = await client().queue.submit('acme/slow', { input: { hold: true } });
+  const third = await client().queue.submit('acme/slow', { input: {} });
+  expect([first, second, third].map(({ status }) => status)).toEqual(['IN_QUEUE', 'IN_QUEUE', 'IN_QUEUE']);
+  expect([first, second, third].map((queued) => queued.queue_position)).toEqual([0, 0, 1]);
+  const status = await client().queue.status('acme/slow', { requestId: third.request_id });
+  expect(status).toEqual({ ...third, status: 'IN_QUEUE' });
+  await model.answer(first.request_id);
+  await model.answer(second.request_id);
+  await client().queue.subscribeToStatus('acme/slow', { requestId: third.request_id, pollInterval: 20 });
+  expect((await client().queue.result('acme/slow', { requestId: third.request_id })).data).toEqual({
+    done: third.request_id,
+    attempt: 1,
+  });
+});
+
+test('priority, start timeout and an idempotency key reach the queue', async () => {
+  const headers = { 'Idempotency-Key': 'one' };
+  const options = {
+    input: {},
+    priority: 'low',
+    startTimeout: 30,
+    headers,
+  } as const;
+  const { request_id: id } = await client().queue.submit(image, options);
+  expect((await client().queue.submit(image, options)).request_id).toBe(id);
+  const rows = await service.query(
+    `SELECT priority, adapter, has_own_expiry, extract(epoch FROM expires_at - created_at)::integer AS seconds
+     FROM request WHERE id = $1`,
+    [id],
+  );
+  expect(rows).toEqual([
+    {
+      priority: 1,
+      adapter: 'fal',
+      has_own_expiry: true,
+      seconds: 30,
+    },
+  ]);
+});
+
+test('a submission without an input is one with an empty object', async () => {
+  const { request_id: id } = await client().queue.submit(image, {});
+  expect((await model.arrived(id)).body).toBe('{}');
+});
+
+test('the normal priority that the client always sends is what a low key may have', async () => {
+  const low = client(await calls.newKey({ maxPriority: 'low' }));
+  await low.queue.submit(image, { input: {} });
+});
+
+test('an input that does not fit is a ValidationError with the fields', async () => {
+  const error = await rejection(
+    client().queue.submit('acme/strict/text', { input: { prompt: 5 } }),
+    ValidationError,
+  );
+  expect(error.status).toBe(422);
+  expect(error.getFieldErrors('prompt')).toEqual([
+    { loc: ['body', 'prompt'], msg: 'must be a string', type: 'value_error' },
+  ]);
+});
+
+test("a model's own refusal is an error with what the model said", async () => {
+  const detail = [{ loc: ['body', 'seed'], msg: 'too large', type: 'value_error' }];
+  const refused = { status: 422, body: JSON.stringify({ detail }) };
+  let id = '';
+  const onEnqueue = (requestId: string): unknown => (id = requestId);
+  const error = await rejection(
+    client().subscribe(image, { input: refused, pollInterval: 20, onEnqueue }),
+    ValidationError,
+  );
+  expect(error).toMatchObject({ status: 422, requestId: id, fieldErrors: detail });
+});
+
+test('other errors are an ApiError with their detail', async () => {
+  const unknown = await rejection(client().queue.submit('acme/image/upscaler', { input: {} }), ApiError);
+  expect(unknown).toMatchObject({
+    status: 404,
+    body: { detail: expect.stringContaining('acme/image/upscale') },
+  });
+  const key = await rejection(client('wrong').queue.submit(image, { input: {} }), ApiError);
+  expect(key).toMatchObject({ status: 401, body: { error_type: 'invalid_key' } });
+});
+
+test('cancel takes a request out of the queue; its result is 499', async () => {
+  const { request_id: running } = await client().queue.submit('acme/slow', { input: { hold: true } });
+  const { request_id: requestId } = await client().queue.submit('acme/slow', { input: {} });
+  const early = await rejection(client().queue.result('acme/slow', { requestId }), ApiError);
+  expect(early).toMatchObject({ status: 400, requestId, body: { detail: 'Request is still in progress' } });
+  await client().queue.cancel('acme/slow', { requestId });
+  const error = await rejection(client().queue.result('acme/slow', { requestId }), ApiError);
+  expect(error).toMatchObject({ status: 499, requestId, body: { error_type: 'client_cancelled' } });
+  expect(await client().queue.status('acme/slow', { requestId })).toMatchObject({
+    status: 'COMPLETED',
+    error_type: 'client_cancelled',
+    metrics: { inference_time: null },
+  });
+  await model.answer(running);
+  await calls.reached(running, 'COMPLETED');
+  const late = await rejection(client().queue.cancel('acme/slow', { requestId: running }), ApiError);
+  expect(late).toMatchObject({ status: 400, body: { status: 'ALREADY_COMPLETED' } });
+});
+
+test('a start timeout of the caller is told, and not tried again', async () => {
+  const { request_id: running } = await client().queue.submit('acme/slow', { input: { hold: true } });
+  const { request_id: requestId } = await client().queue.submit('acme/slow', {
+    input: {},
+    startTimeout: 1.1,
+  });
+  await client().queue.subscribeToStatus('acme/slow', { requestId, pollInterval: 50 });
+  const error = await rejection(client().queue.result('acme/slow', { requestId }), ApiError);
+  expect(error).toMatchObject({ status: 504, isUserTimeout: true, body: { error_type: 'startup_timeout' } });
+  await model.answer(running);
+});
+
+test('requests of the adapter and of the service are the same requests', async () => {
+  const { request_id: requestId } = await client().queue.submit(image, { input: {} });
+  expect(await (await calls.response(requestId)).json()).toEqual({ done: requestId, attempt: 1 });
+  const id = await calls.run(image, {});
+  expect((await client().queue.result(image, { requestId: id })).data).toEqual({ done: id, attempt: 1 });
+  const others = { headers: keyHeader(await calls.newKey()) };
+  expect((await service.get(`/fal/acme/image/requests/${id}`, others)).status).toBe(404);
+});
