@@ -214,7 +214,7 @@ export interface components {
              * @description One `key:value`, or several that must all be there.
              * @example job:17
              */
-            tag?: (string | string[])[];
+            tag?: string | string[];
             /**
              * Format: date-time
              * @description RFC 3339: only requests submitted then or later.
