@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startTestService, type TestService } from '../support/index.js';
@@ -16,10 +16,11 @@ interface Example {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+const read = (page: string): string => readFileSync(join(root, page), 'utf8');
+
 /** The blocks that are marked `sh run`, in the order of the pages, each with the block that follows it at once. */
 function examplesOf(page: string): Example[] {
-  const text = readFileSync(join(root, page), 'utf8');
-  const blocks = text.matchAll(/^```sh run\n(.*?)^```\n(?:\n```(?:json)?\n(.*?)^```$)?/gms);
+  const blocks = read(page).matchAll(/^```sh run\n(.*?)^```\n(?:\n```(?:json)?\n(.*?)^```$)?/gms);
   return [...blocks].map(([, commands, shown], index) => ({
     name: `${page}, ${index + 1}: ${commands!.split('\n')[0]!.slice(0, 80)}`,
     commands: commands!,
@@ -67,6 +68,32 @@ test.each(examples.map(({ name, shown }, index) => ({ name, shown, index })))(
     else expect(actual).toEqual(alike(shown.trim()));
   },
 );
+
+test('every link of a page for callers leads to a file, and to a heading in it', () => {
+  const topics = ['calling', 'collection', 'clients', 'webhooks'];
+  const pages = ['README.md', ...topics.map((topic) => `docs/${topic}.md`)];
+  const broken = pages.flatMap((page) => {
+    const links = [...read(page).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+    return links.flatMap(([link, path, heading]) => {
+      const file = path === '' ? page : join(dirname(page), path!);
+      const isThere = existsSync(join(root, file));
+      return isThere && (heading === undefined || headingsOf(file).includes(heading))
+        ? []
+        : [`${page}: ${link}`];
+    });
+  });
+  expect(broken).toEqual([]);
+});
+
+/** As GitHub names them in addresses. */
+function headingsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 /** A page may leave fields out and ids, times, measured numbers and what is an ellipsis are others each time. */
 function alike(shown: unknown): unknown {
