@@ -1,4 +1,4 @@
-/** The walls between the rooms, as ARCHITECTURE.md draws them: which room may import which. */
+/** The walls between the rooms: which room may import which. */
 const rooms = {
   config: ['tools'],
   errors: [],
