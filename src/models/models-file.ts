@@ -179,7 +179,8 @@ class ModelsReader {
 }
 
 function retryOn(value: unknown): readonly string[] {
-  if (Array.isArray(value) && value.every((word) => retriable.includes(word as string))) return value;
+  const isList = Array.isArray(value) && value.every((word) => retriable.includes(word as string));
+  if (isList) return value as string[];
   throw new Error(`expected a list of ${retriable.join(', ')}, such as [error]`);
 }
 
