@@ -2,7 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY clients/typescript/package.json clients/typescript/
+COPY clients/typescript/package.json clients/typescript/package.json
 RUN npm ci --omit=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY migrations migrations

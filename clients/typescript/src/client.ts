@@ -1,11 +1,12 @@
-import type { BatchResult, CancelCounts, Page } from './collection.js';
 import { NowServingError } from './errors.js';
 import { follow, polled } from './follow.js';
 import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey } from './options.js';
 import { type Call, Transport } from './transport.js';
 import type {
   BatchItem,
+  BatchResult,
   CallOptions,
+  CancelCounts,
   CancelResult,
   ClientOptions,
   CompletedStatus,
@@ -15,6 +16,7 @@ import type {
   ListOptions,
   LogEntry,
   Model,
+  Page,
   QueuedRequest,
   Result,
   RunOptions,

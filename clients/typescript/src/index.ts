@@ -1,5 +1,31 @@
 export { Client, createClient } from './client.js';
-export type * from './collection.js';
 export { type ErrorCode, NowServingError } from './errors.js';
-export type * from './types.js';
+export type {
+  BatchItem,
+  BatchResult,
+  CallOptions,
+  CancelCounts,
+  CancelResult,
+  ClientOptions,
+  CompletedStatus,
+  Duration,
+  FieldError,
+  Filter,
+  FollowOptions,
+  Key,
+  ListOptions,
+  LogEntry,
+  Model,
+  Page,
+  ProblemCode,
+  QueuedRequest,
+  RequestOptions,
+  Result,
+  RunOptions,
+  Status,
+  StatusOptions,
+  SubmitOptions,
+  WaitOptions,
+  WebhookDelivery,
+} from './types.js';
 export { verifyWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.js';

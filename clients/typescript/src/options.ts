@@ -1,7 +1,7 @@
-import type { Duration, Filter, RequestOptions } from './types.js';
+import type { Duration, Filter, RequestOptions, WireFilter, WireOptions } from './types.js';
 
 /** The options of a submission under the names of the API. */
-export function optionsOnWire(options: RequestOptions) {
+export function optionsOnWire(options: RequestOptions): WireOptions {
   const { webhook, priority, notBefore, delay, expires, timeout, tags } = options;
   return {
     webhook,
@@ -14,7 +14,14 @@ export function optionsOnWire(options: RequestOptions) {
   };
 }
 
-export function filterOnWire({ model, status, outcome, tags, createdAfter, createdBefore }: Filter) {
+export function filterOnWire({
+  model,
+  status,
+  outcome,
+  tags,
+  createdAfter,
+  createdBefore,
+}: Filter): WireFilter {
   return {
     model_id: model,
     status,

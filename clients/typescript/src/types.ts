@@ -8,11 +8,22 @@ export type Status = Schemas['Status'];
 export type CompletedStatus = Schemas['CompletedStatus'];
 export type LogEntry = Schemas['LogEntry'];
 export type CancelResult = Schemas['CancelResult'];
+export type Page = Schemas['RequestPage'];
+export type CancelCounts = Schemas['CancelCounts'];
 export type Model = Schemas['Model'];
 export type Key = Schemas['Key'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type FieldError = Schemas['FieldError'];
 export type ProblemCode = Schemas['Problem']['code'];
+/** The request, or why there is none. */
+export type BatchResult =
+  | ({ status: 202 } & QueuedRequest)
+  | { status: number; code: ProblemCode; detail: string; errors?: FieldError[]; request_id?: undefined };
+
+type Wire<Name> = Record<Extract<Name, string>, string | readonly string[] | undefined>;
+/** As the service knows them: one that is missing here would not compile. */
+export type WireOptions = Wire<keyof Omit<Schemas['BatchEntry'], 'model_id' | 'input' | 'idempotency_key'>>;
+export type WireFilter = Wire<keyof Schemas['RequestFilter']>;
 
 export interface ClientOptions {
   /** Where the service is, such as `https://queue.example.org`. */
