@@ -109,4 +109,4 @@ test('the Python client passes its own tests against this service', async () => 
   });
   expect(said).toEqual({ code: 0, output: expect.stringMatching(/^\d+ passed in /m) as string });
   expect(said.output).not.toMatch(/skipped|xfailed|warning/);
-}, 300_000);
+}, 600_000);
