@@ -22,10 +22,10 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
   document.servers = [{ url: base, description: 'The service that this description came from' }];
   document.paths = Object.fromEntries(
     Object.entries(document.paths).flatMap(([path, item]) => {
-      const kept = operationsOf({ paths: { [path]: item } }).some(({ operationId = '' }) =>
-        operations.includes(operationId),
-      );
-      return kept ? [[path === '/v1/queue/{model_id}' ? `/v1/queue/${id}` : path, item]] : [];
+      const methods = Object.entries(item as Record<string, { operationId?: string }>);
+      const kept = methods.filter(([, { operationId = '' }]) => operations.includes(operationId));
+      if (kept.length === 0) return [];
+      return [[path === '/v1/queue/{model_id}' ? `/v1/queue/${id}` : path, Object.fromEntries(kept)]];
     }),
   );
   describeSubmission(document, model);

@@ -212,8 +212,8 @@ describe('the description of one model', () => {
     expect(servers).toMatchObject([{ url: service.url }]);
     expect(Object.entries(paths).map(([path, item]) => [path, ...Object.keys(item)])).toEqual([
       ['/v1/queue/acme/image/upscale', 'post'],
-      ['/v1/queue/requests/{request_id}/status', 'get'],
       ['/v1/queue/requests/{request_id}', 'get'],
+      ['/v1/queue/requests/{request_id}/status', 'get'],
       ['/v1/queue/requests/{request_id}/cancel', 'put'],
     ]);
     const submission = paths['/v1/queue/acme/image/upscale']!['post']!;
