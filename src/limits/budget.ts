@@ -81,12 +81,14 @@ export class Budget {
     return this.admission(true, now);
   }
 
+  /** A caller that this node does not know has all of its limit. */
   quota(now: number): WindowState[] {
     this.expire(now);
-    return this.windows.map((window) => ({
-      window: window.window,
-      remaining: Math.max(0, window.share - window.used + window.unallocated),
-      resetMs: window.resetMs(now),
+    const isNew = this.askedAt === undefined;
+    return this.windows.map(({ window, share, used, unallocated }, i) => ({
+      window,
+      remaining: isNew ? window.limit : Math.max(0, share - used + unallocated),
+      resetMs: used === 0 ? 0 : this.windows[i]!.resetMs(now),
     }));
   }
 

@@ -58,13 +58,10 @@ export class ShareBook {
     return budget;
   }
 
-  /** How a caller stands; one that this node does not know has all of its limit. */
+  /** How a caller stands. */
   quota({ subject, routeClass, limits }: LimitSubject, now: number): WindowState[] {
     const key = { subject, routeClass, policy: policyText(limits) };
-    const known = this.budgets.get(idOf(key));
-    if (known !== undefined) return known.quota(now);
-    const unused = new Budget(key, limits).windows;
-    return unused.map(({ window }) => ({ window, remaining: window.limit, resetMs: 0 }));
+    return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).quota(now);
   }
 
   /** Counts a call if there is room for it. */
@@ -105,7 +102,6 @@ export class ShareBook {
     return taken;
   }
 
-  /** The statement that had them has ended. */
   release(budgets: readonly Budget[]): void {
     for (const budget of budgets) budget.isBusy = false;
   }
@@ -248,7 +244,6 @@ export class ShareBook {
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
-  /** Nothing is held any more. */
   clear(error: unknown): void {
     this.rejectHeld(error);
     for (const list of [this.budgets, this.wanting, this.unwritten, this.due]) list.clear();

@@ -26,7 +26,6 @@ export class ShareKeeper {
   private readonly watch = new HolderWatch();
   private holder = '';
   private beat = 0;
-  /** When the last round of writes began that the database took as a whole. */
   private aliveAt = -Infinity;
   private isRegistered = false;
   /** Not registered, for it holds nothing; the next call waits until it is. */
@@ -102,7 +101,6 @@ export class ShareKeeper {
     });
   }
 
-  /** Counts nothing. */
   quota(subject: LimitSubject): WindowState[] {
     return this.book.quota(subject, this.timing.now());
   }
@@ -150,7 +148,6 @@ export class ShareKeeper {
         if (this.hasWork) this.runSoon();
       });
     }
-    // Once the turn has brought all its callers.
     if (this.book.holdsCalls && this.book.wanted > 0) this.grants.askIn(0);
   }
 
@@ -207,7 +204,6 @@ export class ShareKeeper {
     await this.store.leave(this.holder, []);
   }
 
-  /** Only what is asked for: the rest is written in its time. */
   private async giveBack(): Promise<void> {
     const keys = [...this.asked.values()];
     this.asked.clear();
@@ -229,7 +225,6 @@ export class ShareKeeper {
     this.listener.gave(rows.map(({ key }) => key));
   }
 
-  /** A part of what was used since the last time. */
   private async writeUse(): Promise<void> {
     const { isKnown, completedFrom, asked } = await this.writer.writeSome(this.nextBeat());
     this.isUncertain = false;
