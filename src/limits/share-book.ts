@@ -58,7 +58,6 @@ export class ShareBook {
     return budget;
   }
 
-  /** How a caller stands. */
   quota({ subject, routeClass, limits }: LimitSubject, now: number): WindowState[] {
     const key = { subject, routeClass, policy: policyText(limits) };
     return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).quota(now);
@@ -136,7 +135,6 @@ export class ShareBook {
     if (held.length === 0) this.holding.delete(budget);
   }
 
-  /** All that are held; asks again for those that still wait. */
   serveAllHeld(now: number): void {
     for (const budget of this.holding) {
       this.serveHeld(budget, now);
