@@ -221,7 +221,7 @@ class KeyLimits(TypedDict):
     other: list[KeyLimit]
 
 
-class Key(TypedDict):
+class _Key(TypedDict):
     id: str
     name: str
     scopes: list[str]
@@ -230,6 +230,11 @@ class Key(TypedDict):
     max_priority: Priority
     max_waiting: int | None
     expires_at: str | None
+
+
+class Key(_Key, total=False):
+    webhook_secret: str
+    """With the scope `submit`: for `verify_webhook`."""
 
 
 class WebhookTry(TypedDict):

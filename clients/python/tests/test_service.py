@@ -148,11 +148,13 @@ def test_an_httpx_client_of_ones_own_stays_open(service: Service) -> None:
         assert not http.is_closed
 
 
-def test_the_models_and_the_key_tell_what_may_be_called(client: Client) -> None:
+def test_the_models_and_the_key_tell_what_may_be_called(client: Client, service: Service) -> None:
     assert SQUARE in [model["id"] for model in client.models()]
     model = client.model(SQUARE)
     assert model["concurrency"] == 16 and model["availability"] == "available"
-    assert client.key()["scopes"] == ["submit", "read", "cancel"]
+    key = client.key()
+    assert key["scopes"] == ["submit", "read", "cancel"]
+    assert key["webhook_secret"] == service.webhook_secret
 
 
 def test_a_run_that_is_held_is_one_call(service: Service) -> None:
