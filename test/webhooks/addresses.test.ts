@@ -9,10 +9,11 @@ const { service, calls, receiver, hooks } = testWebhooks({
   webhookAllow: parseAllowedAddresses('127.0.0.1,named.example'),
 });
 
-/** From now on names mean these addresses, each look-up the next of them. */
-function resolveTo(...answers: string[][]): string[] {
+/** From now on a name means these addresses, each look-up the next of them, and others mean nothing. */
+function resolveTo(known: string, ...answers: string[][]): string[] {
   const asked: string[] = [];
   service.app.get(Resolver).resolve = (name) => {
+    if (name !== known) return Promise.reject(Object.assign(new Error(name), { code: 'ENOTFOUND' }));
     asked.push(name);
     const addresses = answers.length > 1 ? answers.shift()! : answers[0]!;
     return Promise.resolve(addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })));
@@ -57,7 +58,6 @@ test.each([
   'http://named.example/',
   'http://127.0.0.1:1/',
 ])('%s may be called', async (url) => {
-  resolveTo(['10.0.0.1']);
   const answer = await service.submit(`test/hook?webhook=${encodeURIComponent(url)}&delay=1h`, {});
   expect(answer.status).toBe(202);
 });
@@ -82,7 +82,7 @@ describe('a name that leads to no public address is not called', () => {
     [['::ffff:127.0.0.2']],
     [['64:ff9b::7f00:2']],
   ])('%j', async (addresses) => {
-    resolveTo(addresses);
+    resolveTo('hooks.example.com', addresses);
     expect(await failureAt('https://hooks.example.com/')).toBe(
       'Its name leads to no address that a webhook may go to.',
     );
@@ -90,7 +90,7 @@ describe('a name that leads to no public address is not called', () => {
 
   test('not even when it did at the try before', async () => {
     hooks.terms.delaysMs = [1];
-    const asked = resolveTo(['127.0.0.1'], ['127.0.0.2']);
+    const asked = resolveTo('rebound.example', ['127.0.0.1'], ['127.0.0.2']);
     receiver.answer = ({ response }) => void response.writeHead(500, { connection: 'close' }).end();
     const id = await calls.run(
       `test/hook?webhook=${encodeURIComponent(`https://rebound.example:${receiver.port}/`)}`,
@@ -104,7 +104,7 @@ describe('a name that leads to no public address is not called', () => {
 });
 
 test('the connection goes to the address that was looked at: a name is looked up once a try', async () => {
-  const asked = resolveTo(['127.0.0.1'], ['203.0.113.1']);
+  const asked = resolveTo('named.example', ['127.0.0.1'], ['203.0.113.1']);
   const id = await calls.run(
     `test/hook?webhook=${encodeURIComponent(`http://named.example:${receiver.port}/once`)}`,
   );

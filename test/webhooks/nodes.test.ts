@@ -58,15 +58,12 @@ test('what was committed by a node that was killed before it looked is delivered
 });
 
 test('a node that stops gives back what it is trying, and another delivers it', async () => {
-  const other = await anotherNode();
-  const terms = other.app.get(SendingTerms);
-  terms.stopGraceMs = 1;
   receiver.answer = () => undefined;
-  const path = '/handed-over';
-  const query = `webhook=${encodeURIComponent(receiver.url(path))}`;
-  hooks.terms.maxTries = 0; // this node sends nothing
-  const answer = await other.submit(`test/hook?${query}`, {});
-  const { request_id: id } = (await answer.json()) as { request_id: string };
+  hooks.terms.maxTries = 0; // for now this node sends nothing
+  const { id, path } = await hooks.submit();
+  await calls.reached(id, 'COMPLETED');
+  const other = await anotherNode();
+  other.app.get(SendingTerms).stopGraceMs = 1;
   await receiver.arrived(path);
   receiver.answer = ({ response }: Hook) => void response.writeHead(204).end();
   await other.stop();
