@@ -25,6 +25,8 @@ export interface Completion {
   of: string;
   set: { outcome: string; completed_at: string; error?: string } & Readonly<Record<string, string>>;
   returning?: readonly string[];
+  /** In place of a join with `of`: for lists so long that a plan made for short ones is none for them. */
+  where?: string;
   /** A column of `of`: an error to show among the request's logs, or null. */
   message?: string;
 }
@@ -39,6 +41,7 @@ const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at', 'webhook_
  */
 export const complete = (completion: Completion) => (): string => {
   const { verb, of, set, returning = [], message = '' } = completion;
+  const { where = `request.id = ${of}.request_id` } = completion;
   isBuilt = true;
   const { from } = transitions.find((one) => one.verb === verb && one.to === 'COMPLETED')!;
   const assignments = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
@@ -52,8 +55,8 @@ export const complete = (completion: Completion) => (): string => {
   return `completed AS (
   UPDATE request
   SET state = 'COMPLETED', ${assignments.join(', ')}
-  FROM ${of}
-  WHERE request.id = ${of}.request_id AND request.state = '${from}'
+  ${completion.where === undefined ? `FROM ${of}` : ''}
+  WHERE ${where} AND request.state = '${from}'
   RETURNING ${[...returned].join(', ')}
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt${message && ', level, source, message'})

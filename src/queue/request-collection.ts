@@ -13,7 +13,7 @@ import type { StatusRow } from './status-row.js';
 import { firstIdAt } from './submit/request-id.js';
 
 /** Rows that a page with filters looks at. */
-const maxLooks = 1_000;
+const maxLooks = 500;
 const maxCancelled = 10_000;
 /** A request's id and its row have their times from two readings of one clock, which may be set between them. */
 const idSlackMs = 10_000;

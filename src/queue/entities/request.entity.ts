@@ -4,7 +4,7 @@ import type { Outcome, RequestState } from '../request-state.js';
 
 /** One request, until retention drops its day: the id is a UUIDv7, and the table is partitioned by it. */
 @Entity('request')
-@Index('request_by_key', ['apiKeyId', 'id'])
+@Index('request_by_key', ['apiKeyId', 'id'], { where: '(api_key_id IS NOT NULL)' })
 @Check('request_state_is_known', `state IN ('IN_QUEUE', 'IN_PROGRESS', 'COMPLETED')`)
 @Check('request_outcome_is_known', `outcome IN ('succeeded', 'failed', 'cancelled', 'expired')`)
 @Check(
