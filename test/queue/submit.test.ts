@@ -131,7 +131,7 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     expect(problem).toMatchObject({ code: 'unknown_model', detail });
   });
 
-  test.each(['/v1/queue', '/v1/queue/requests', '/v1/queue/requests/demo/text/echo'])(
+  test.each(['/v1/queue', '/v1/queue/requests/demo/text/echo'])(
     'at %s, which can be no model',
     async (path) => expect(await verdict(send(path, '{}'))).toEqual([404, 'not_found']),
   );

@@ -37,7 +37,7 @@ let folder: string;
 let printed: string[];
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ limits: '1000/s' });
   folder = await mkdtemp(join(tmpdir(), 'examples-'));
   // One shell for all: what a block sets, the next ones use.
   const script = examples
