@@ -1,6 +1,6 @@
 import config from './jest.config.js';
 
-// Four times as many as `npm test` runs.
+// Twenty times as many as `npm test` runs.
 process.env.SIMULATION_SEEDS ??= '2000';
 
 /** What `npm test` leaves out. */

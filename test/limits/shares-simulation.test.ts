@@ -8,7 +8,7 @@ import {
 import { seeded } from '../support/seeded.js';
 
 /** `npm run test:processes` runs two thousand. */
-const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 250);
+const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 
 // Hundreds of thousands of refusals are made here: without their stacks it takes half as long.
 Error.stackTraceLimit = 0;

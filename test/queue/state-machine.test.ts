@@ -363,7 +363,7 @@ test('whatever happens in whatever order, the tables follow the rules', async ()
       const nodes = [await tables.node(database), await tables.node(database)];
       await fc.asyncModelRun(() => ({ model: new QueueModel(), real: { nodes } }), sequence);
     }),
-    { numRuns: 200, interruptAfterTimeLimit: 12_000 },
+    { numRuns: 200, interruptAfterTimeLimit: 8_000 },
   );
 
   expect(commands).toBeGreaterThan(100);
