@@ -37,7 +37,7 @@ test('1,000 runs over broken connections each get their own result, and none is 
   expect(timesComputed()).toEqual(numbers.map(() => 1));
   expect((await calls.count('request')) - before).toBe(1_000);
   expect(proxy.counts.cut).toBeGreaterThan(100);
-  expect(proxy.counts.refused).toBeGreaterThan(10);
+  expect(proxy.counts.refused).toBeGreaterThan(0);
 }, 240_000);
 
 test('streams over broken connections go on without gap or repetition', async () => {
