@@ -6,6 +6,8 @@ import type { ModelRun, RunLog } from '../model/run-log.js';
 
 /** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
 const soonestGivenUpMs = 4_000;
+/** A run that its node broke off ends there; the model hears of it on one connection, and of the next on another. */
+const unheardMs = 25;
 /** A node that wakes looks at the clock every 250 ms, and then closes its connections. */
 const wakingMs = 1_000;
 
@@ -33,8 +35,8 @@ export function checkConcurrency(
       if (peak > concurrency) {
         const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
         const there = at.map(
-          ({ requestId, attempt, node, startedAt, endedAt }) =>
-            `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}`,
+          ({ requestId, attempt, node, startedAt, endedAt, answered }) =>
+            `${requestId} attempt ${attempt} on ${node}, ${startedAt.toFixed(1)} to ${endedAt.toFixed(1)}, ${answered ? 'answered' : 'broken off'}`,
         );
         ledger.violate(
           'concurrency is never exceeded',
@@ -52,7 +54,8 @@ interface CountedSpan {
 }
 
 function countedSpans(run: ModelRun, nodes: readonly ServiceNode[]): CountedSpan[] {
-  let spans = [{ from: run.startedAt, to: run.endedAt, run }];
+  const endedAt = run.answered ? run.endedAt : run.endedAt - unheardMs;
+  let spans = [{ from: run.startedAt, to: Math.max(run.startedAt, endedAt), run }];
   const freezes = nodes.find(({ name }) => name === run.node)?.freezes ?? [];
   for (const freeze of freezes) {
     const from = freeze.from + soonestGivenUpMs;
