@@ -22,6 +22,7 @@ export class BuiltService {
     this.directory = join(directory, 'service');
     cpSync(join(root, 'dist'), join(this.directory, 'dist'), { recursive: true });
     cpSync(join(root, 'package.json'), join(this.directory, 'package.json'));
+    cpSync(join(root, 'assets'), join(this.directory, 'assets'), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(this.directory, 'node_modules'));
     this.starts = 0;
   }
