@@ -10,7 +10,7 @@ import { ModelsService } from '../models/models.service.js';
 import { Backlog } from '../queue/submit/backlog.js';
 import type { StatusRow } from '../queue/status-row.js';
 import type { NewRequest, Retry, SubmissionOptions } from '../queue/submit/submissions.js';
-import type { SubmitQuery } from './dto/submit.query.js';
+import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 import type { InputBody } from './input-body.js';
 
 const maxDelayMs = 30 * 86_400_000;
@@ -99,6 +99,7 @@ export class NewRequests {
 
   /** undefined for most. */
   private extrasOf(options: SubmitQuery, model: Model, waitMs: number): SubmissionOptions | undefined {
+    if (options === noOptions) return undefined;
     const { webhook: webhookUrl, expires, timeout, tag: tags } = options;
     if (webhookUrl !== undefined) this.addresses.assertWebhookUrl(webhookUrl);
     const extras: SubmissionOptions = {

@@ -73,7 +73,7 @@ export class SubmitQuery {
 }
 
 const names = ['webhook', 'priority', 'not_before', 'delay', 'expires', 'timeout', 'tag'];
-const none = Object.freeze({});
+export const noOptions: Readonly<SubmitQuery> = Object.freeze(new SubmitQuery());
 
 /**
  * `plain`: texts, and arrays of them where a parameter is repeated. Empty ones count as absent, `logs` means nothing,
@@ -83,8 +83,9 @@ export function submitOptions(plain: object): Readonly<SubmitQuery> {
   const entries = Object.entries(plain)
     .filter(([name, value]) => isGiven(value) && name !== 'logs')
     .map(([name, value]): [string, unknown] => [name.endsWith('_webhook') ? 'webhook' : name, value]);
+  if (entries.length === 0) return noOptions;
   assertKnown(entries, names);
-  const options = entries.length === 0 ? none : Object.fromEntries(entries);
+  const options = Object.fromEntries(entries);
   if (Object.keys(options).length < entries.length) {
     throw new DomainError('invalid_query', 'The option "webhook" is there twice.');
   }
