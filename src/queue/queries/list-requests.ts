@@ -40,7 +40,8 @@ export type Listed = StatusRow & { looks: number; fits: boolean };
 /*
  * Purpose: a page of a key's requests, newest first, with the work bounded by the rows that are looked at.
  * Race: none; it is a look. Ids only grow, so what arrives meanwhile is on no later page.
- * Index: request_by_key, backwards through the days, as far as the page needs.
+ * Index: request_by_key, backwards, in each day between the ids at once. The key is no constant to the planner, and stands
+ *   in the order: the primary key has no such order, so it is not read through where statistics say that a day is empty.
  */
 const { placeholders: $, bind } = parameters({
   ...filterTypes,
@@ -52,11 +53,13 @@ const { placeholders: $, bind } = parameters({
 });
 const listStatement = statement('list_requests')`SELECT ${statusColumns}, looks, fits
 FROM (
-  SELECT request.*, row_number() OVER (ORDER BY id DESC) AS looks,
+  SELECT request.*, row_number() OVER (ORDER BY api_key_id DESC, id DESC) AS looks,
     ${fits($)} AS fits
   FROM request
-  WHERE api_key_id = ${$.keyId} AND id >= ${$.firstId} AND id < ${$.beforeId}
-  ORDER BY id DESC LIMIT ${$.maxLooks}
+  WHERE api_key_id BETWEEN ${$.keyId} AND ${$.keyId}
+    AND (api_key_id, id) >= (${$.keyId}, ${$.firstId}) AND (api_key_id, id) < (${$.keyId}, ${$.beforeId})
+    AND id >= ${$.firstId} AND id < ${$.beforeId}
+  ORDER BY api_key_id DESC, id DESC LIMIT ${$.maxLooks}
 ) AS request
 WHERE fits OR looks = ${$.maxLooks}
 LIMIT ${$.max}`;
