@@ -8,7 +8,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import { Submissions } from '../queue/submit/submissions.js';
 import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
-import { assertKnown, isGiven } from './dto/submit.query.js';
+import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
 import { isObject, parseObjectBody } from './input-body.js';
 import { decodeCursor, encodeCursor } from './list-cursor.js';
 import { NewRequests } from './new-requests.js';
@@ -116,7 +116,7 @@ export class CollectionHandlers {
 /** What of a query a cursor holds. */
 function written(query: object): object {
   return Object.fromEntries(
-    Object.entries(query).filter(([name, value]) => name !== 'cursor' && isGiven(value)),
+    Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
   );
 }
 

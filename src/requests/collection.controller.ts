@@ -11,6 +11,7 @@ import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
 import { ListQuery } from './dto/list.query.js';
+import { assertNoOptions } from './dto/submit.query.js';
 import {
   ApiCancelMany,
   ApiErase,
@@ -51,6 +52,7 @@ export class CollectionController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    assertNoOptions(request.query);
     const body = await this.bodies.read(request, response);
     const answer = { setFields: (fields: readonly string[]) => setFields(response, fields) };
     const countMore = (count: number) => this.gate.enterMore(request, count, answer);
@@ -65,6 +67,7 @@ export class CollectionController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    assertNoOptions(request.query);
     const body = await this.bodies.read(request, response);
     sendReply(response, await this.handlers.statuses(caller, body, this.addresses.baseUrl(request)));
   }
@@ -77,6 +80,7 @@ export class CollectionController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    assertNoOptions(request.query);
     sendReply(response, await this.handlers.cancel(caller, await this.bodies.read(request, response)));
   }
 
@@ -89,6 +93,7 @@ export class CollectionController {
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
+    assertNoOptions(request.query);
     sendReply(response, await this.handlers.retry(caller, requestId, this.addresses.baseUrl(request)));
   }
 

@@ -166,10 +166,13 @@ test('while they are claimed, and cancelled several times in other orders, each 
 test.each([
   ['{}', 'bad_request', 'either "request_ids" or "filter"'],
   ['{"request_ids":["x"],"filter":{"tag":"a:b"}}', 'bad_request', 'either "request_ids" or "filter"'],
+  ['{"request_ids":[],"filter":{"tag":"a:b"}}', 'bad_request', 'either "request_ids" or "filter"'],
   ['{"request_ids":[]}', 'bad_request', '1 to 10000 ids'],
   ['{"request_ids":[1]}', 'bad_request', '1 to 10000 ids'],
   ['{"filter":{}}', 'bad_request', 'one filter of the list at least'],
   ['{"filter":{"tag":"","model_id":null}}', 'bad_request', 'one filter of the list at least'],
+  ['{"filter":{"tag":[]}}', 'bad_request', 'one filter of the list at least'],
+  ['{"filter":{"tag":["",null]}}', 'bad_request', 'one filter of the list at least'],
   ['{"filter":[]}', 'bad_request', 'one filter of the list at least'],
   ['{"filter":"tag"}', 'bad_request', 'one filter of the list at least'],
   ['{"filter":{"tags":"a:b"}}', 'invalid_query', 'did you mean "tag"?'],
@@ -182,6 +185,17 @@ test.each([
   const problem = await problemOf(await collection.call('POST', '/cancel', body));
   expect(problem).toMatchObject({ code, detail: expect.stringContaining(detail) });
 });
+
+test.each(['', '/status', '/cancel', '/00000000-0000-7000-8000-000000000000/retry'])(
+  'an option in the query of POST %p is refused, not passed over',
+  async (path) => {
+    const problem = await problemOf(await collection.call('POST', `${path}?priority=high`, {}));
+    expect(problem).toMatchObject({
+      code: 'invalid_query',
+      detail: 'There is no option "priority". This call takes none in its query.',
+    });
+  },
+);
 
 test('it needs a key with the scope cancel', async () => {
   const reader = await calls.newKey({ scopes: ['submit', 'read'] });

@@ -4,7 +4,7 @@ import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
 import { allOf, Parsed } from '../../tools/validation.js';
-import { assertKnown, isGiven, Option, tagList, text, time } from './submit.query.js';
+import { assertKnown, isOption, Option, tagList, text, time } from './submit.query.js';
 
 const maxLimit = 100;
 export const defaultLimit = 20;
@@ -90,7 +90,7 @@ function optionsOf<T extends object>(
   plain: object,
   known: readonly string[],
 ): Readonly<T> {
-  const entries = Object.entries(plain).filter(([, value]) => isGiven(value));
+  const entries = Object.entries(plain).filter(([, value]) => isOption(value));
   assertKnown(entries, known);
   return validated(type, Object.fromEntries(entries));
 }

@@ -81,7 +81,7 @@ export const noOptions: Readonly<SubmitQuery> = Object.freeze(new SubmitQuery())
  */
 export function submitOptions(plain: object): Readonly<SubmitQuery> {
   const entries = Object.entries(plain)
-    .filter(([name, value]) => isGiven(value) && name !== 'logs')
+    .filter(([name, value]) => isOption(value) && name !== 'logs')
     .map(([name, value]): [string, unknown] => [name.endsWith('_webhook') ? 'webhook' : name, value]);
   if (entries.length === 0) return noOptions;
   assertKnown(entries, names);
@@ -90,6 +90,11 @@ export function submitOptions(plain: object): Readonly<SubmitQuery> {
     throw new DomainError('invalid_query', 'The option "webhook" is there twice.');
   }
   return validated(SubmitQuery, options);
+}
+
+/** An option is absent also where it is a list of nothing but empty ones. */
+export function isOption(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(isGiven) : isGiven(value);
 }
 
 /** The empty ones of a query, and of JSON also null, count as absent. */
@@ -102,14 +107,23 @@ export function assertKnown(entries: readonly [string, unknown][], known: readon
     if (known.includes(name)) continue;
     const shown = name.length > 64 ? `${name.slice(0, 64)}…` : name;
     const near = hint(name, known);
-    const others = near === '' ? `. There are ${known.join(', ')}.` : near;
+    const list = known.length === 0 ? 'This call takes none in its query.' : `There are ${known.join(', ')}.`;
+    const others = near === '' ? `. ${list}` : near;
     throw new DomainError('invalid_query', `There is no option "${shown}"${others}`);
   }
 }
 
+/** For calls whose options, if they have any, are in the body: in the query they would be passed over. */
+export function assertNoOptions(query: object): void {
+  assertKnown(
+    Object.entries(query).filter(([name, value]) => isOption(value) && name !== 'logs'),
+    [],
+  );
+}
+
 /** The options of a submission, for comparing it with another. */
 export function writtenOptions(plain: object): string {
-  const options = Object.entries(plain).filter(([name, value]) => isGiven(value) && name !== 'logs');
+  const options = Object.entries(plain).filter(([name, value]) => isOption(value) && name !== 'logs');
   return options.length === 0 ? '' : `\n${JSON.stringify(options.sort(([a], [b]) => (a < b ? -1 : 1)))}`;
 }
 
@@ -160,7 +174,7 @@ function positive(value: unknown): number {
 }
 
 export function tagList(value: unknown): string[] {
-  const list = [...new Set((Array.isArray(value) ? value : [value]).map(tag))];
+  const list = [...new Set((Array.isArray(value) ? value.filter(isGiven) : [value]).map(tag))];
   if (list.length > maxTags) throw new Error(`expected at most ${maxTags}`);
   return list;
 }

@@ -76,7 +76,7 @@ export const ApiSubmitMany = (): MethodDecorator =>
       type: dto.BatchResultsDto,
       headers: headerReferences(['Retry-After']),
     }),
-    ApiProblems(...bodyProblems),
+    ApiProblems(...bodyProblems, 'invalid_query'),
   );
 
 export const ApiStatuses = (): MethodDecorator =>
@@ -96,7 +96,7 @@ export const ApiStatuses = (): MethodDecorator =>
       },
     }),
     ApiExtraModels(dto.StatusesDto),
-    ApiProblems(...bodyProblems),
+    ApiProblems(...bodyProblems, 'invalid_query'),
   );
 
 export const ApiCancelMany = (): MethodDecorator =>
@@ -125,6 +125,7 @@ export const ApiRetry = (): MethodDecorator =>
       'Submit a completed request again',
       'A new request with the same model, input and options, but for a schedule. Its status has `retry_of`, that of ' +
         'the old one `retried_as`. A body, if any, is ignored.',
+      'invalid_query',
       'not_completed',
       'unknown_model',
       'queue_full',
