@@ -26,7 +26,7 @@ const nodeLost = 'The nodes that ran the request stopped working each time; it i
 export const requestErrors = {
   cancelled: (atMs: number) => requestError('cancelled', 'The request was cancelled.', atMs),
   expired: (atMs: number) =>
-    requestError('expired', 'The request waited longer than its model lets requests wait.', atMs),
+    requestError('expired', 'The request had not started when its time for waiting was over.', atMs),
   timedOut: (atMs: number, timeoutMs: number) =>
     requestError(
       'timed_out',

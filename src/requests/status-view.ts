@@ -48,9 +48,11 @@ function toTime(ms: number | null): string | null {
 }
 
 /** Of the attempts that count, the one that goes on, comes next, or was the last; 0: it ended without one. */
-function attemptOf({ state, outcome, attempt, failedAttempts, lostAttempts }: StatusRow): number {
+function attemptOf(row: StatusRow): number {
+  const { state, outcome, attempt, failedAttempts, lostAttempts, startedAtMs } = row;
   const ended = failedAttempts + lostAttempts;
   if (state !== 'COMPLETED') return ended + 1;
+  if (startedAtMs === null) return 0;
   return outcome === 'failed' ? ended : Math.min(attempt, ended + 1);
 }
 

@@ -179,7 +179,12 @@ test('a run that is going on when its model goes away for others ends as if noth
 test('a request whose model cannot be found by name waits until it expires', async () => {
   const id = await calls.submit('test/nameless');
   await isUnavailable(id);
-  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'expired' }, attempt: 1 });
+  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({
+    error: { code: 'expired' },
+    started_at: null,
+    metrics: { inference_time: null },
+    attempt: 0,
+  });
   expect(new Set(await outcomes(id))).toEqual(new Set(['unreached']));
   expect(await calls.status(id, '?logs=1')).toMatchObject({ logs: [] });
 });

@@ -17,7 +17,7 @@ export interface Requeue {
 
 /*
  * Purpose: gives a request back to the queue under its old key, after a failed attempt, a run that never
- *   reached its model, or from a node that is to stop.
+ *   reached its model, or from a node that is to stop. A run that never reached it leaves no trace in the times.
  * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A cancel
  *   that was asked for meanwhile keeps the row: nothing is returned, and the caller finishes the run as cancelled.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
@@ -32,7 +32,9 @@ const requeueStatement = statement('requeue')`WITH released AS (
   UPDATE request
   SET state = 'IN_QUEUE',
       failed_attempts = failed_attempts + ($3::text IN ('failed', 'timed_out'))::integer,
-      inference_ms = extract(epoch FROM released.ended_at - released.started_at) * 1000
+      started_at = CASE WHEN $3::text <> 'unreached' OR failed_attempts + lost_attempts > 0 THEN request.started_at END,
+      inference_ms = CASE WHEN $3::text = 'unreached' THEN inference_ms
+                          ELSE extract(epoch FROM released.ended_at - released.started_at) * 1000 END
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.seq, request.attempt,
