@@ -52,7 +52,7 @@ export class AnswerFields {
         ],
         exposedHeaders:
           'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-          `Retry-After,Location,Link,Idempotent-Replayed,Preference-Applied${exposed}`,
+          `Retry-After,Location,Link,Allow,WWW-Authenticate,Idempotent-Replayed,Preference-Applied${exposed}`,
         // Seconds that a browser may keep the answer to a preflight.
         maxAge: 600,
       });

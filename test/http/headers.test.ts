@@ -62,7 +62,9 @@ describe('with CORS_ORIGINS', () => {
     const { headers, status } = await from('https://app.example', { method: 'POST' });
     expect(status).toBe(401);
     expect(headers.get('access-control-allow-origin')).toBe('https://app.example');
-    expect(headers.get('access-control-expose-headers')).toMatch(/X-Request-Id.*Retry-After.*Location/);
+    expect(headers.get('access-control-expose-headers')).toMatch(
+      /X-Request-Id.*Retry-After.*Location.*Allow.*WWW-Authenticate/,
+    );
     expect(headers.get('vary')).toContain('Origin');
   });
 

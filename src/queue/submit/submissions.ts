@@ -237,6 +237,6 @@ function acceptedOf(result: Submitted | Known): Accepted | DomainError {
   if (result.sameRequest) return { id: result.id, replayed: true };
   return new DomainError(
     'idempotency_key_reused',
-    'This Idempotency-Key came with another model or body within the last 24 hours. Use a new key.',
+    'This Idempotency-Key came with another model, body or options within the last 24 hours. Use a new key.',
   );
 }

@@ -134,8 +134,9 @@ export const ApiStatus = (): MethodDecorator =>
     ),
     ApiPrefer(),
     ApiOkResponse({
-      description: 'The status, in all three states.',
-      headers: headerReferences(['Preference-Applied']),
+      description:
+        'The status, in all three states. While it is IN_QUEUE, `Retry-After` says when to ask again.',
+      headers: headerReferences(['Preference-Applied', 'Retry-After']),
       ...json(statusSchema, {
         in_queue: { summary: 'Waiting', value: examples.inQueue },
         in_progress: { summary: 'Running, with logs=1', value: examples.inProgress },
