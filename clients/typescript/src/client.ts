@@ -45,7 +45,7 @@ export class Client {
   }
 
   /** Puts a request in the queue of a model. When this resolves it is on the service's disk. */
-  submit(model: string, options: SubmitOptions): Promise<QueuedRequest> {
+  async submit(model: string, options: SubmitOptions): Promise<QueuedRequest> {
     return this.send(submissionOf(model, options));
   }
 
@@ -121,7 +121,7 @@ export class Client {
   }
 
   /** Those with these ids, or all that fit a filter; at most 10,000 a call. */
-  cancelMany(
+  async cancelMany(
     which: { requestIds: readonly string[] } | { filter: Filter },
     { signal }: CallOptions = {},
   ): Promise<CancelCounts> {
@@ -140,7 +140,7 @@ export class Client {
   }
 
   /** One page of `list`; `next_cursor` is the cursor of the next. */
-  page({ limit, cursor, signal, ...filter }: ListOptions = {}): Promise<Page> {
+  async page({ limit, cursor, signal, ...filter }: ListOptions = {}): Promise<Page> {
     // A cursor holds its filters.
     const query = { ...(cursor === undefined && filterOnWire(filter)), limit, cursor };
     return this.send({ path: ['queue', 'requests'], query, signal });

@@ -2,7 +2,8 @@ import type { Duration, Filter, RequestOptions, WireFilter, WireOptions } from '
 
 /** The options of a submission under the names of the API. */
 export function optionsOnWire(options: RequestOptions): WireOptions {
-  const { webhook, priority, notBefore, delay, expires, timeout, tags } = options;
+  const { webhook, priority, notBefore, delay, expires, timeout, tags, ...others } = options;
+  refuse(others, 'option', 'webhook, priority, notBefore, delay, expires, timeout and tags');
   return {
     webhook,
     priority,
@@ -21,7 +22,9 @@ export function filterOnWire({
   tags,
   createdAfter,
   createdBefore,
+  ...others
 }: Filter): WireFilter {
+  refuse(others, 'filter', 'model, status, outcome, tags, createdAfter and createdBefore');
   return {
     model_id: model,
     status,
@@ -30,6 +33,15 @@ export function filterOnWire({
     created_after: timeOf(createdAfter),
     created_before: timeOf(createdBefore),
   };
+}
+
+/** What of the options of a call is not for the service. */
+const ours = new Set(['input', 'idempotencyKey', 'signal', 'logs', 'cancelOnAbort']);
+
+/** A name that is passed over would widen what is cancelled, or start at once what was to wait. */
+function refuse(others: object, kind: string, known: string): void {
+  const name = Object.keys(others).find((one) => !ours.has(one));
+  if (name !== undefined) throw new TypeError(`There is no ${kind} "${name}". There are ${known}.`);
 }
 
 /** As the draft of the IETF has it: a quoted string. */
