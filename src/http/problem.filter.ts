@@ -63,7 +63,7 @@ function matches(layer: RouterLayer, path: string): boolean {
   try {
     return layer.match(path) !== false;
   } catch {
-    return true; // broken percent-encoding, of which the router will say so
+    return false; // broken percent-encoding
   }
 }
 

@@ -78,7 +78,8 @@ function toDomainError(thrown: unknown): DomainError {
 /** The status of an error that Nest, Express or one of its parts means for the caller. */
 function frameworkStatus(error: unknown): number | undefined {
   if (error instanceof HttpException) return error.getStatus();
-  if (error instanceof URIError) return 400;
+  // Broken percent-encoding names nothing.
+  if (error instanceof URIError) return 404;
   const { expose, status } = (error ?? {}) as { expose?: unknown; status?: unknown };
   return expose === true && typeof status === 'number' && status >= 400 ? status : undefined;
 }

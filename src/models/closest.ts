@@ -4,12 +4,18 @@ export function hint(word: string, known: Iterable<string>): string {
   let best = '';
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (!startsAlike(word, candidate) && Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const distance = startsAlike(word, candidate)
+      ? 1
+      : editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance && distance < candidate.length) [best, bestDistance] = [candidate, distance];
   }
   return best === '' ? '' : `, did you mean "${best}"?`;
 }
+
+/** `webhook_url` for `webhook`, or the other way round. */
+const startsAlike = (a: string, b: string): boolean =>
+  Math.min(a.length, b.length) >= 4 && (a.startsWith(b) || b.startsWith(a));
 
 /** Levenshtein's: insertions, deletions and substitutions. */
 function editDistance(a: string, b: string): number {

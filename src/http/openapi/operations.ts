@@ -36,8 +36,8 @@ const limitedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden
 
 /** The registered 4xx that are not tried again: one by one, as generators of clients stumble over `4XX`. */
 const modelStatuses = [
-  400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 423, 424, 426,
-  428, 431, 451,
+  400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424,
+  426, 428, 431, 451,
 ];
 
 export function operationsOf({ paths }: Pick<OpenAPIObject, 'paths'>): Operation[] {
