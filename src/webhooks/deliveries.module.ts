@@ -5,7 +5,6 @@ import { RequestsModule } from '../requests/requests.module.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
-import { WebhookTryEntity } from './entities/webhook-try.entity.js';
 import { WebhooksModule } from './webhooks.module.js';
 
 /** The calls about deliveries, where there are calls. */
@@ -14,7 +13,7 @@ import { WebhooksModule } from './webhooks.module.js';
     LimitsModule,
     RequestsModule,
     WebhooksModule,
-    TypeOrmModule.forFeature([WebhookDeliveryEntity, WebhookTryEntity]),
+    TypeOrmModule.forFeature([WebhookDeliveryEntity]),
   ],
   controllers: [DeliveriesController],
   providers: [Deliveries],
