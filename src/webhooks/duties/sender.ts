@@ -20,7 +20,8 @@ import { SendingTerms } from '../sending-terms.js';
 
 /** Completions without webhooks make it look this often at most. */
 const longestPauseMs = 250;
-const shortestPauseMs = 10;
+/** After one that found some: the next finds several. */
+const shortestPauseMs = 25;
 
 /** Claims deliveries that are due, and tries them, so many at once. Every node does. */
 @Injectable()
