@@ -9,12 +9,7 @@ import { WebhooksModule } from './webhooks.module.js';
 
 /** The calls about deliveries, where there are calls. */
 @Module({
-  imports: [
-    LimitsModule,
-    RequestsModule,
-    WebhooksModule,
-    TypeOrmModule.forFeature([WebhookDeliveryEntity]),
-  ],
+  imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
   controllers: [DeliveriesController],
   providers: [Deliveries],
 })

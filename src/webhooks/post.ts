@@ -41,44 +41,48 @@ export class Posts {
     this.secureAgent.destroy();
   }
 
-  post(call: Call): Promise<PostResult> {
+  post({ url, headers, body, lookup, timeoutMs }: Call): Promise<PostResult> {
+    if (this.isStopped) return Promise.resolve(noAnswer(stopped));
+    const isSecure = url.protocol === 'https:';
+    const options = {
+      ...urlToHttpOptions(url),
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      agent: isSecure ? this.secureAgent : this.agent,
+      lookup,
+    };
     return new Promise((resolve) => {
-      if (this.isStopped) return resolve(noAnswer(stopped));
-      const { url, body, timeoutMs } = call;
-      const isSecure = url.protocol === 'https:';
+      let request: http.ClientRequest;
       let isAnswered = false;
-      const request = (isSecure ? https : http).request({
-        ...urlToHttpOptions(url),
-        method: 'POST',
-        headers: { ...call.headers, 'content-length': Buffer.byteLength(body) },
-        agent: isSecure ? this.secureAgent : this.agent,
-        lookup: call.lookup,
-      });
-      const done = (result: PostResult | Promise<PostResult>): void => {
+      const done = (result: PostResult): void => {
         clearTimeout(timer);
         this.underWay.delete(end);
         resolve(result);
       };
       const end = (reason: string): void => {
-        // What of an answer has come is passed on by the end of its response.
+        // What of an answer has come is passed on when its response closes.
         if (!isAnswered) done(noAnswer(reason));
         request.destroy();
       };
+      const begin = (): void => {
+        request = (isSecure ? https : http).request(options);
+        request.on('error', (error: NodeJS.ErrnoException) => {
+          if (isAnswered || !this.underWay.has(end)) return;
+          // The receiver had closed an idle connection, most likely before it read anything.
+          if (request.reusedSocket && error.code === 'ECONNRESET') begin();
+          else done(noAnswer(failure(error)));
+        });
+        request.on('response', (response) => {
+          isAnswered = true;
+          const { statusCode: status = 0, headers: fields } = response;
+          const retryAfter = fields['retry-after'];
+          passBeginning(response, (text) => done({ status, retryAfter, body: text, error: null }));
+        });
+        request.end(body);
+      };
+      begin();
       const timer = setTimeout(end, timeoutMs, `No answer came within ${timeoutMs / 1_000} s.`);
       this.underWay.add(end);
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        if (isAnswered || !this.underWay.has(end)) return;
-        // The receiver had closed an idle connection, most likely before it read anything.
-        const isStale = request.reusedSocket && error.code === 'ECONNRESET';
-        done(isStale ? this.post(call) : noAnswer(failure(error)));
-      });
-      request.on('response', (response) => {
-        isAnswered = true;
-        const { statusCode: status = 0, headers } = response;
-        const retryAfter = headers['retry-after'];
-        passBeginning(response, (text) => done({ status, retryAfter, body: text, error: null }));
-      });
-      request.end(body);
     });
   }
 }

@@ -83,10 +83,10 @@ test('an erasure that begins before the end of a try is stored takes its body to
 test('of a delivery the last hundred tries are kept', async () => {
   const [id, [tried]] = await underWay();
   const first = { ...entry, status: 501 };
-  await tables.rows(
-    `UPDATE webhook_delivery SET tries = array_fill($2::jsonb, ARRAY[100]) WHERE id = $1`,
-    [tried!.deliveryId, JSON.stringify(first)],
-  );
+  await tables.rows(`UPDATE webhook_delivery SET tries = array_fill($2::jsonb, ARRAY[100]) WHERE id = $1`, [
+    tried!.deliveryId,
+    JSON.stringify(first),
+  ]);
   await recordTries(database, claimedBy, [tried!]);
   expect(await stored(id)).toEqual([...Array.from({ length: 99 }, () => first), entry]);
 });

@@ -105,10 +105,10 @@ test.each([
   ['https:dead.example//a.example/', ''],
   ['https:dead.example/?b=://a.example/', ''],
 ])('%s takes the turns of "%s"', async (endpoint, host) => {
-  await tables.rows(
-    'INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES (gen_random_uuid(), $1, $2)',
-    [keyId, endpoint],
-  );
+  await tables.rows('INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES (gen_random_uuid(), $1, $2)', [
+    keyId,
+    endpoint,
+  ]);
   await finish(database, [ending(await run())]);
   const rows = await tables.rows('SELECT host FROM webhook_delivery WHERE url = $1', [endpoint]);
   expect(rows).toEqual([{ host }]);
