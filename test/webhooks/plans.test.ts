@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
-import { claimDeliveries, nextDeliveryInMs } from '../../src/webhooks/queries/claim-deliveries.js';
+import { claimDeliveries, dueDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
 import { QueueTables } from '../support/queue-tables.js';
@@ -30,7 +30,7 @@ beforeAll(async () => {
     return query.call(this, statement, values) as Promise<Row[]>;
   };
   await claimDeliveries(database, terms);
-  await nextDeliveryInMs(database);
+  await dueDeliveries(database);
   await recordTries(database, terms.claimedBy, [{ ...key, state: 'failed', step: 1, nextInMs: 0, entry }]);
   await releaseDelivery(database, terms.claimedBy, key);
   await pruneDeliveries(database, 0);

@@ -14,7 +14,7 @@ import { Duty } from '../../tools/duty.js';
 import { Courier } from '../courier.js';
 import { HostLanes } from '../host-lanes.js';
 import { stopped } from '../post.js';
-import { claimDeliveries, type ClaimedDelivery, nextDeliveryInMs } from '../queries/claim-deliveries.js';
+import { claimDeliveries, type ClaimedDelivery, dueDeliveries } from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
 
@@ -27,7 +27,7 @@ const shortestPauseMs = 25;
 @Injectable()
 export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** Deliveries that other nodes left behind are found at the latest then. */
-  protected readonly intervalMs = 10_000;
+  protected readonly intervalMs = 30_000;
   private readonly claimedBy = randomUUID();
   private readonly lanes: HostLanes;
   private readonly underWay = new Set<Promise<void>>();
@@ -75,9 +75,11 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
 
   /** What is due and finds no room at its host is left: the end of a try wakes us. */
   async runOnce(): Promise<void> {
+    const { isWoken } = this;
     this.isWoken = false;
     const room = this.lanes.room();
     if (room.limit <= 0 || this.isStopping) return;
+    if (!isWoken && !(await this.isAnyDue())) return;
     const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
     const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room };
     const claimed = await claimDeliveries(this.database, terms);
@@ -88,8 +90,13 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
       return;
     }
     this.pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, this.pauseMs * 2));
-    const inMs = await nextDeliveryInMs(this.database);
-    this.nextDueAt = Math.min(this.nextDue(), inMs === null ? Infinity : performance.now() + inMs);
+    if (isWoken) await this.isAnyDue();
+  }
+
+  private async isAnyDue(): Promise<boolean> {
+    const { isAnyDue, nextInMs } = await dueDeliveries(this.database);
+    this.nextDueAt = Math.min(this.nextDue(), performance.now() + (nextInMs ?? Infinity));
+    return isAnyDue;
   }
 
   protected override nextIntervalMs(): number {

@@ -112,17 +112,24 @@ export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<
   ]);
 }
 
+/** Of what is pending. */
+export interface Due {
+  isAnyDue: boolean;
+  /** Until the next becomes due that is not; null: none. */
+  nextInMs: number | null;
+}
+
 /*
- * Purpose: when the next delivery becomes due: a node with nothing to do sleeps until then.
+ * Purpose: whether a delivery is due, and when the next becomes due: a node with nothing to do sleeps until then.
  * Race: none; what is written later wakes the node that writes it, and the others look again soon.
  * Index: webhook_delivery_pending, one look for each host.
  */
 const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${head}
-SELECT (extract(epoch FROM min(next_try_at) - clock_timestamp()) * 1000)::float8 AS "inMs" FROM head
-WHERE next_try_at > clock_timestamp()`;
+SELECT coalesce(bool_or(next_try_at <= now()), false) AS "isAnyDue",
+       (extract(epoch FROM min(next_try_at) FILTER (WHERE next_try_at > now()) - now()) * 1000)::float8 AS "nextInMs"
+FROM head`;
 
-/** null: nothing waits for its time. */
-export async function nextDeliveryInMs(database: Database): Promise<number | null> {
-  const [row] = await database.query<{ inMs: number | null }>(nextDue);
-  return row!.inMs;
+export async function dueDeliveries(database: Database): Promise<Due> {
+  const [row] = await database.query<Due>(nextDue);
+  return row!;
 }
