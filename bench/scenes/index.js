@@ -23,6 +23,7 @@ import { scene as submitShipped } from './submit-shipped.js';
 import { scene as submitWebhook } from './submit-webhook.js';
 import { scene as twoProcesses } from './two-processes.js';
 import { scene as wal } from './wal.js';
+import { scene as webhookNeighbours } from './webhook-neighbours.js';
 
 export const scenes = [
   submit,
@@ -50,4 +51,5 @@ export const scenes = [
   jobsWebhook,
   batch,
   list,
+  webhookNeighbours,
 ];

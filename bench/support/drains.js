@@ -23,9 +23,9 @@ import { until } from './until.js';
  * @param {{ processes?: number, webhookUrl?: string }} [options]
  * @returns {Promise<Drain>}
  */
-export async function drainService(bench, count, { processes = 1, webhookUrl } = {}) {
+export async function drainService(bench, count, { processes = 1, webhookUrl = null } = {}) {
   const databaseUrl = await bench.serviceDatabase();
-  await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput, webhookUrl);
+  await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput, [webhookUrl]);
   const env = { WEBHOOK_ALLOW: '127.0.0.1' };
   const meter = cpuMeter(bench);
   const services = await Promise.all(
@@ -94,7 +94,7 @@ export async function drainGraphileWorker(bench, count, mode) {
 }
 
 /** Starting up is in it; over so many lives it is little. */
-function cpuMeter(bench) {
+export function cpuMeter(bench) {
   const before = cpuMsOfChildren(bench.postgres.pid);
   return (processes, count) => ({
     processUs: (processes.reduce((sum, { pid }) => sum + cpuMsOf(pid), 0) * 1_000) / count,
@@ -111,7 +111,7 @@ async function fill(bench, program, databaseUrl, count) {
   await filler.stop();
 }
 
-async function secondsOf(databaseUrl, query, count) {
+export async function secondsOf(databaseUrl, query, count) {
   const { rows } = await withClient(databaseUrl, (client) => client.query(query));
   if (Number(rows[0].done) !== count) throw new Error(`${rows[0].done} of ${count} succeeded`);
   return Number(rows[0].seconds);

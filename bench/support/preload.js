@@ -8,12 +8,13 @@ const waitingRequests = `
 WITH now AS (
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms
 ), incoming AS (
-  SELECT (lpad(to_hex(now.ms - ($3::integer - n) / 10), 12, '0') || '7' || left(random, 3)
+  SELECT n, (lpad(to_hex(now.ms - ($3::integer - n) / 10), 12, '0') || '7' || left(random, 3)
           || substr('89ab', 1 + n % 4, 1) || substr(random, 4, 15))::uuid AS id
   FROM now, generate_series(1, $3::integer) AS n, md5(n::text || random()::text) AS random
 ), written AS (
   INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at, webhook_url)
-  SELECT id, $1::text, (SELECT id FROM api_key LIMIT 1), 0, nextval('request_seq'), $2::json, uuid_time(id), $4::text
+  SELECT id, $1::text, (SELECT id FROM api_key LIMIT 1), 0, nextval('request_seq'), $2::json, uuid_time(id),
+         ($4::text[])[1 + n % cardinality($4::text[])]
   FROM incoming
   RETURNING id, model_id, priority, seq
 )
@@ -27,11 +28,11 @@ FROM written`;
  * @param {string} modelId
  * @param {number} count
  * @param {string} input JSON
- * @param {string} [webhookUrl] of each
+ * @param {(string | null)[]} [webhookUrls] in turns
  */
-export async function preloadWaiting(databaseUrl, modelId, count, input, webhookUrl = null) {
+export async function preloadWaiting(databaseUrl, modelId, count, input, webhookUrls = [null]) {
   await withClient(databaseUrl, async (client) => {
-    await client.query(waitingRequests, [modelId, input, count, webhookUrl]);
+    await client.query(waitingRequests, [modelId, input, count, webhookUrls]);
     // What autovacuum would have done by the time that so many wait.
     await client.query('VACUUM (ANALYZE) request, queue_entry');
   });

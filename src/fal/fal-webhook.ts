@@ -1,4 +1,4 @@
-import type { StatusRow } from '../queue/status-row.js';
+import type { RequestRow } from '../queue/status-row.js';
 import { toFalError } from './fal-error.js';
 
 /**
@@ -6,7 +6,7 @@ import { toFalError } from './fal-error.js';
  * `output`: JSON text, which goes in as it is; null: there is none to send, for the reason of `payloadError`.
  */
 export function falWebhookBody(
-  { id, error }: StatusRow,
+  { id, error }: RequestRow,
   output: string | null,
   payloadError: string | undefined,
 ): string {

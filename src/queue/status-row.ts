@@ -2,7 +2,7 @@ import type { Outcome, RequestState } from './request-state.js';
 import type { RequestError } from './request-errors.js';
 
 /** A request without its payloads. */
-export interface StatusRow {
+export interface RequestRow {
   id: string;
   modelId: string;
   keyId: string;
@@ -23,14 +23,17 @@ export interface StatusRow {
   completedAtMs: number | null;
   /** When it joins its queue, or did. */
   notBeforeMs: number | null;
-  /** Whether it waits for its next attempt. */
-  isDelayed: boolean;
   tags: readonly string[] | null;
   retryOf: string | null;
   retriedAs: string | null;
   erasedAtMs: number | null;
   /** true: its caller said how long it may wait. */
   hasOwnExpiry: boolean | null;
+}
+
+export interface StatusRow extends RequestRow {
+  /** Whether it waits for its next attempt. */
+  isDelayed: boolean;
   /** Id of its newest event; 0: none yet. */
   lastEventId: number;
 }

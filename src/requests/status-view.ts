@@ -1,5 +1,5 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
-import type { Snapshot, StatusRow } from '../queue/status-row.js';
+import type { RequestRow, Snapshot } from '../queue/status-row.js';
 import type * as dto from './dto/answers.dto.js';
 
 type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
@@ -8,7 +8,11 @@ type Metrics = Partial<dto.FinalMetricsDto>;
 type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metrics'>> & { metrics: Metrics };
 
 /** The one place where a status object gets its shape. No `logs`: the caller did not ask for them. */
-export function toStatus({ row, position, reason }: Snapshot, base: string, logs?: LogEntry[]): Status {
+export function toStatus(
+  { row, position, reason }: Omit<Snapshot, 'row'> & { row: RequestRow },
+  base: string,
+  logs?: LogEntry[],
+): Status {
   const status: Status = { status: row.state, ...toQueuedRequest(base, row.id), metrics: toMetrics(row) };
   if (row.state === 'IN_QUEUE') status.queue_position = position;
   if (logs !== undefined) status.logs = logs.map(toLogEntry);
@@ -48,7 +52,7 @@ function toTime(ms: number | null): string | null {
 }
 
 /** Of the attempts that count, the one that goes on, comes next, or was the last; 0: it ended without one. */
-function attemptOf(row: StatusRow): number {
+function attemptOf(row: RequestRow): number {
   const { state, outcome, attempt, failedAttempts, lostAttempts, startedAtMs } = row;
   const ended = failedAttempts + lostAttempts;
   if (state !== 'COMPLETED') return ended + 1;
@@ -63,7 +67,7 @@ export function retryAfterSeconds({ row, position, reason }: Snapshot, nowMs: nu
 }
 
 /** Seconds with milliseconds. */
-export function toMetrics({ state, queueMs, inferenceMs }: StatusRow): Metrics {
+export function toMetrics({ state, queueMs, inferenceMs }: RequestRow): Metrics {
   if (state === 'IN_QUEUE') return {};
   const queue_time = seconds(queueMs ?? 0);
   if (state === 'IN_PROGRESS') return { queue_time };
@@ -75,7 +79,7 @@ export function toLogEntry({ message, level, source, at }: LogEntry): dto.LogEnt
 }
 
 /** Without its HTTP status. */
-function toError(error: NonNullable<StatusRow['error']>): dto.RequestErrorDto {
+function toError(error: NonNullable<RequestRow['error']>): dto.RequestErrorDto {
   const { code, message, timestamp, details } = error;
   return { code, message, timestamp, details };
 }

@@ -3,9 +3,8 @@ import { AddressRule } from '../addresses/address-rule.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
 import { falWebhookBody } from '../fal/fal-webhook.js';
-import { QueueService } from '../queue/queue.service.js';
 import { toStatus } from '../requests/status-view.js';
-import { type PostResult, Posts } from './post.js';
+import { noAnswer, type PostResult, Posts } from './post.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 import type { Tried } from './queries/record-tries.js';
 import { verdictOn } from './retry-plan.js';
@@ -21,74 +20,55 @@ export class Courier {
 
   constructor(
     private readonly config: Config,
-    private readonly queue: QueueService,
     private readonly secrets: WebhookSecrets,
     private readonly rule: AddressRule,
     private readonly terms: SendingTerms,
     private readonly clock: Clock,
   ) {}
 
-  close(): void {
-    this.posts.close();
+  /** Ends what is under way, with the error `stopped`. */
+  stop(): void {
+    this.posts.stop();
   }
 
   /** Rejects if it cannot be tried at all, as without a database. */
-  async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<Tried> {
-    const [startedAt, atMs] = [performance.now(), this.clock.now()];
-    const body = await this.bodyOf(delivery);
-    const deliveryId = delivery.id;
-    if (body === undefined) {
-      const nothing = { status: null, body: null, error: 'Its request is gone.' };
-      return {
-        deliveryId,
-        state: 'ended',
-        step: delivery.step,
-        nextInMs: 0,
-        atMs,
-        durationMs: 0,
-        ...nothing,
-      };
-    }
-    const result = await this.send(delivery, body, signal);
-    const verdict = verdictOn(result, delivery.step, this.terms, this.clock.now());
-    const { status, body: answer, error } = result;
-    const durationMs = Math.round(performance.now() - startedAt);
-    return { deliveryId, ...verdict, atMs, durationMs, status, body: answer, error };
+  async attempt(delivery: ClaimedDelivery): Promise<Tried> {
+    const { requestId, deliveryId, step } = delivery;
+    const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
+    // Of what retention has taken there is nothing left to tell.
+    const isGone = delivery.completedAtMs === null;
+    const result = isGone ? noAnswer('Its request is gone.') : await this.send(delivery);
+    const verdict = isGone
+      ? { state: 'ended' as const, step, nextInMs: 0 }
+      : verdictOn(result, step, this.terms, this.clock.now());
+    const { status, body, error } = result;
+    const duration_ms = Math.round(performance.now() - startedAt);
+    return { requestId, deliveryId, ...verdict, entry: { at, status, duration_ms, body, error } };
   }
 
-  /** undefined: the request is gone, and there is nothing left to tell. */
-  private async bodyOf({
-    requestId,
-    baseUrl,
-    adapter,
-    ...output
-  }: ClaimedDelivery): Promise<string | undefined> {
-    const row = await this.queue.status(requestId);
-    if (row === undefined) return undefined;
-    if (adapter === 'fal') return falWebhookBody(row, output.output, payloadErrorOf(output));
-    const status = toStatus(
-      { row, position: 0, reason: undefined },
-      this.config.publicBaseUrl ?? baseUrl ?? '',
-    );
-    return webhookBody({ modelId: row.modelId, completedAtMs: row.completedAtMs!, status, ...output });
+  private bodyOf(row: ClaimedDelivery): string {
+    if (row.adapter === 'fal') return falWebhookBody(row, row.output, payloadErrorOf(row));
+    const base = this.config.publicBaseUrl ?? row.baseUrl ?? '';
+    const status = toStatus({ row, position: 0, reason: undefined }, base);
+    const { modelId, output, outputBytes } = row;
+    return webhookBody({ modelId, completedAtMs: row.completedAtMs!, status, output, outputBytes });
   }
 
-  private async send({ id, url: text, keyId }: ClaimedDelivery, body: string, signal: AbortSignal) {
+  private async send(delivery: ClaimedDelivery): Promise<PostResult> {
+    const { deliveryId: id, url: text, signedFor } = delivery;
     const refusal = this.rule.refusalOf(text);
     if (refusal !== undefined) return noAnswer(`The URL is not called any more: it ${refusal}.`);
     const url = new URL(text);
+    const body = this.bodyOf(delivery);
     const timestampS = Math.floor(Date.now() / 1_000);
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'nowserving',
       'webhook-id': id,
       'webhook-timestamp': String(timestampS),
-      'webhook-signature': sign({ id, timestampS, body }, await this.secrets.secretsOf(keyId)),
+      'webhook-signature': sign({ id, timestampS, body }, await this.secrets.secretsOf(signedFor)),
     };
-    return this.posts.post({ url, headers, body, lookup: this.rule.lookupFor(url), signal });
+    const { timeoutMs } = this.terms;
+    return this.posts.post({ url, headers, body, lookup: this.rule.lookupFor(url), timeoutMs });
   }
-}
-
-function noAnswer(error: string): PostResult {
-  return { status: null, body: null, error };
 }

@@ -5,17 +5,11 @@ import { RequestsModule } from '../requests/requests.module.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
-import { WebhookTryEntity } from './entities/webhook-try.entity.js';
 import { WebhooksModule } from './webhooks.module.js';
 
 /** The calls about deliveries, where there are calls. */
 @Module({
-  imports: [
-    LimitsModule,
-    RequestsModule,
-    WebhooksModule,
-    TypeOrmModule.forFeature([WebhookDeliveryEntity, WebhookTryEntity]),
-  ],
+  imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
   controllers: [DeliveriesController],
   providers: [Deliveries],
 })

@@ -1,31 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, IsNull, type Repository } from 'typeorm';
+import { IsNull, type Repository } from 'typeorm';
 import { Sender } from './duties/sender.js';
 import type { DeliveryDto } from './dto/deliveries.dto.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
-import { WebhookTryEntity } from './entities/webhook-try.entity.js';
 
 /** What callers see of their deliveries, and may do with them. */
 @Injectable()
 export class Deliveries {
   constructor(
     @InjectRepository(WebhookDeliveryEntity) private readonly rows: Repository<WebhookDeliveryEntity>,
-    @InjectRepository(WebhookTryEntity) private readonly tries: Repository<WebhookTryEntity>,
     private readonly sender: Sender,
   ) {}
 
   /** Those of a request, oldest first. */
   async list(requestId: string): Promise<DeliveryDto[]> {
     const rows = await this.rows.find({ where: { requestId }, order: { createdAt: 'ASC', id: 'ASC' } });
-    const ids = rows.map(({ id }) => id);
-    const tries = await this.tries.find({ where: { deliveryId: In(ids) }, order: { number: 'ASC' } });
-    return rows.map((row) =>
-      toDelivery(
-        row,
-        tries.filter(({ deliveryId }) => deliveryId === row.id),
-      ),
-    );
+    return rows.map(({ id, url, state, tries }) => ({ id, url, state, tries }));
   }
 
   /** Begins its tries anew, at once; one that is being tried this moment is left to it. Undefined: there is none. */
@@ -37,11 +28,4 @@ export class Deliveries {
     this.sender.wake();
     return (await this.list(requestId)).find((delivery) => delivery.id === id);
   }
-}
-
-function toDelivery({ id, url, state }: WebhookDeliveryEntity, tries: WebhookTryEntity[]): DeliveryDto {
-  const views = tries.map(({ at, status, durationMs, body, error }) => {
-    return { at: at.toISOString(), status, duration_ms: durationMs, body, error };
-  });
-  return { id, url, state, tries: views };
 }

@@ -1,13 +1,20 @@
 import type { CompletionHook } from '../queue/completion.js';
 
 /**
+ * Of a URL as most are written; the rest take turns together. Nothing else may be taken for a host: a dead receiver could
+ * be put into the turns of another. Without a regular expression, which took a third of the time of the insert.
+ */
+const host = `CASE WHEN starts_with(url, 'https://') OR starts_with(url, 'http://')
+    THEN split_part(translate(lower(url COLLATE "C"), '?#', '//'), '/', 3) ELSE '' END`;
+
+/**
  * One delivery for the URL that a request names and one for each endpoint of its key, in the commit that completes it.
  * Where there are neither it costs one look into an index of the endpoints.
  */
 export const outbox: CompletionHook = {
   name: 'webhook',
   sql: `INSERT INTO webhook_delivery (id, request_id, api_key_id, endpoint_id, url, host)
-  SELECT gen_random_uuid(), request_id, api_key_id, endpoint_id, url, coalesce(lower(substring(url FROM '^[^:]+://([^/?#]*)')), '')
+  SELECT gen_random_uuid(), request_id, api_key_id, endpoint_id, url, ${host}
   FROM (
     SELECT id AS request_id, api_key_id, NULL::uuid AS endpoint_id, webhook_url AS url
     FROM completed

@@ -15,8 +15,7 @@ export interface Call {
   headers: http.OutgoingHttpHeaders;
   body: string;
   lookup: LookupFunction;
-  /** Its reason is what the try failed with. */
-  signal: AbortSignal;
+  timeoutMs: number;
 }
 
 /** Either a status and the beginning of the body, or why there is none. */
@@ -25,64 +24,87 @@ export interface PostResult extends Answer {
   error: string | null;
 }
 
+export const stopped = 'The node stopped.';
+
 /** The connections of one sender. No redirect is followed, and no proxy asked. */
 export class Posts {
   private readonly agent = new http.Agent({ keepAlive: true, timeout: idleMs });
   private readonly secureAgent = new https.Agent({ keepAlive: true, timeout: idleMs });
+  private readonly underWay = new Set<(reason: string) => void>();
+  private isStopped = false;
 
-  close(): void {
+  /** Ends what is under way, and lets nothing begin. */
+  stop(): void {
+    this.isStopped = true;
+    for (const end of this.underWay) end(stopped);
     this.agent.destroy();
     this.secureAgent.destroy();
   }
 
-  post(call: Call): Promise<PostResult> {
+  post({ url, headers, body, lookup, timeoutMs }: Call): Promise<PostResult> {
+    if (this.isStopped) return Promise.resolve(noAnswer(stopped));
+    const isSecure = url.protocol === 'https:';
+    const options = {
+      ...urlToHttpOptions(url),
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      agent: isSecure ? this.secureAgent : this.agent,
+      lookup,
+    };
     return new Promise((resolve) => {
-      const { url, signal, body } = call;
-      const fail = (error: string): void => resolve({ status: null, body: null, error });
-      if (signal.aborted) return fail(String(signal.reason));
-      const isSecure = url.protocol === 'https:';
-      const request = (isSecure ? https : http).request({
-        ...urlToHttpOptions(url),
-        method: 'POST',
-        headers: { ...call.headers, 'content-length': Buffer.byteLength(body) },
-        agent: isSecure ? this.secureAgent : this.agent,
-        lookup: call.lookup,
-        signal,
-      });
+      let request: http.ClientRequest;
       let isAnswered = false;
-      request.on('error', (error: NodeJS.ErrnoException) => {
-        if (isAnswered) return;
-        if (signal.aborted) return fail(String(signal.reason));
-        // The receiver had closed an idle connection, most likely before it read anything.
-        if (request.reusedSocket && error.code === 'ECONNRESET') return resolve(this.post(call));
-        fail(failure(error));
-      });
-      request.on('response', (response) => {
-        isAnswered = true;
-        const { statusCode: status = 0, headers } = response;
-        const retryAfter = headers['retry-after'];
-        void beginningOf(response).then((text) => resolve({ status, retryAfter, body: text, error: null }));
-      });
-      request.end(body);
+      const done = (result: PostResult): void => {
+        clearTimeout(timer);
+        this.underWay.delete(end);
+        resolve(result);
+      };
+      const end = (reason: string): void => {
+        // What of an answer has come is passed on when its response closes.
+        if (!isAnswered) done(noAnswer(reason));
+        request.destroy();
+      };
+      const begin = (): void => {
+        request = (isSecure ? https : http).request(options);
+        request.on('error', (error: NodeJS.ErrnoException) => {
+          if (isAnswered || !this.underWay.has(end)) return;
+          // The receiver had closed an idle connection, most likely before it read anything.
+          if (request.reusedSocket && error.code === 'ECONNRESET') begin();
+          else done(noAnswer(failure(error)));
+        });
+        request.on('response', (response) => {
+          isAnswered = true;
+          const { statusCode: status = 0, headers: fields } = response;
+          const retryAfter = fields['retry-after'];
+          passBeginning(response, (text) => done({ status, retryAfter, body: text, error: null }));
+        });
+        request.end(body);
+      };
+      begin();
+      const timer = setTimeout(end, timeoutMs, `No answer came within ${timeoutMs / 1_000} s.`);
+      this.underWay.add(end);
     });
   }
 }
 
-/** As far as it came. */
-async function beginningOf(response: http.IncomingMessage): Promise<string> {
+export function noAnswer(error: string): PostResult {
+  return { status: null, body: null, error };
+}
+
+/** As far as it comes. The status has come, and that decides. */
+function passBeginning(response: http.IncomingMessage, pass: (text: string) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= keptBytes) break;
-    }
-  } catch {
-    // The status has come, and that decides.
-  }
-  // PostgreSQL keeps no NUL.
-  return Buffer.concat(chunks).subarray(0, keptBytes).toString().replaceAll('\0', '\uFFFD');
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= keptBytes) response.destroy();
+  });
+  response.on('error', () => undefined);
+  response.on('close', () => {
+    // PostgreSQL keeps no NUL.
+    pass(Buffer.concat(chunks).subarray(0, keptBytes).toString().replaceAll('\0', '\uFFFD'));
+  });
 }
 
 /** The error's own message may name addresses within. */

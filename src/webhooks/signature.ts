@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { BoundedCache } from '../tools/bounded-cache.js';
 
 /* Standard Webhooks 1.0: https://www.standardwebhooks.com */
 
@@ -38,6 +39,16 @@ export function verify(
 }
 
 function digest({ id, timestampS, body }: SignedMessage, secret: string): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  return createHmac('sha256', key).update(`${id}.${timestampS}.`).update(body).digest('base64');
+  return createHmac('sha256', keyOf(secret)).update(`${id}.${timestampS}.`).update(body).digest('base64');
+}
+
+/** Given bytes, Node makes a key of them for each signature, which takes five times as long as to sign. */
+const keys = new BoundedCache<KeyObject>(1_000);
+
+function keyOf(secret: string): KeyObject {
+  const known = keys.get(secret, 0);
+  if (known !== undefined) return known;
+  const key = createSecretKey(secret.replace(/^whsec_/, ''), 'base64');
+  keys.set(secret, key, Infinity);
+  return key;
 }

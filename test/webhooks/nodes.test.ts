@@ -39,7 +39,7 @@ test('what a node had claimed when it was killed is delivered by another, once i
   hooks.terms.maxTries = 0; // until the other was killed, this node sends nothing
   const id = await calls.run('test/hook');
   const delivery = await insertDelivery(id, '/orphan');
-  expect((await claimAll(500)).map((one) => one.id)).toEqual([delivery]);
+  expect((await claimAll(500)).map((one) => one.deliveryId)).toEqual([delivery]);
   expect(await claimAll(500)).toEqual([]);
   hooks.terms.maxTries = 64;
   await calls.run('test/hook');
@@ -71,7 +71,7 @@ test('a node that stops gives back what it is trying, and another delivers it', 
     'SELECT claimed_by, state, tries FROM webhook_delivery WHERE request_id = $1',
     [id],
   );
-  expect(row).toEqual({ claimed_by: null, state: 'pending', tries: 0 });
+  expect(row).toEqual({ claimed_by: null, state: 'pending', tries: [] });
   hooks.terms.maxTries = 64;
   await calls.run('test/hook');
   await hooks.only(id, 'delivered');
@@ -100,8 +100,6 @@ test('deliveries leave with their requests', async () => {
   const old = `'01900000-0000-7000-8000-000000000000'::uuid`;
   await service.query(`UPDATE webhook_delivery SET request_id = ${old} WHERE id = $1`, [delivery]);
   await service.app.get(DeliveryPruner).runOnce();
-  const left = (table: string, column: string): Promise<object[]> =>
-    service.query(`SELECT FROM ${table} WHERE ${column} = $1`, [delivery]);
-  expect([await left('webhook_delivery', 'id'), await left('webhook_try', 'delivery_id')]).toEqual([[], []]);
+  expect(await service.query('SELECT FROM webhook_delivery WHERE id = $1', [delivery])).toEqual([]);
   await until(async () => (await hooks.list(kept.id)).length === 1);
 });

@@ -98,6 +98,22 @@ test('a delivery is written for each endpoint of the key that is not disabled', 
   expect(rows.map((row) => row.url)).toEqual([url, 'https://one.example/']);
 });
 
+test.each([
+  ['https://a.example?b', 'a.example'],
+  ['http://a.example#/b', 'a.example'],
+  ['https:/dead.example/a.example', ''],
+  ['https:dead.example//a.example/', ''],
+  ['https:dead.example/?b=://a.example/', ''],
+])('%s takes the turns of "%s"', async (endpoint, host) => {
+  await tables.rows('INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES (gen_random_uuid(), $1, $2)', [
+    keyId,
+    endpoint,
+  ]);
+  await finish(database, [ending(await run())]);
+  const rows = await tables.rows('SELECT host FROM webhook_delivery WHERE url = $1', [endpoint]);
+  expect(rows).toEqual([{ host }]);
+});
+
 describe('nothing is written', () => {
   afterEach(async () => expect(await tables.rows('SELECT FROM webhook_delivery')).toEqual([]));
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
-import { claimDeliveries, nextDeliveryInMs } from '../../src/webhooks/queries/claim-deliveries.js';
+import { claimDeliveries, dueDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
-import { recordTries, releaseDeliveries } from '../../src/webhooks/queries/record-tries.js';
+import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
 import { QueueTables } from '../support/queue-tables.js';
 
 let tables: QueueTables;
@@ -18,7 +18,8 @@ const terms = {
   roomOfOthers: 2,
   hosts: [],
 };
-const nothing = { state: 'failed', step: 1, nextInMs: 0, atMs: 0, durationMs: 0, body: null } as const;
+const key = { requestId: randomUUID(), deliveryId: randomUUID() };
+const entry = { at: '', status: 500, duration_ms: 0, body: null, error: null };
 
 beforeAll(async () => {
   tables = await QueueTables.create();
@@ -29,11 +30,9 @@ beforeAll(async () => {
     return query.call(this, statement, values) as Promise<Row[]>;
   };
   await claimDeliveries(database, terms);
-  await nextDeliveryInMs(database);
-  await recordTries(database, terms.claimedBy, [
-    { deliveryId: randomUUID(), status: 500, error: null, ...nothing },
-  ]);
-  await releaseDeliveries(database, terms.claimedBy, [randomUUID()]);
+  await dueDeliveries(database);
+  await recordTries(database, terms.claimedBy, [{ ...key, state: 'failed', step: 1, nextInMs: 0, entry }]);
+  await releaseDelivery(database, terms.claimedBy, key);
   await pruneDeliveries(database, 0);
   database.query = query.bind(database);
 });
@@ -76,7 +75,7 @@ async function fill(host: string, rows: number): Promise<void> {
 
 test('the statements find their rows by index, whatever the statistics say', async () => {
   await expectGoodPlans();
-  await tables.rows('ANALYZE webhook_delivery, webhook_try, webhook_endpoint');
+  await tables.rows('ANALYZE webhook_delivery, webhook_endpoint');
   await fill('one.example', 5_000);
   await expectGoodPlans();
   await tables.rows('ANALYZE webhook_delivery');

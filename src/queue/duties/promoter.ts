@@ -7,7 +7,8 @@ import { Duty } from '../../tools/duty.js';
 /** Lets requests whose backoff is over, or whose scheduled time has come, into their queue. */
 @Injectable()
 export class Promoter extends Duty {
-  protected readonly intervalMs = 10_000;
+  /** Events tell what is delayed; this is for one that is lost. */
+  protected readonly intervalMs = 20_000;
   private untilNextMs: number | null = 0;
 
   constructor(

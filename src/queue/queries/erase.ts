@@ -4,9 +4,9 @@ import { statement } from '../../database/statement.js';
 /*
  * Purpose: erases what a completed request holds, in one commit; the row stays, with how it ended.
  * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Nothing else changes
- *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here.
- * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; webhook_delivery_by_request
- *   and webhook_try_pkey.
+ *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here. A webhook's try
+ *   that ends later finds is_erased.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; webhook_delivery_pkey.
  */
 const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE request
@@ -26,12 +26,9 @@ const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE attempt SET error_message = NULL
   WHERE request_id = $1::uuid AND error_message IS NOT NULL AND EXISTS (SELECT FROM erased)
 ), webhook_bodies AS (
-  UPDATE webhook_try SET body = NULL
-  FROM webhook_delivery AS delivery
-  WHERE delivery.request_id = $1::uuid
-    AND webhook_try.delivery_id = delivery.id
-    AND webhook_try.body IS NOT NULL
-    AND EXISTS (SELECT FROM erased)
+  UPDATE webhook_delivery
+  SET is_erased = true, tries = ARRAY(SELECT entry || '{"body": null}' FROM unnest(tries) AS entry)
+  WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
 )
 SELECT id FROM erased`;
 

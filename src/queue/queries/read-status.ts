@@ -1,15 +1,9 @@
 import { type Queries, statement } from '../../database/statement.js';
+import { requestColumns } from '../request-columns.js';
 import type { StatusRow } from '../status-row.js';
 
-const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
-
 /** Of the table, or of what stands for it under its name. */
-export const statusColumns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority, seq, attempt,
-       failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,
-       retry_of AS "retryOf", retried_as AS "retriedAs", has_own_expiry AS "hasOwnExpiry",
-       (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",
-       inference_ms AS "inferenceMs", ${ms('created_at')} AS "createdAtMs", ${ms('started_at')} AS "startedAtMs",
-       ${ms('completed_at')} AS "completedAtMs", ${ms('not_before')} AS "notBeforeMs", ${ms('erased_at')} AS "erasedAtMs",
+export const statusColumns = `${requestColumns},
        CASE WHEN state = 'IN_QUEUE' AND failed_attempts > 0 THEN EXISTS (
          SELECT FROM delayed_entry AS entry
          WHERE (entry.model_id, entry.priority, entry.seq) = (request.model_id, request.priority, request.seq)

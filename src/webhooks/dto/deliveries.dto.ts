@@ -11,7 +11,10 @@ export class WebhookTryDto {
   status!: number | null;
   @Field('How long it took.', 84, { type: 'integer', minimum: 0 })
   duration_ms!: number;
-  @Field('The first KiB of the answer.', 'ok', { type: String, nullable: true })
+  @Field('The first KiB of the answer; null: there was none, or the request was erased.', 'ok', {
+    type: String,
+    nullable: true,
+  })
   body!: string | null;
   @Field('Why there was no answer.', null, { type: String, nullable: true })
   error!: string | null;
@@ -33,7 +36,7 @@ export class DeliveryDto {
     { enum: ['pending', 'delivered', 'failed', 'ended'] },
   )
   state!: string;
-  @ApiProperty({ description: 'Oldest first.', type: [WebhookTryDto] })
+  @ApiProperty({ description: 'Oldest first; the last hundred.', type: [WebhookTryDto] })
   tries!: WebhookTryDto[];
 }
 

@@ -13,23 +13,24 @@ import { Batcher } from '../../tools/batcher.js';
 import { Duty } from '../../tools/duty.js';
 import { Courier } from '../courier.js';
 import { HostLanes } from '../host-lanes.js';
-import { claimDeliveries, type ClaimedDelivery, nextDeliveryInMs } from '../queries/claim-deliveries.js';
-import { recordTries, releaseDeliveries, type Tried } from '../queries/record-tries.js';
+import { stopped } from '../post.js';
+import { claimDeliveries, type ClaimedDelivery, dueDeliveries } from '../queries/claim-deliveries.js';
+import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
 
 /** Completions without webhooks make it look this often at most. */
 const longestPauseMs = 250;
-const shortestPauseMs = 10;
-const stopped = 'The node stopped.';
+/** After one that found some: the next finds several. */
+const shortestPauseMs = 25;
 
 /** Claims deliveries that are due, and tries them, so many at once. Every node does. */
 @Injectable()
 export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** Deliveries that other nodes left behind are found at the latest then. */
-  protected readonly intervalMs = 10_000;
+  protected readonly intervalMs = 30_000;
   private readonly claimedBy = randomUUID();
   private readonly lanes: HostLanes;
-  private readonly underWay = new Map<AbortController, Promise<void>>();
+  private readonly underWay = new Set<Promise<void>>();
   private readonly results: Batcher<Tried, void>;
   private readonly log = new Logger(Sender.name);
   private isWoken = false;
@@ -60,11 +61,10 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     this.isStopping = true;
     await this.stop();
     const grace = new AbortController();
-    const ended = Promise.allSettled(this.underWay.values()).finally(() => grace.abort());
+    const ended = Promise.allSettled(this.underWay).finally(() => grace.abort());
     await delay(this.terms.stopGraceMs, undefined, { signal: grace.signal }).catch(() => undefined);
-    for (const attempt of this.underWay.keys()) attempt.abort(stopped);
+    this.courier.stop();
     await ended;
-    this.courier.close();
   }
 
   @OnEvent('request.completed')
@@ -75,9 +75,11 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
 
   /** What is due and finds no room at its host is left: the end of a try wakes us. */
   async runOnce(): Promise<void> {
+    const { isWoken } = this;
     this.isWoken = false;
     const room = this.lanes.room();
     if (room.limit <= 0 || this.isStopping) return;
+    if (!isWoken && !(await this.isAnyDue())) return;
     const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
     const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room };
     const claimed = await claimDeliveries(this.database, terms);
@@ -88,8 +90,13 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
       return;
     }
     this.pauseMs = Math.min(longestPauseMs, Math.max(shortestPauseMs, this.pauseMs * 2));
-    const inMs = await nextDeliveryInMs(this.database);
-    this.nextDueAt = Math.min(this.nextDue(), inMs === null ? Infinity : performance.now() + inMs);
+    if (isWoken) await this.isAnyDue();
+  }
+
+  private async isAnyDue(): Promise<boolean> {
+    const { isAnyDue, nextInMs } = await dueDeliveries(this.database);
+    this.nextDueAt = Math.min(this.nextDue(), performance.now() + (nextInMs ?? Infinity));
+    return isAnyDue;
   }
 
   protected override nextIntervalMs(): number {
@@ -107,36 +114,32 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   }
 
   private begin(delivery: ClaimedDelivery): void {
-    const controller = new AbortController();
-    const timeout = `No answer came within ${this.terms.timeoutMs / 1_000} s.`;
-    const timer = setTimeout(() => controller.abort(timeout), this.terms.timeoutMs);
     const end = this.lanes.begin(delivery.host);
-    const attempt = this.attempt(delivery, controller.signal).then((answered) => {
-      clearTimeout(timer);
+    const attempt = this.attempt(delivery).then((answered) => {
       end(answered);
-      this.underWay.delete(controller);
+      this.underWay.delete(attempt);
       this.pauseMs = shortestPauseMs;
       return this.wake();
     });
-    this.underWay.set(controller, attempt);
+    this.underWay.add(attempt);
   }
 
   /** Whether any answer came; undefined: that is not known. A claim that nothing is written for runs out. */
-  private async attempt(delivery: ClaimedDelivery, signal: AbortSignal): Promise<boolean | undefined> {
-    const { id, requestId, host } = delivery;
+  private async attempt(delivery: ClaimedDelivery): Promise<boolean | undefined> {
+    const { deliveryId, requestId, host } = delivery;
     try {
-      const tried = await this.courier.attempt(delivery, signal);
+      const tried = await this.courier.attempt(delivery);
       this.isFailing = false;
-      if (tried.error === stopped) {
-        await releaseDeliveries(this.database, this.claimedBy, [id]);
+      const { state, nextInMs, entry } = tried;
+      if (entry.error === stopped) {
+        await releaseDelivery(this.database, this.claimedBy, tried);
         return undefined;
       }
       await this.results.add(tried);
-      const { state, status, nextInMs } = tried;
       if (state === 'pending') this.nextDueAt = Math.min(this.nextDue(), performance.now() + nextInMs);
       if (state === 'failed' || state === 'ended')
-        this.log.warn({ deliveryId: id, requestId, host, status }, 'a webhook was given up');
-      return state === 'ended' ? undefined : status !== null;
+        this.log.warn({ deliveryId, requestId, host, status: entry.status }, 'a webhook was given up');
+      return state === 'ended' ? undefined : entry.status !== null;
     } catch (error) {
       if (!this.isFailing && !isDatabaseUnavailable(error))
         this.log.error({ err: error }, 'webhooks cannot be tried');

@@ -3,16 +3,27 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 /** `ended`: the receiver wants no more, or there is nothing left to tell; `failed`: all tries are used up. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'ended';
 
+/** One call of a receiver, and what it answered. */
+export interface WebhookTry {
+  /** In UTC with milliseconds. */
+  at: string;
+  /** null: no answer came, and `error` says why. */
+  status: number | null;
+  duration_ms: number;
+  /** The first KiB of the answer; null once its request was erased. */
+  body: string | null;
+  error: string | null;
+}
+
 /** What one receiver is told of one completion. */
 @Entity('webhook_delivery')
 @Check('webhook_delivery_state_is_known', `state IN ('pending', 'delivered', 'failed', 'ended')`)
 @Check('webhook_delivery_only_pending_is_claimed', `claimed_by IS NULL OR state = 'pending'`)
-@Check('webhook_delivery_counts_are_sane', 'tries >= 0 AND step >= 0')
+@Check('webhook_delivery_step_is_sane', 'step >= 0')
 @Index('webhook_delivery_pending', ['host', 'nextTryAt'], { where: `state = 'pending'` })
-@Index('webhook_delivery_by_request', ['requestId'])
 export class WebhookDeliveryEntity {
+  @PrimaryColumn('uuid') requestId!: string;
   @PrimaryColumn('uuid') id!: string;
-  @Column('uuid') requestId!: string;
   @Column('uuid') apiKeyId!: string;
   /** null: the request itself named the URL. */
   @Column('uuid', { nullable: true }) endpointId!: string | null;
@@ -20,11 +31,14 @@ export class WebhookDeliveryEntity {
   /** With its port, in lower case: claims take turns by it. */
   @Column({ type: 'text', collation: 'C' }) host!: string;
   @Column('text', { default: 'pending' }) state!: DeliveryState;
-  @Column('integer', { default: 0 }) tries!: number;
+  /** The last hundred, oldest first. */
+  @Column('jsonb', { array: true, default: '{}' }) tries!: WebhookTry[];
   /** How many of the planned tries were made since it was last asked for. */
   @Column('smallint', { default: 0 }) step!: number;
   /** While it is claimed: when that claim is over. */
   @Column('timestamptz', { default: () => 'now()' }) nextTryAt!: Date;
   @Column('uuid', { nullable: true }) claimedBy!: string | null;
   @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
+  /** Its request was erased: no answer's body is stored. */
+  @Column('boolean', { default: false }) isErased!: boolean;
 }

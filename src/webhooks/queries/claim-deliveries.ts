@@ -1,11 +1,15 @@
 import type { Adapter } from '../../config/adapter.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import { requestColumns } from '../../queue/request-columns.js';
+import type { RequestRow } from '../../queue/status-row.js';
 
-export interface ClaimedDelivery {
-  id: string;
+/** With its request's row; `completedAtMs` null: the request is gone. */
+export interface ClaimedDelivery extends RequestRow {
+  deliveryId: string;
   requestId: string;
-  keyId: string;
+  /** Whose secret it is signed with. */
+  signedFor: string;
   url: string;
   host: string;
   step: number;
@@ -52,7 +56,7 @@ const head = `head AS (
  * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node; a node that dies with it lets it become
  *   due again.
  * Index: webhook_delivery_pending: one look for each host with something pending, then its due ones in order;
- *   request_pkey.
+ *   webhook_delivery_pkey, request_pkey.
  */
 const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lane AS MATERIALIZED (
   SELECT head.host, head.next_try_at, coalesce(known.room, $6::integer) AS room,
@@ -63,13 +67,13 @@ const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lan
   WHERE head.next_try_at <= now()
   ORDER BY head.next_try_at
 ), taken AS MATERIALIZED (
-  SELECT due.id
+  SELECT due.request_id, due.id
   FROM (VALUES (true, $4::integer), (false, $5::integer)) AS kind (answers, room)
   CROSS JOIN LATERAL (
-    SELECT delivery.id
+    SELECT delivery.request_id, delivery.id
     FROM lane
     CROSS JOIN LATERAL (
-      SELECT id FROM webhook_delivery
+      SELECT request_id, id FROM webhook_delivery
       WHERE state = 'pending' AND host = lane.host AND next_try_at <= now()
       ORDER BY next_try_at LIMIT lane.room FOR UPDATE SKIP LOCKED
     ) AS delivery
@@ -77,16 +81,17 @@ const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lan
     LIMIT kind.room
   ) AS due
   LIMIT $4::integer
-), claimed AS (
+), claimed (delivery_id, request_id, signed_for, url, host, step, endpoint_id) AS (
   UPDATE webhook_delivery AS delivery
   SET claimed_by = $1::uuid, next_try_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
   FROM taken
-  WHERE delivery.id = taken.id
+  WHERE delivery.request_id = taken.request_id AND delivery.id = taken.id
   RETURNING delivery.id, delivery.request_id, delivery.api_key_id, delivery.url, delivery.host, delivery.step,
             delivery.endpoint_id
 )
-SELECT claimed.id, claimed.request_id AS "requestId", claimed.api_key_id AS "keyId", url, host, step,
-       request.base_url AS "baseUrl", CASE WHEN claimed.endpoint_id IS NULL THEN request.adapter END AS adapter,
+SELECT delivery_id AS "deliveryId", request_id AS "requestId", signed_for AS "signedFor", url, host, step,
+       ${requestColumns},
+       request.base_url AS "baseUrl", CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
        coalesce(octet_length(output::text), 0) AS "outputBytes",
        CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output
 FROM claimed
@@ -107,17 +112,24 @@ export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<
   ]);
 }
 
+/** Of what is pending. */
+export interface Due {
+  isAnyDue: boolean;
+  /** Until the next becomes due that is not; null: none. */
+  nextInMs: number | null;
+}
+
 /*
- * Purpose: when the next delivery becomes due: a node with nothing to do sleeps until then.
+ * Purpose: whether a delivery is due, and when the next becomes due: a node with nothing to do sleeps until then.
  * Race: none; what is written later wakes the node that writes it, and the others look again soon.
  * Index: webhook_delivery_pending, one look for each host.
  */
 const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${head}
-SELECT (extract(epoch FROM min(next_try_at) - clock_timestamp()) * 1000)::float8 AS "inMs" FROM head
-WHERE next_try_at > clock_timestamp()`;
+SELECT coalesce(bool_or(next_try_at <= now()), false) AS "isAnyDue",
+       (extract(epoch FROM min(next_try_at) FILTER (WHERE next_try_at > now()) - now()) * 1000)::float8 AS "nextInMs"
+FROM head`;
 
-/** null: nothing waits for its time. */
-export async function nextDeliveryInMs(database: Database): Promise<number | null> {
-  const [row] = await database.query<{ inMs: number | null }>(nextDue);
-  return row!.inMs;
+export async function dueDeliveries(database: Database): Promise<Due> {
+  const [row] = await database.query<Due>(nextDue);
+  return row!;
 }

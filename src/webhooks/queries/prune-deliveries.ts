@@ -2,20 +2,18 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
 /*
- * Purpose: removes deliveries, and their tries, whose requests retention has taken; some at a time.
+ * Purpose: removes deliveries whose requests retention has taken; some at a time.
  * Race: nobody makes a delivery for a request that is gone; one that is being tried finds no row to write to.
- * Index: webhook_delivery_by_request from the oldest on, request_pkey, webhook_try_pkey.
+ * Index: webhook_delivery_pkey from the oldest on, request_pkey.
  */
 const pruneStatement = statement('prune_deliveries')`WITH gone AS MATERIALIZED (
-  SELECT id FROM webhook_delivery AS delivery
+  SELECT request_id, id FROM webhook_delivery AS delivery
   WHERE request_id < uuid_at(now() - $1::float8 * interval '1 millisecond')
     AND NOT EXISTS (SELECT FROM request WHERE request.id = delivery.request_id)
   ORDER BY request_id LIMIT 1000
-), tries AS (
-  DELETE FROM webhook_try USING gone WHERE webhook_try.delivery_id = gone.id
 )
 DELETE FROM webhook_delivery AS delivery USING gone
-WHERE delivery.id = gone.id
+WHERE delivery.request_id = gone.request_id AND delivery.id = gone.id
 RETURNING delivery.id`;
 
 /** How many were removed; 0: there are no more. */

@@ -1,46 +1,44 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import type { DeliveryState } from '../entities/webhook-delivery.entity.js';
+import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
 
-export interface Tried {
+export interface DeliveryKey {
+  requestId: string;
   deliveryId: string;
+}
+
+export interface Tried extends DeliveryKey {
   state: DeliveryState;
   /** Of the plan: how many of its tries were made. */
   step: number;
   /** Until the next one, if it is pending. */
   nextInMs: number;
-  /** By the database's clock. */
-  atMs: number;
-  durationMs: number;
-  /** null: no answer came, and `error` says why. */
-  status: number | null;
-  body: string | null;
-  error: string | null;
+  entry: WebhookTry;
 }
 
 /*
  * Purpose: writes what became of tries: the try, the delivery's state, and that an endpoint is gone (410).
- * Race: a claim that ran out may be another node's by now: then nothing is written, and that node's try counts.
- * Index: webhook_delivery_pkey, webhook_endpoint_pkey.
+ * Race: a claim that ran out may be another node's by now: then nothing is written, and that node's try counts. Against an
+ *   erasure, which locks the same row: the one that comes second sees what the first wrote, so no body stays.
+ * Index: webhook_delivery_pkey, in its order, as an erasure; webhook_endpoint_pkey.
  */
 const recordStatement = statement('record_tries')`WITH moved AS (
   UPDATE webhook_delivery AS delivery
-  SET state = tried.state, step = tried.step, tries = delivery.tries + 1, claimed_by = NULL,
-      next_try_at = clock_timestamp() + tried.next_in_ms * interval '1 millisecond'
-  FROM unnest($2::uuid[], $3::text[], $4::smallint[], $5::float8[], $6::float8[], $7::integer[], $8::integer[],
-              $9::text[], $10::text[])
-    AS tried (delivery_id, state, step, next_in_ms, at_ms, duration_ms, status, body, error)
-  WHERE delivery.id = tried.delivery_id AND delivery.claimed_by = $1::uuid
-  RETURNING delivery.endpoint_id, delivery.tries, tried.delivery_id, tried.at_ms, tried.duration_ms, tried.status,
-            tried.body, tried.error
-), recorded AS (
-  INSERT INTO webhook_try (delivery_id, number, at, status, duration_ms, body, error)
-  SELECT delivery_id, tries, to_timestamp(at_ms / 1000), status, duration_ms, body, error FROM moved
+  SET state = tried.state, step = tried.step, claimed_by = NULL,
+      next_try_at = clock_timestamp() + tried.next_in_ms * interval '1 millisecond',
+      tries = array_append(
+        delivery.tries[greatest(1, cardinality(delivery.tries) - 98):],
+        CASE WHEN delivery.is_erased THEN tried.entry || '{"body": null}' ELSE tried.entry END
+      )
+  FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::smallint[], $6::float8[], $7::jsonb[])
+    AS tried (request_id, delivery_id, state, step, next_in_ms, entry)
+  WHERE delivery.request_id = tried.request_id AND delivery.id = tried.delivery_id AND delivery.claimed_by = $1::uuid
+  RETURNING delivery.endpoint_id, tried.entry ->> 'status' AS status
 )
 UPDATE webhook_endpoint AS endpoint
 SET disabled_at = clock_timestamp()
 FROM moved
-WHERE endpoint.id = moved.endpoint_id AND moved.status = 410 AND endpoint.disabled_at IS NULL
+WHERE endpoint.id = moved.endpoint_id AND moved.status = '410' AND endpoint.disabled_at IS NULL
 RETURNING endpoint.id`;
 
 /** The endpoints that were disabled. */
@@ -49,34 +47,31 @@ export function recordTries(
   claimedBy: string,
   tries: readonly Tried[],
 ): Promise<{ id: string }[]> {
+  const ordered = tries.toSorted((one, other) => (one.deliveryId < other.deliveryId ? -1 : 1));
   return database.query<{ id: string }>(recordStatement, [
     claimedBy,
-    tries.map(({ deliveryId }) => deliveryId),
-    tries.map(({ state }) => state),
-    tries.map(({ step }) => step),
-    tries.map(({ nextInMs }) => nextInMs),
-    tries.map(({ atMs }) => atMs),
-    tries.map(({ durationMs }) => durationMs),
-    tries.map(({ status }) => status),
-    tries.map(({ body }) => body),
-    tries.map(({ error }) => error),
+    ordered.map(({ requestId }) => requestId),
+    ordered.map(({ deliveryId }) => deliveryId),
+    ordered.map(({ state }) => state),
+    ordered.map(({ step }) => step),
+    ordered.map(({ nextInMs }) => nextInMs),
+    ordered.map(({ entry }) => JSON.stringify(entry)),
   ]);
 }
 
 /*
- * Purpose: lets another node have deliveries that this one claimed and did not send.
+ * Purpose: lets another node have a delivery that this one claimed and did not send.
  * Race: as above.
  * Index: webhook_delivery_pkey.
  */
-const releaseStatement = statement('release_deliveries')`UPDATE webhook_delivery AS delivery
+const releaseStatement = statement('release_delivery')`UPDATE webhook_delivery
 SET claimed_by = NULL, next_try_at = now()
-FROM unnest($2::uuid[]) AS released (id)
-WHERE delivery.id = released.id AND delivery.claimed_by = $1::uuid`;
+WHERE request_id = $2::uuid AND id = $3::uuid AND claimed_by = $1::uuid`;
 
-export async function releaseDeliveries(
+export async function releaseDelivery(
   database: Database,
   claimedBy: string,
-  ids: readonly string[],
+  { requestId, deliveryId }: DeliveryKey,
 ): Promise<void> {
-  await database.query(releaseStatement, [claimedBy, ids]);
+  await database.query(releaseStatement, [claimedBy, requestId, deliveryId]);
 }
