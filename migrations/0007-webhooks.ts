@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Webhooks: an outbox that is written with the completion, what became of each try, and what a key has for them. */
-export class Webhooks1790000000017 implements MigrationInterface {
+export class WebhookDeliveries1790000000017 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       -- One completion for one receiver. A claim is a lease: until next_try_at nobody else tries it.

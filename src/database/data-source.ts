@@ -6,7 +6,7 @@ import { Limits1790000000013 } from '../../migrations/0003-limits.js';
 import { Views1790000000014 } from '../../migrations/0004-views.js';
 import { Options1790000000015 } from '../../migrations/0005-options.js';
 import { Circuits1790000000016 } from '../../migrations/0006-circuits.js';
-import { Webhooks1790000000017 } from '../../migrations/0007-webhooks.js';
+import { WebhookDeliveries1790000000017 } from '../../migrations/0007-webhooks.js';
 import { Lists1790000000018 } from '../../migrations/0008-lists.js';
 import { Adapters1790000000019 } from '../../migrations/0009-adapters.js';
 import { connectionOptions } from './statement-pool.js';
@@ -19,7 +19,7 @@ export const migrations = [
   Views1790000000014,
   Options1790000000015,
   Circuits1790000000016,
-  Webhooks1790000000017,
+  WebhookDeliveries1790000000017,
   Lists1790000000018,
   Adapters1790000000019,
 ];

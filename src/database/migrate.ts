@@ -44,8 +44,12 @@ export async function migrate(url: string): Promise<void> {
 async function refuseUnreleased(client: pg.Client, url: string): Promise<void> {
   const begun = await client.query(`SELECT WHERE to_regclass('migrations') IS NOT NULL`);
   if (begun.rowCount === 0) return;
-  const oldestHere = Number(migrations[0]!.name.slice(-13));
-  const { rowCount } = await client.query('SELECT FROM migrations WHERE timestamp < $1', [oldestHere]);
+  const names = migrations.map(({ name }) => name);
+  const newest = Number(names.at(-1)!.slice(-13));
+  const { rowCount } = await client.query(
+    'SELECT FROM migrations WHERE name <> ALL ($1) AND timestamp <= $2',
+    [names, newest],
+  );
   if (rowCount === 0) return;
   throw new Error(
     `The database at ${describe(url)} is of an unreleased earlier version, which this one cannot take over: ` +

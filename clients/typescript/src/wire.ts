@@ -23,7 +23,7 @@ export interface components {
              */
             duration_ms: number;
             /**
-             * @description The first KiB of the answer.
+             * @description The first KiB of the answer; null: there was none, or the request was erased.
              * @example ok
              */
             body: string | null;
@@ -53,7 +53,7 @@ export interface components {
              * @enum {string}
              */
             state: "pending" | "delivered" | "failed" | "ended";
-            /** @description Oldest first. */
+            /** @description Oldest first; the last hundred. */
             tries: components["schemas"]["WebhookTry"][];
         };
         /** @description The webhooks of a request. */
