@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * A process of its own that holds a status call (`Prefer: wait=60`) open for each id in a file, as raw as it can, so that
- * it eats little of the cores it measures; one whose time is over it calls again. Notes when each told of the end, by the
+ * it eats little of the cores it measures; one whose time is over it calls again. Notes when each was answered with the end, by the
  * machine's clock, and how many answers came. Says `open` when all have been sent, and its notes when it is asked.
  */
 const [, , url, idsFile, authorization] = process.argv;

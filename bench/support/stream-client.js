@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 
 /**
  * A process of its own that opens a status stream for each id in a file, as raw as it can, so that it eats
- * little of the cores it measures. Notes when each stream first told of each state, by the machine's clock, and
- * how many messages came. Says `open` when all streams have told something, and its notes when it is asked.
+ * little of the cores it measures. Notes when each stream first sent each state, by the machine's clock, and
+ * how many messages came. Says `open` when all streams have sent something, and its notes when it is asked.
  */
 const [, , url, idsFile, authorization] = process.argv;
 const { hostname, port } = new URL(url);

@@ -56,7 +56,7 @@ export class Courier {
     return { deliveryId, ...verdict, atMs, durationMs, status, body: answer, error };
   }
 
-  /** undefined: the request is gone, and there is nothing left to tell. */
+  /** undefined: the request is gone, and there is nothing left to send. */
   private async bodyOf({
     requestId,
     baseUrl,
