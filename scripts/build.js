@@ -24,7 +24,7 @@ export function buildIfStale() {
 function newest(path) {
   const stats = statSync(path);
   if (!stats.isDirectory()) return stats.mtimeMs;
-  // The directory's own time counts too: it tells of a file that was removed.
+  // The directory's own time counts too: it shows that a file was removed.
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 

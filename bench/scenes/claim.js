@@ -41,7 +41,7 @@ export const scene = {
 };
 
 /**
- * A line of so many that is as deep again after every claim.
+ * A queue of so many that is as deep again after every claim.
  * @param {import('../support/bench.js').Bench} bench
  * @param {number} depth
  * @param {string} [databaseUrl]

@@ -6,7 +6,7 @@ import { cpuRows, turnsRow } from '../support/rows.js';
 const connections = 32;
 const callers = 10_000;
 /** The load ends with the last answer that counts; until then every connection has a call under way. */
-const spare = 1_000;
+const extra = 1_000;
 /** A turn is short. */
 const turnsInRound = 2;
 
@@ -23,14 +23,14 @@ export const scene = {
     let series = 0;
     const firstCalls = async (subject, path) => {
       const script = callersScript({
-        ...{ calls: callers + spare, key: 'n', series, method: 'POST', paths: [path], body: smallInput },
+        ...{ calls: callers + extra, key: 'n', series, method: 'POST', paths: [path], body: smallInput },
       });
       return bench.firstAnswers(subject, script, { connections, count: callers });
     };
     const subjects = {
       bare: () => firstCalls(bare, '/submit'),
       service: async () => {
-        await insertKeys(databaseUrl, callers + spare, ++series);
+        await insertKeys(databaseUrl, callers + extra, ++series);
         return firstCalls(service, '/v1/queue/bench/held');
       },
     };

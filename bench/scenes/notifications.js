@@ -16,10 +16,10 @@ const connectionsEach = 16;
  */
 const turnSeconds = 1;
 /** In either order. Of 20 in all the ratio's standard error is nearly as large as what the bar leaves. */
-const mostPairs = 40;
+const maxPairs = 40;
 const pairsInRound = 8;
-/** What the last submissions of a turn have to tell is told before the next one begins. */
-const untoldMs = 500;
+/** What the last submissions of a turn publish is sent before the next one begins. */
+const pendingMs = 500;
 const silencer = new URL('../support/no-notifications.js', import.meta.url).href;
 
 export const scene = {
@@ -29,7 +29,7 @@ export const scene = {
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
-    const pairs = Math.max(2, Math.min(mostPairs, bench.rounds * pairsInRound));
+    const pairs = Math.max(2, Math.min(maxPairs, bench.rounds * pairsInRound));
     // Of two fleets that are alike the one that was started first is slower, by some per cent: each is the first once.
     const onFirst = await turns(bench, ['on', 'off'], pairs);
     const offFirst = await turns(bench, ['off', 'on'], pairs);
@@ -60,7 +60,7 @@ async function turns(bench, order, pairs) {
   for (const fleet of [on, off]) await fleet.load(bench.warmUpSeconds);
   const turnOf = async (fleet) => {
     const perSecond = await fleet.load(turnSeconds);
-    await delay(untoldMs);
+    await delay(pendingMs);
     return perSecond;
   };
   const measured = await interleave(pairs, { on: () => turnOf(on), off: () => turnOf(off) });

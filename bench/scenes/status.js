@@ -44,7 +44,7 @@ export const scene = {
  */
 export async function statusAt(bench, depth, databaseUrl) {
   const url = databaseUrl ?? (await bench.serviceDatabase());
-  // The first of the line is the one that runs.
+  // The first of the queue is the one that runs.
   await preloadWaiting(url, 'bench/held', depth + 1, smallInput);
   const ids = await sampleWaiting(url, asked);
   const service = await bench.service({ databaseUrl: url });

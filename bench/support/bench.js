@@ -99,10 +99,10 @@ export class Bench {
   async endScene() {
     for (const end of this.#ofScene.splice(0).reverse()) await end();
     if (!this.profile || !existsSync(this.#profiles())) return undefined;
-    const kept = mkdtempSync(join(tmpdir(), 'nowserving-profile-'));
-    cpSync(this.#profiles(), kept, { recursive: true });
+    const copy = mkdtempSync(join(tmpdir(), 'nowserving-profile-'));
+    cpSync(this.#profiles(), copy, { recursive: true });
     rmSync(this.#profiles(), { recursive: true });
-    return describeProfiles(kept, this.#startMs);
+    return describeProfiles(copy, this.#startMs);
   }
 
   #profiles() {

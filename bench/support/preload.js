@@ -23,7 +23,7 @@ SELECT model_id, priority, seq, id
 FROM written`;
 
 /**
- * Puts requests into the line of a model, before a process starts and fills its lines from the table.
+ * Puts requests into the queue of a model, before a process starts and fills its waiting index from the table.
  * @param {string} databaseUrl
  * @param {string} modelId
  * @param {number} count
@@ -39,7 +39,7 @@ export async function preloadWaiting(databaseUrl, modelId, count, input, webhook
 }
 
 /**
- * Ids of waiting requests, spread evenly over the line behind its first.
+ * Ids of waiting requests, spread evenly over the queue behind its first.
  * @param {string} databaseUrl
  * @param {number} count
  * @returns {Promise<string[]>}

@@ -23,7 +23,7 @@ const marginMs = 2_000;
  * @param {number} options.count
  * @param {number} options.seconds
  * @param {'stream-client' | 'held-client'} [options.watcher]
- * @param {string[]} [options.states] that the client is told of
+ * @param {string[]} [options.states] that the client is notified of
  */
 export async function watchedQueue(
   bench,
@@ -47,8 +47,8 @@ export async function watchedQueue(
   const noted = await watching?.();
   const transitions = await transitionsOf(databaseUrl, from, from + seconds * 1_000 - marginMs);
   await service.stop();
-  const told = transitions.filter(({ state }) => states.includes(state));
-  return { cores, eachKiB, ...(noted === undefined ? {} : compare(told, noted)) };
+  const published = transitions.filter(({ state }) => states.includes(state));
+  return { cores, eachKiB, ...(noted === undefined ? {} : compare(published, noted)) };
 }
 
 async function watch(bench, service, watcher, ids) {
@@ -71,7 +71,7 @@ async function waitingIds(databaseUrl) {
   return rows.map(({ id }) => id);
 }
 
-/** What happened in the phase to requests that were watched from before it, as the database tells it. */
+/** What happened in the phase to requests that were watched from before it, as the database has it. */
 async function transitionsOf(databaseUrl, fromMs, toMs) {
   const { rows } = await withClient(databaseUrl, (db) =>
     db.query(
@@ -92,9 +92,9 @@ function compare(transitions, { seen, messages, broken }) {
   const delays = [];
   let missed = 0;
   for (const { id, state, atMs } of transitions) {
-    const toldAt = seen[id]?.[state];
-    if (toldAt === undefined) missed++;
-    else delays.push(toldAt - atMs);
+    const seenAt = seen[id]?.[state];
+    if (seenAt === undefined) missed++;
+    else delays.push(seenAt - atMs);
   }
   return { delays, missed, messages, broken };
 }

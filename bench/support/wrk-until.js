@@ -46,12 +46,12 @@ export async function wrkUntil({ url, directory, script, connections, count }) {
   killAtExit(child);
   const said = await new Promise((resolve, reject) => {
     let text = '';
-    const heard = (part) => {
+    const onText = (part) => {
       text += part;
       if (/^BENCH .*\n/m.test(text)) child.kill();
     };
-    child.stdout.on('data', heard);
-    child.stderr.on('data', heard);
+    child.stdout.on('data', onText);
+    child.stderr.on('data', onText);
     child.once('error', reject).once('close', () => resolve(text));
   });
   const found = /^BENCH (\d+) (\d+) (\d+)/m.exec(said);

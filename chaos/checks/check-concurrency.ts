@@ -6,7 +6,7 @@ import type { ModelRun, RunLog } from '../model/run-log.js';
 
 /** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
 const soonestGivenUpMs = 4_000;
-/** A run that its node broke off ends there; the model hears of it on one connection, and of the next on another. */
+/** A run that its node broke off ends there; the model sees its end on one connection, and the next run on another. */
 const unheardMs = 25;
 /** A node that wakes looks at the clock every 250 ms, and then closes its connections. */
 const wakingMs = 1_000;
@@ -31,7 +31,7 @@ export function checkConcurrency(
     .filter(({ echo }) => echo !== true)
     .map(({ id, concurrency }) => {
       const counted = runs.runs.filter(({ modelId }) => modelId === id);
-      const { peak, at } = mostAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
+      const { peak, at } = maxAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
       if (peak > concurrency) {
         const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
         const there = at.map(
@@ -69,7 +69,7 @@ function countedSpans(run: ModelRun, nodes: readonly ServiceNode[]): CountedSpan
   return spans.filter(({ from, to }) => from < to);
 }
 
-function mostAtOnce(spans: readonly CountedSpan[]): { peak: number; at: ModelRun[] } {
+function maxAtOnce(spans: readonly CountedSpan[]): { peak: number; at: ModelRun[] } {
   const changes = spans
     .flatMap((span) => [
       { at: span.from, span, enters: true },

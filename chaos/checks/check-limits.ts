@@ -8,9 +8,9 @@ type RateWindow = ReturnType<typeof parseRateLimits>[number];
 
 /** A caller below this part of its limit is hardly ever refused. */
 const calmShare = 0.7;
-const mostRefused = 0.01;
+const maxRefused = 0.01;
 /** Fewer calls say nothing of one in a hundred. */
-const leastJudged = 1_000;
+const minJudged = 1_000;
 /** After a fault and one window; a caller may get less until then. */
 const afterFaultMs = 5_000;
 /** A caller gives up by then. */
@@ -52,7 +52,7 @@ export function checkLimits(
     }
   }
   for (const use of uses.values()) {
-    if (use.judged < leastJudged || use.unduly <= use.judged * mostRefused) continue;
+    if (use.judged < minJudged || use.unduly <= use.judged * maxRefused) continue;
     const worst = Object.entries(use.undulyOf).sort(([, one], [, other]) => other - one);
     const named = worst.slice(0, 8).map(([name, count]) => `${name} ${count}`);
     const detail = `${use.unduly} of ${use.judged} in the ${use.window} (${use.routes}): ${named.join(', ')}`;

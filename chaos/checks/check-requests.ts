@@ -94,7 +94,7 @@ function checkOutput(row: RequestRow, runs: RunLog, fail: Fail): void {
     return;
   }
   const run = runs.ofNonce(row.output?.nonce ?? '');
-  // As the model was told: runs that were handed back, or never reached it, do not count.
+  // As the attempts were counted to the model: runs that were handed back, or never reached it, do not count.
   const attempt = row.failed + row.lost + 1;
   const sound =
     run !== undefined &&

@@ -9,7 +9,7 @@ interface DeliveryRow {
   state: string;
 }
 
-/** Every completion of a request with a webhook was told, under one id, and nothing else was. */
+/** Every completion of a request with a webhook was sent, under one id, and nothing else was. */
 export async function checkWebhooks(
   { postgres }: Cluster,
   { requests }: StoredState,
@@ -37,14 +37,14 @@ export async function checkWebhooks(
     const row = requests.get(body.request_id);
     if (known.get(webhookId) !== body.request_id || row === undefined)
       ledger.violate('a webhook is of a completed request, under its id', webhookId, body.request_id);
-    else if (!tells(body, row))
-      ledger.violate('a webhook tells what is stored', JSON.stringify(body).slice(0, 300), row.id);
+    else if (!matches(body, row))
+      ledger.violate('a webhook has what is stored', JSON.stringify(body).slice(0, 300), row.id);
   }
   ledger.count('webhooks received', calls.length);
   ledger.count('webhooks received again', calls.length - called.size);
 }
 
-function tells({ status, payload, error }: WebhookCall['body'], row: RequestRow): boolean {
+function matches({ status, payload, error }: WebhookCall['body'], row: RequestRow): boolean {
   const succeeded = row.outcome === 'succeeded';
   return (
     status === (succeeded ? 'OK' : 'ERROR') &&

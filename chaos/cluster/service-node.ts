@@ -135,7 +135,7 @@ export class ServiceNode {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         listening ||= text.includes('listening on http');
-        this.hear(text);
+        this.read(text);
       });
     }
     child.once('exit', (code, signal) => {
@@ -148,7 +148,7 @@ export class ServiceNode {
     return listening;
   }
 
-  private hear(text: string): void {
+  private read(text: string): void {
     this.tail = (this.tail + text).slice(-2_000);
     appendFileSync(join(this.options.directory, `${this.name}.log`), text);
     for (const line of text.split('\n')) if (/"level":"(error|fatal)"/.test(line)) this.complaints.push(line);

@@ -8,11 +8,11 @@ import type { Load } from './load.js';
 export const burstBar = 2_000;
 /** What it aims at. */
 const offeredPerSecond = 2_500;
-const leastMs = 1_200;
+const minMs = 1_200;
 /** It goes on for so long, surge after surge, if a busy machine keeps it from the bar. */
-const mostMs = 15_000;
+const maxMs = 15_000;
 /** Calls under way; then it waits for most of their answers, and surges again. */
-const mostPending = 2_200;
+const maxPending = 2_200;
 const fewPending = 200;
 const tickMs = 10;
 /** Requests of each burst that a caller watches to their end. */
@@ -51,7 +51,7 @@ export class Bursts {
   async runUntil(deadline: number): Promise<void> {
     for (;;) {
       await sleep(this.random.between(8_000, 16_000));
-      if (now() + leastMs > deadline) return;
+      if (now() + minMs > deadline) return;
       await this.run(false);
     }
   }
@@ -77,15 +77,15 @@ export class Bursts {
       pending--;
     };
     const mayEnd = (): boolean =>
-      now() - from >= leastMs && (!calm || bestSecond(sentAt) >= burstBar || now() - from >= mostMs);
+      now() - from >= minMs && (!calm || bestSecond(sentAt) >= burstBar || now() - from >= maxMs);
     let due = 0;
     let last = now();
     while (!mayEnd()) {
       due = Math.min(due + ((now() - last) / 1_000) * offeredPerSecond, offeredPerSecond / 2);
       last = now();
-      for (; due >= 1 && pending < mostPending; due--) this.load.track(call());
-      if (pending >= mostPending) {
-        await within(mostMs, () => pending < fewPending);
+      for (; due >= 1 && pending < maxPending; due--) this.load.track(call());
+      if (pending >= maxPending) {
+        await within(maxMs, () => pending < fewPending);
         last = now();
         due = 0;
       }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { now, sleep } from '../clock.js';
 import type { Random } from '../random.js';
 
-/** What is told of a completion, as far as the harness compares it. */
+/** What is sent of a completion, as far as the harness compares it. */
 export interface WebhookBody {
   request_id: string;
   status: 'OK' | 'ERROR';

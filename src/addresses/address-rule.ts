@@ -16,7 +16,7 @@ const needsPublic = 'must go to a public address';
 
 export const addressRefused = 'ADDRESS_REFUSED';
 
-/** Its code tells it from a failure of the network. */
+/** Its code distinguishes it from a failure of the network. */
 const refused = (): Error => Object.assign(new Error(needsPublic), { code: addressRefused });
 
 /** Where callers may have us call: https to public addresses, and what WEBHOOK_ALLOW names. */

@@ -39,7 +39,7 @@ export class NotifyChannel {
   private flushing = false;
   private flushedAt = 0;
   private testTimer: NodeJS.Timeout | undefined;
-  private heardAt = 0;
+  private receivedAt = 0;
   private stopped = true;
   private reconnecting: Promise<void> | undefined;
   /** A connection was lost; also one of two, while the other was being made. */
@@ -119,14 +119,14 @@ export class NotifyChannel {
   private async connect(): Promise<void> {
     this.listening = await this.open();
     this.listening.on('notification', ({ payload }) => {
-      this.heardAt = performance.now();
+      this.receivedAt = performance.now();
       if (payload !== undefined && payload !== '') this.receive(payload);
     });
     await this.listening.query(`LISTEN ${channel}`);
     this.sending = await this.open();
     // A notification is lost in a crash anyway; without this each would wait for the disk, and hold the lock meanwhile.
     await this.sending.query('SET synchronous_commit = off');
-    this.heardAt = performance.now();
+    this.receivedAt = performance.now();
   }
 
   /** The queue's messages are objects; those under a topic begin with its word. */
@@ -187,9 +187,9 @@ export class NotifyChannel {
   /** Sends an empty message to itself; not hearing it means that the listener is dead. */
   private async selfTest(): Promise<void> {
     const asked = performance.now();
-    if (asked - this.heardAt < selfTestMs / 2 || this.sending === undefined) return;
+    if (asked - this.receivedAt < selfTestMs / 2 || this.sending === undefined) return;
     const look = (): void => {
-      if (this.heardAt < asked) this.reconnect();
+      if (this.receivedAt < asked) this.reconnect();
     };
     await this.notify(['']).then(
       () => setTimeout(look, selfTestPatienceMs).unref(),

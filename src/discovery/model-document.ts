@@ -23,9 +23,9 @@ export function modelDocument(api: OpenAPIObject, model: Model, base: string): O
   document.paths = Object.fromEntries(
     Object.entries(document.paths).flatMap(([path, item]) => {
       const methods = Object.entries(item as Record<string, { operationId?: string }>);
-      const kept = methods.filter(([, { operationId = '' }]) => operations.includes(operationId));
-      if (kept.length === 0) return [];
-      return [[path === '/v1/queue/{model_id}' ? `/v1/queue/${id}` : path, Object.fromEntries(kept)]];
+      const selected = methods.filter(([, { operationId = '' }]) => operations.includes(operationId));
+      if (selected.length === 0) return [];
+      return [[path === '/v1/queue/{model_id}' ? `/v1/queue/${id}` : path, Object.fromEntries(selected)]];
     }),
   );
   describeSubmission(document, model);
@@ -67,7 +67,7 @@ function keepWhatIsUsed(document: OpenAPIObject): void {
   look(document.paths);
   for (const [kind, components] of Object.entries(all)) {
     if (kind === 'securitySchemes') continue;
-    const kept = Object.entries(components).filter(([name]) => used.has(`${kind} ${name}`));
-    all[kind] = Object.fromEntries(kept);
+    const selected = Object.entries(components).filter(([name]) => used.has(`${kind} ${name}`));
+    all[kind] = Object.fromEntries(selected);
   }
 }

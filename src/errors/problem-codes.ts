@@ -80,8 +80,8 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   internal_error: 'Try again a few times; if it stays, give the operator the X-Request-Id of the answer.',
   model_error:
     'Read the detail: the input may be what the model cannot take. Submit anew once that is mended.',
-  model_unavailable: 'Its attempts are used up: submit it anew later, and tell the operator if it stays.',
-  node_lost: 'Tell the operator: the request may be what takes nodes down. Submit it anew with care.',
+  model_unavailable: 'Its attempts are used up: submit it anew later; if it stays, ask the operator.',
+  node_lost: 'Report it to the operator: the request may be what takes nodes down. Submit it anew with care.',
   unavailable: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',
   timed_out: 'Submit it anew with less to do, or ask the operator for a longer timeout of the model.',
   expired: 'Submit it anew when the queue is shorter.',

@@ -21,7 +21,7 @@ interface AnyError {
   status: number;
 }
 
-interface ToldError extends AnyError {
+interface ReportedError extends AnyError {
   message: string;
   details?: unknown;
   errors?: FieldError[] | undefined;
@@ -40,7 +40,7 @@ export function errorTypeOf(error: AnyError): string {
   return isRefusal(error) ? 'bad_request' : (kinds[error.code]?.type ?? error.code);
 }
 
-export function toFalError(error: ToldError): FalError {
+export function toFalError(error: ReportedError): FalError {
   const { code, status, message: detail, details, errors = [] } = error;
   if (isRefusal(error)) return { status, body: ofModel(details, detail) };
   switch (code) {

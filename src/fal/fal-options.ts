@@ -68,14 +68,14 @@ function priority(value: string): 'low' | undefined {
 
 /** `key=value,…`: like fal, it keeps those that it can. */
 function tags(value: string): string[] | undefined {
-  const kept = value.split(',').flatMap((pair) => {
+  const valid = value.split(',').flatMap((pair) => {
     try {
       return [tag(pair.trim().replace('=', ':'))];
     } catch {
       return [];
     }
   });
-  return kept.length === 0 ? undefined : kept.slice(0, maxTags);
+  return valid.length === 0 ? undefined : valid.slice(0, maxTags);
 }
 
 function wholeNumber(value: unknown): number {

@@ -12,8 +12,8 @@ export function falWebhookBody(
 ): string {
   const ids = { request_id: id, gateway_request_id: id };
   if (error !== null) {
-    const told = { status: 'ERROR', error: error.message, payload: toFalError(error).body };
-    return JSON.stringify({ ...ids, ...told });
+    const failure = { status: 'ERROR', error: error.message, payload: toFalError(error).body };
+    return JSON.stringify({ ...ids, ...failure });
   }
   const head = JSON.stringify({ ...ids, status: 'OK', error: null, payload_error: payloadError });
   return `${head.slice(0, -1)},"payload":${output ?? 'null'}}`;

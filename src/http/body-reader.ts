@@ -14,7 +14,7 @@ const decoders = new Map<string, () => Transform>([
 
 const unsupported = 'The body must be plain or encoded with gzip, deflate or br.';
 
-/** Their clients send the body only once they are told to go on. */
+/** Their clients send the body only once they are asked to go on. */
 const waiting = new WeakSet<IncomingMessage>();
 
 /** Until a body is really wanted its connection is to be closed: nobody can say whether it will still come. */

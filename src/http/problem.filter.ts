@@ -68,7 +68,7 @@ function matches(layer: RouterLayer, path: string): boolean {
 }
 
 /**
- * Before the guards, which would ask for a key, and before routes that would take a word for an id. The filter tells
+ * Before the guards, which would ask for a key, and before routes that would take a word for an id. The filter says
  * which methods the path takes.
  */
 export function refuseReserved(

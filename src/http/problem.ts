@@ -33,7 +33,7 @@ const codes = Object.keys(problemCodes) as ProblemCode[];
 /** The codes of the problems that responses have answered with. */
 export const answeredCodes = new WeakMap<ServerResponse, ProblemCode>();
 
-/** What to answer for a thrown thing, whose cause only the log is told; undefined: an answer that had begun was cut. */
+/** What to answer for a thrown thing, whose cause only the log has; undefined: an answer that had begun was cut. */
 export function toAnswer(
   thrown: unknown,
   { method, url }: IncomingMessage,

@@ -66,9 +66,9 @@ export class Budget {
   }
 
   /** Keeps a part of what is not used. False: there was nothing to give. */
-  shrink(kept: number, now: number): boolean {
+  shrink(retained: number, now: number): boolean {
     this.expire(now);
-    return this.windows.map((window) => window.shrink(kept)).includes(true);
+    return this.windows.map((window) => window.shrink(retained)).includes(true);
   }
 
   /** Counts a call in every window, or in none: undefined if the share of one is used up. */

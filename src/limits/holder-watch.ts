@@ -2,7 +2,7 @@ import type { GoneHolder, HolderBeat } from './share-store.js';
 
 /** A holder that has not beaten for so long admits no more: as long as it may admit after its last beat was sent. */
 const silentAfterMs = 3_000;
-/** Who did not look for so long cannot tell a silent holder from its own absence. */
+/** Who did not look for so long cannot distinguish a silent holder from its own absence. */
 const maxGapMs = 2_000;
 /** Longer than the longest window that a limit can have. */
 const finishedAfterMs = 3_600_000 + 60_000;

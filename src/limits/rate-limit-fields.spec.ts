@@ -3,7 +3,7 @@ import { rateLimitFields } from './rate-limit-fields.js';
 const second = { name: 'second', limit: 10, windowMs: 1_000 };
 const minute = { name: 'minute', limit: 100, windowMs: 60_000 };
 
-test('the three fields are those of the window with fewer calls left; the others tell of all', () => {
+test('the three fields are those of the window with fewer calls left; the others name all', () => {
   expect(
     rateLimitFields([
       { window: second, remaining: 9, resetMs: 1 },

@@ -11,7 +11,7 @@ const holdMs = 250;
 const holdAnsweredMs = 100;
 /** Held calls have their budget asked for again so often: a message may be lost. */
 const askEveryMs = 100;
-const keptWhenAsked = 1 / 2; // of its unused share
+const retainedWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
 const writeAfterMs = 10_000;
 /** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
@@ -68,7 +68,7 @@ export class ShareBook {
     const admission = budget.admit(now);
     if (admission === undefined) return undefined;
     if (!this.unwritten.has(budget)) this.unwritten.set(budget, now);
-    // After a crash so much counts as used that no row tells of.
+    // After a crash so much counts as used that no row has.
     if (budget.unwritten >= budget.windows[0]!.share) this.due.add(budget);
     return admission;
   }
@@ -151,13 +151,13 @@ export class ShareBook {
     }
   }
 
-  /** Another node is short of these: gives half of what is not used of each, in memory, before anybody hears of it. */
+  /** Another node is short of these: gives half of what is not used of each, in memory, before it is published. */
   giveBack(keys: readonly BudgetKey[], now: number): { budgets: Budget[]; rows: ShareRow[] } {
     const budgets: Budget[] = [];
     for (const key of keys) {
       const budget = this.budgets.get(idOf(key));
       if (budget === undefined || budget.isBusy || budget.held.length > 0) continue;
-      if (budget.shrink(keptWhenAsked, now)) budgets.push(budget);
+      if (budget.shrink(retainedWhenAsked, now)) budgets.push(budget);
     }
     return { budgets, rows: this.takeRows(budgets, now) };
   }

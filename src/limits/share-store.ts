@@ -96,7 +96,7 @@ export interface ShareStore {
   leave(holder: string, rows: readonly ShareRow[]): Promise<void>;
 }
 
-/** What a keeper tells its node. */
+/** What a keeper reports to its node. */
 export interface KeeperListener {
   /** This node is short of these. A hint to the others, which may be lost, as is `gave`. */
   asked(keys: readonly BudgetKey[]): void;

@@ -69,9 +69,9 @@ export class ShareWindow {
   }
 
   /** Gives up all but what is used and a part of the rest: only a share above the use may shrink. False: nothing to give. */
-  shrink(keepOfSpare: number): boolean {
-    const spare = this.share - this.used;
-    const given = spare - Math.floor(Math.max(0, spare) * keepOfSpare);
+  shrink(keepOfUnused: number): boolean {
+    const unused = this.share - this.used;
+    const given = unused - Math.floor(Math.max(0, unused) * keepOfUnused);
     if (given <= 0) return false;
     this.share -= given;
     this.unallocated += given;

@@ -25,8 +25,8 @@ export class Retention {
   }
 
   isOver({ modelId, completedAtMs }: Pick<StatusRow, 'modelId' | 'completedAtMs'>): boolean {
-    const keptMs = this.models.get(modelId)?.retentionMs ?? this.config.retentionMs;
-    return completedAtMs !== null && completedAtMs + keptMs < this.clock.now();
+    const retentionMs = this.models.get(modelId)?.retentionMs ?? this.config.retentionMs;
+    return completedAtMs !== null && completedAtMs + retentionMs < this.clock.now();
   }
 
   /** Whether a request of this id, of which nothing is left, may have been removed. */

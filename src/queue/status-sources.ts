@@ -62,7 +62,7 @@ export class StatusSources {
       if (this.closed) return subscriber.complete();
       const source = this.open(row, positions);
       subscriber.next(source.latest);
-      subscriber.add(() => this.leave(row.id, source, positions));
+      subscriber.add(() => this.removeWatcher(row.id, source, positions));
       return source.subject.subscribe(subscriber);
     });
   }
@@ -92,7 +92,7 @@ export class StatusSources {
     return source;
   }
 
-  private leave(id: string, source: Source, positions: boolean): void {
+  private removeWatcher(id: string, source: Source, positions: boolean): void {
     source.watchers--;
     if (positions) source.viewers--;
     if (source.watchers > 0) return;
@@ -122,7 +122,7 @@ export class StatusSources {
   }
 
   private emit(source: Source, row: StatusRow): void {
-    for (const step of stepsBetween(source.latest.row, row)) source.subject.next(passed(step));
+    for (const step of stepsBetween(source.latest.row, row)) source.subject.next(pastSnapshot(step));
     source.latest = this.queue.snapshot(row);
     source.sentAt = performance.now();
     source.subject.next(source.latest);
@@ -170,8 +170,8 @@ export class StatusSources {
 const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.lastEventId !== from.lastEventId || to.seq !== from.seq || to.isDelayed !== from.isDelayed;
 
-/** A state that was left since. */
-function passed(row: StatusRow): Snapshot {
+/** Of a state that is over. */
+function pastSnapshot(row: StatusRow): Snapshot {
   return { row, position: 0, reason: row.state === 'IN_QUEUE' ? 'retrying' : undefined };
 }
 

@@ -15,7 +15,7 @@ export function encodeCursor(keyId: string, { query, lastId }: Cursor): string {
   return checksum(keyId, text) + text;
 }
 
-/** The checksum tells a cursor that was cut or mended, or is another key's; what is in it is checked as a query is. */
+/** The checksum shows that a cursor was cut or mended, or is another key's; what is in it is checked as a query is. */
 export function decodeCursor(keyId: string, cursor: string): Cursor {
   const text = cursor.slice(sumLength);
   if (cursor.slice(0, sumLength) !== checksum(keyId, text)) throw invalid();

@@ -35,7 +35,7 @@ export class NewRequests {
     const asked = modelId ?? '';
     const model = this.models.get(asked);
     if (model !== undefined) return model;
-    // Suggests only what the caller may use: a key is told of no other models.
+    // Suggests only what the caller may use: no other models are named to a key.
     const usable = this.models.all().flatMap(({ id }) => (mayUse(caller, id) ? [id] : []));
     const name = isModelId(asked) ? `model "${asked}"` : 'such model';
     throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { RunFailure } from '../queue/runs/runner.js';
-import { agent, mayCarry, noteAnswer, secureAgent } from './kept-connections.js';
+import { agent, mayReuse, noteAnswer, secureAgent } from './keep-alive.js';
 
 /** A silent connection is probed this often, so that a peer that vanished is noticed in a long run. */
 const keepAliveProbeMs = 30_000;
@@ -50,7 +50,7 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     };
     request.on('socket', (socket) => {
       if (request.reusedSocket) {
-        if (mayCarry(socket)) return connected();
+        if (mayReuse(socket)) return connected();
         // Nothing has been sent yet; each try leaves one connection less.
         resolve(exchange(call));
         request.destroy();

@@ -55,7 +55,7 @@ export class StatusStreams {
     // An id that no stream of this request can have sent is not believed.
     const after = seen !== undefined && seen <= row.lastEventId ? seen : undefined;
     if (row.state === 'COMPLETED' && after === row.lastEventId) {
-      response.status(204).end(); // tells an EventSource not to come back
+      response.status(204).end(); // an EventSource does not come back then
       return EMPTY;
     }
     useCacheControl(response, 'no-cache, no-transform');

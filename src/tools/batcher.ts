@@ -21,7 +21,7 @@ interface Waiting<Item, Result> {
 
 /**
  * Collects what arrives while a write is under way and sends it as the next one. There is no timer: an idle writer
- * takes what one turn of the event loop brought, a busy one pays one commit for many. With several writers a part of
+ * takes what one turn of the event loop brought, a busy one takes one commit for many. With several writers a part of
  * a burst may go before the turn has ended, and a few may have to wait for all that is under way; see the options.
  */
 export class Batcher<Item, Result> {

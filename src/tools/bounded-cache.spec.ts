@@ -10,8 +10,8 @@ test('a value holds until its time and not at it', () => {
 test('a cache never holds more than it may: the oldest make room', () => {
   const cache = new BoundedCache<number>(3);
   for (let i = 0; i < 1_000; i++) cache.set(`key ${i}`, i, Infinity);
-  const kept = Array.from({ length: 1_000 }, (_, i) => cache.get(`key ${i}`, 0) ?? []).flat();
-  expect(kept).toEqual([997, 998, 999]);
+  const retained = Array.from({ length: 1_000 }, (_, i) => cache.get(`key ${i}`, 0) ?? []).flat();
+  expect(retained).toEqual([997, 998, 999]);
 });
 
 test('a value that is set again counts as new', () => {

@@ -35,7 +35,7 @@ export class Courier {
   async attempt(delivery: ClaimedDelivery): Promise<Tried> {
     const { requestId, deliveryId, step } = delivery;
     const [startedAt, at] = [performance.now(), new Date(this.clock.now()).toISOString()];
-    // Of what retention has taken there is nothing left to tell.
+    // Of what retention has taken there is nothing left to send.
     const isGone = delivery.completedAtMs === null;
     const result = isGone ? noAnswer('Its request is gone.') : await this.send(delivery);
     const verdict = isGone

@@ -1,6 +1,6 @@
 import type { toStatus } from '../requests/status-view.js';
 
-/** What a delivery tells. */
+/** What a delivery sends. */
 export interface Completed {
   modelId: string;
   completedAtMs: number;
@@ -12,7 +12,7 @@ export interface Completed {
   outputBytes: number;
 }
 
-/** Why a success is told without its output; undefined: it has it. */
+/** Why a success is sent without its output; undefined: it has it. */
 export function payloadErrorOf({ output, outputBytes }: Pick<Completed, 'output' | 'outputBytes'>) {
   if (output !== null) return undefined;
   return outputBytes === 0 ? 'gone' : 'too_large';

@@ -64,7 +64,7 @@ test('a key reads what it may do', async () => {
   });
 });
 
-test('one that may not submit is not told the secret of its webhooks', async () => {
+test('one that may not submit is not shown the secret of its webhooks', async () => {
   expect(await read(await calls.newKey({ scopes: ['read'] }))).not.toHaveProperty('webhook_secret');
 });
 
@@ -120,7 +120,7 @@ test('one that may submit reads what its webhooks are signed with, always the sa
   expect(await read(await calls.newKey({ scopes: ['read', 'cancel'] }))).not.toHaveProperty('webhook_secret');
 });
 
-test('the key itself is not told', async () => {
+test('the key itself is not shown', async () => {
   const key = await calls.newKey();
   expect(await (await get(key)).text()).not.toContain(key.slice(3));
 });

@@ -93,7 +93,7 @@ it('tries so often as it was made to, and says what went wrong last', async () =
   expect(seen).toHaveLength(3);
 });
 
-it('waits as long as it is told to, but not for minutes', async () => {
+it('waits as long as it is asked to, but not for minutes', async () => {
   const { queue, seen } = clientOf([
     problem(429, 'queue_full', { 'retry-after': '60' }),
     problem(503, 'unavailable', { 'retry-after': '3600' }),

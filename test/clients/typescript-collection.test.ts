@@ -43,7 +43,7 @@ it('has its answers held for as long as it asks', async () => {
   expect((await result).output).toEqual([1]);
 });
 
-it('submits many, lists them page by page, and tells their statuses', async () => {
+it('submits many, lists them page by page, and has their statuses', async () => {
   const queue = clientWith();
   const results = await queue.batch([
     { model: 'test/hook', input: { n: 1 }, tags: ['lot:1'] },
@@ -108,7 +108,7 @@ it('retries and deletes', async () => {
   await expect(queue.response(id)).rejects.toMatchObject({ code: 'gone', status: 410 });
 });
 
-it('tells of the models and of its key', async () => {
+it('shows the models and its key', async () => {
   const queue = clientWith();
   const models = await queue.models();
   expect(models.map(({ id }) => id)).toEqual(['test/hook', 'test/twice', 'test/one']);

@@ -193,7 +193,7 @@ it.each([
   }
 });
 
-it('comes back over a limit when it is told to', async () => {
+it('comes back over a limit when the answer says so', async () => {
   const key = await calls.newKey({ rateLimitSubmit: '2/s' });
   const queue = clientWith({ key });
   const ids = await Promise.all([1, 2, 3].map(() => queue.submit('test/model', { input: {} })));

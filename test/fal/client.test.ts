@@ -175,7 +175,7 @@ test('cancel takes a request out of the queue; its result is 499', async () => {
   expect(late).toMatchObject({ status: 400, body: { status: 'ALREADY_COMPLETED' } });
 });
 
-test('a start timeout of the caller is told, and not tried again', async () => {
+test('a start timeout of the caller is reported, and not tried again', async () => {
   const { request_id: running } = await client().queue.submit('acme/slow', { input: { hold: true } });
   const { request_id: requestId } = await client().queue.submit('acme/slow', {
     input: {},

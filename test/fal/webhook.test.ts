@@ -6,7 +6,7 @@ import type { Hook } from '../support/webhook-receiver.js';
 
 const { service, receiver, hooks } = testWebhooks({ adapters: ['fal'] });
 
-async function told(input: object): Promise<{ id: string; hook: Hook }> {
+async function hookOf(input: object): Promise<{ id: string; hook: Hook }> {
   const path = hooks.newPath();
   const webhookUrl = receiver.url(path);
   const { request_id: id } = await falAt(service).queue.submit('test/hook', { input, webhookUrl });
@@ -14,8 +14,8 @@ async function told(input: object): Promise<{ id: string; hook: Hook }> {
   return { id, hook: hook! };
 }
 
-test("a success is told in fal's form, with the output as the model wrote it", async () => {
-  const { id, hook } = await told({ body: '{"n":12345678901234567890.10}' });
+test("a success is sent in fal's form, with the output as the model wrote it", async () => {
+  const { id, hook } = await hookOf({ body: '{"n":12345678901234567890.10}' });
   expect(hook.body).toBe(
     `{"request_id":"${id}","gateway_request_id":"${id}","status":"OK","error":null,` +
       '"payload":{"n":12345678901234567890.10}}',
@@ -28,7 +28,7 @@ test("a success is told in fal's form, with the output as the model wrote it", a
 
 test('a failure has the body that its result has', async () => {
   const detail = [{ loc: ['body', 'seed'], msg: 'too large', type: 'value_error' }];
-  const { id, hook } = await told({ status: 422, body: JSON.stringify({ detail }) });
+  const { id, hook } = await hookOf({ status: 422, body: JSON.stringify({ detail }) });
   expect(JSON.parse(hook.body)).toEqual({
     request_id: id,
     gateway_request_id: id,
@@ -39,17 +39,17 @@ test('a failure has the body that its result has', async () => {
 });
 
 test('an output that is too large to send is said to be missing', async () => {
-  const { hook } = await told({ body: JSON.stringify('x'.repeat(256 * 1024)) });
+  const { hook } = await hookOf({ body: JSON.stringify('x'.repeat(256 * 1024)) });
   expect(JSON.parse(hook.body)).toMatchObject({ status: 'OK', payload: null, payload_error: 'too_large' });
 });
 
-test("an endpoint of the key is told in the service's own form", async () => {
+test("an endpoint of the key is notified in the service's own form", async () => {
   const path = hooks.newPath();
   await service.query(
     'INSERT INTO webhook_endpoint (id, api_key_id, url) SELECT gen_random_uuid(), id, $1 FROM api_key',
     [receiver.url(path)],
   );
-  const { id } = await told({});
+  const { id } = await hookOf({});
   const [hook] = await receiver.arrived(path);
   expect(JSON.parse(hook!.body)).toMatchObject({ type: 'request.completed', request_id: id });
 });

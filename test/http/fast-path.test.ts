@@ -154,7 +154,7 @@ test('a repeated Idempotency-Key is answered with the same request', async () =>
   expect([second.body, third.body]).toEqual([first.body, first.body]);
 });
 
-const goesOn: typeof submissions = [
+const fallingThrough: typeof submissions = [
   ['a path that is not encoded right', () => submission({ path: '/v1/queue/test%2' })],
   ['a path in other letters', () => submission({ path: '/V1/queue/test/narrow' })],
   ['a submission to the place of requests', () => submission({ path: '/v1/queue/requests/x/status' })],
@@ -166,7 +166,7 @@ const goesOn: typeof submissions = [
   ['anything else', () => ({ path: '/health/live' })],
 ];
 
-test.each(goesOn)('%s goes on to the routes of Express', async (_, call) => {
+test.each(fallingThrough)('%s falls through to the routes of Express', async (_, call) => {
   expect((await send(fast, call())).status).toBe(fellThrough);
 });
 

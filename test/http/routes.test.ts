@@ -83,7 +83,7 @@ test.each([
   ['POST', '/health/ready', 'GET, HEAD'],
   ['POST', '/docs/errors', 'GET, HEAD'],
   ['DELETE', '/openapi.json', 'GET, HEAD'],
-])('%s %s is told, with and without a key, that the path takes %s', async (method, path, allowed) => {
+])('%s %s is refused, with and without a key; the path takes %s', async (method, path, allowed) => {
   for (const withKey of [true, false]) {
     const response = await call(method, path, withKey);
     expect([response.status, response.headers.get('allow')]).toEqual([405, allowed]);

@@ -69,7 +69,7 @@ test('or PUBLIC_BASE_URL', async () => {
   expect(info.description).toContain('https://queue.example/api/v1/queue/demo/image/fractal');
 });
 
-test('a phone is told to draw /docs and /docs/errors at its own width', async () => {
+test('a phone is asked to draw /docs and /docs/errors at its own width', async () => {
   for (const path of ['/docs', '/docs/', '/docs/errors']) {
     const response = await service.get(path);
     expect(response.status).toBe(200);

@@ -186,7 +186,7 @@ test.each<[string, string, Record<string, string>, string]>([
   ['a timeout', '', { 'x-fal-request-timeout': 'soon' }, 'takes seconds'],
   ['a queue length', '?fal_max_queue_length=few', {}, 'a whole number'],
   ['an option', '?prioritty=low', {}, '"prioritty"'],
-])('%s that cannot be read is told', async (_, query, headers, reason) => {
+])('%s that cannot be read is refused', async (_, query, headers, reason) => {
   expect(await answered(post(`acme/slow/text${query}`, {}, headers))).toEqual([
     400,
     { detail: expect.stringContaining(reason), error_type: 'bad_request' },

@@ -21,7 +21,7 @@ interface Input {
 const counts = new Map<string, number>();
 const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
 
-/** Squares `n`, or refuses to; the model `held` never answers. A GET tells how often each name came. */
+/** Squares `n`, or refuses to; the model `held` never answers. A GET says how often each name came. */
 function respond({ method, url, body, response }: Call): void {
   const json = (status: number, value: object): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));

@@ -64,7 +64,7 @@ test('the keys command shows and rotates the secret of a key, and keeps its endp
   expect((await run('keys', 'webhook-secret', 'show'))[0]).toBe(2);
 }, 60_000);
 
-test('the listener prints what comes, and tells what is genuine', async () => {
+test('the listener prints what comes, and says what is genuine', async () => {
   const port = await freePort();
   const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
   const args = ['listen', '--port', String(port), '--secret', secret];

@@ -1,45 +1,16 @@
 import pg from 'pg';
-import {
-  createTestDatabase,
-  startTestService,
-  type TestDatabase,
-  type TestService,
-  until,
-} from '../support/index.js';
-import { ModelServer } from '../support/model-server.js';
-import { keyHeader, QueueCalls } from '../support/queue-calls.js';
+import { type TestService, until } from '../support/index.js';
+import { keyHeader, type QueueCalls } from '../support/queue-calls.js';
 import { readStream } from '../support/stream-reader.js';
+import { testNodes } from '../support/test-nodes.js';
 
-const model = new ModelServer();
-let database: TestDatabase;
-let started: TestService[];
-
-beforeAll(() => model.start());
-afterAll(() => model.stop());
-
-beforeEach(async () => {
-  database = await createTestDatabase();
-  started = [];
-});
-
-afterEach(async () => {
-  for (const service of started) await service.stop();
-  await database.drop();
-});
-
-/** A node on the same database as the one before it, with the same key. */
-async function start(shutdownGraceMs: number): Promise<QueueCalls> {
-  const service = await startTestService({
-    models: model.file({ 'test/narrow': { concurrency: 1 }, 'test/model': {} }),
-    config: { databaseUrl: database.url, bootstrapApiKey: 'test_shutdown_key_0123456789', shutdownGraceMs },
-  });
-  started.push(service);
-  return new QueueCalls(service);
-}
+const nodes = testNodes({ 'test/narrow': { concurrency: 1 }, 'test/model': {} });
+const { model } = nodes;
+const start = (shutdownGraceMs: number): Promise<QueueCalls> => nodes.start({ shutdownGraceMs });
 
 /** What `look` sees while no service runs. */
 async function offline<T>(look: (query: TestService['query']) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: database.url });
+  const client = new pg.Client({ connectionString: nodes.databaseUrl() });
   await client.connect();
   try {
     return await look(async (sql: string, values?: unknown[]) => (await client.query(sql, values)).rows);
@@ -93,7 +64,7 @@ describe('a service that stops', () => {
     for (const id of waiting) expect(model.times(id)).toBe(1);
   });
 
-  test('waits for a claim that is under way, and carries what it brings to its end', async () => {
+  test('waits for a claim that is under way, and executes what it brings', async () => {
     const only = await start(30_000);
     const ahead = await only.submit('test/narrow', { hold: true });
     await model.arrived(ahead);
@@ -114,7 +85,7 @@ describe('a service that stops', () => {
     expect(model.times(claimed)).toBe(1);
   });
 
-  test('waits for a submission that starts at once, and carries it to its end', async () => {
+  test('waits for a submission that starts at once, and executes it', async () => {
     const only = await start(30_000);
     await offline(async (query) => {
       await query('BEGIN');

@@ -118,13 +118,13 @@ describe('a submission is refused, and leaves nothing behind,', () => {
     ['demo%2Ftext%2Fecko', /did you mean "demo\/text\/echo"/],
     ['demo/image/fractals', /did you mean "demo\/image\/fractal"/],
     ['acme/video/upscale', /^There is no model "acme\/video\/upscale" here\.$/],
-  ])('at %s, where there is no model, which is told with the nearest there is', async (path, detail) => {
+  ])('at %s, where there is no model, which is refused with the nearest there is', async (path, detail) => {
     const problem = await problemOf(await send(`/v1/queue/${path}`, '{}'));
     expect(problem).toMatchObject({ code: 'unknown_model', detail: expect.stringMatching(detail) });
     expect(problem.detail).not.toContain('models.yaml');
   });
 
-  test('at a model that is near one of another key, which is not told', async () => {
+  test('at a model that is near one of another key, which is not named', async () => {
     const key = await calls.newKey({ models: ['demo/text/ech', 'demo/image/*'] });
     const problem = await problemOf(await send('/v1/queue/demo/text/ech', '{}', keyHeader(key)));
     const detail = 'There is no model "demo/text/ech" here.';

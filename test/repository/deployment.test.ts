@@ -118,7 +118,7 @@ describe('the compose file', () => {
     expect(postgres.ports).toBeUndefined();
   });
 
-  it('is valid by Docker itself, where its client can tell', () => {
+  it('is valid by Docker itself, where its client is there to check', () => {
     const docker = (...args: string[]) =>
       spawnSync('docker', ['compose', ...args], {
         cwd: root,

@@ -62,7 +62,7 @@ test('inputs stay as they were written', async () => {
   expect(stored).toEqual(inputs);
 });
 
-test('a bad entry says what the same submission by itself is told, and harms no other', async () => {
+test('a bad entry says what the same submission by itself is answered, and harms no other', async () => {
   const before = await calls.count('request');
   const deep = JSON.parse(`${'{"a":'.repeat(200)}{}${'}'.repeat(200)}`) as object;
   const results = await collection.batch([

@@ -32,7 +32,7 @@ async function running(): Promise<string> {
   return id;
 }
 
-test('by their ids: what waits never starts, what runs is told to stop, the rest is counted', async () => {
+test('by their ids: what waits never starts, what runs is asked to stop, the rest is counted', async () => {
   const done = await calls.run('test/two');
   const erased = await calls.run('test/two');
   await collection.erase(erased);

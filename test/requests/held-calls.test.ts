@@ -1,42 +1,15 @@
 import type { Config } from '../../src/config/config.js';
 import { HeldCalls } from '../../src/requests/held-calls.js';
-import {
-  createTestDatabase,
-  startTestService,
-  type TestDatabase,
-  type TestService,
-  until,
-} from '../support/index.js';
-import { ModelServer } from '../support/model-server.js';
-import { keyHeader, QueueCalls, type Status, verdict } from '../support/queue-calls.js';
+import { until } from '../support/index.js';
+import { keyHeader, type Status, verdict } from '../support/queue-calls.js';
+import { testNodes } from '../support/test-nodes.js';
 
-const model = new ModelServer();
-let database: TestDatabase;
-let started: TestService[];
+const nodes = testNodes({ 'test/narrow': { concurrency: 1 } });
+const { model } = nodes;
 
-beforeAll(() => model.start());
-afterAll(() => model.stop());
-
-beforeEach(async () => {
-  database = await createTestDatabase();
-  started = [];
-});
-
-afterEach(async () => {
-  for (const service of started) await service.stop();
-  await database.drop();
-});
-
-/** A node on the database of the test. */
-async function start(
-  config: Partial<Config>,
-): Promise<{ service: TestService; calls: QueueCalls; held: HeldCalls }> {
-  const service = await startTestService({
-    models: model.file({ 'test/narrow': { concurrency: 1 } }),
-    config: { databaseUrl: database.url, bootstrapApiKey: 'test_held_calls_key_0123456789', ...config },
-  });
-  started.push(service);
-  return { service, calls: new QueueCalls(service), held: service.app.get(HeldCalls) };
+async function start(config: Partial<Config>) {
+  const calls = await nodes.start(config);
+  return { service: calls.service, calls, held: calls.service.app.get(HeldCalls) };
 }
 
 const prefer = { prefer: 'wait=60' };
@@ -81,11 +54,7 @@ test('a service that stops holds on while runs may end', async () => {
 
 test('what another node runs ends the wait too', async () => {
   const api = await start({ role: 'api' });
-  const scheduler = await startTestService({
-    models: model.file({ 'test/narrow': { concurrency: 1 } }),
-    config: { databaseUrl: database.url, bootstrapApiKey: api.service.key, role: 'scheduler' },
-  });
-  started.push(scheduler);
+  await nodes.start({ role: 'scheduler' });
   const answer = api.service.submit('test/narrow', { hold: true }, prefer);
   await until(() => api.held.size === 1);
   const { id } = await until(() =>

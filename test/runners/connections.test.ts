@@ -1,6 +1,6 @@
 import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
-import { agent } from '../../src/runners/kept-connections.js';
+import { agent } from '../../src/runners/keep-alive.js';
 import { type Call, ModelServer } from '../support/model-server.js';
 import { testRun } from '../support/test-run.js';
 import { until } from '../support/until.js';
@@ -109,7 +109,7 @@ test('a connection that its server closed while it was idle carries nothing more
   expect(server.calls[1]!.socket === server.calls[0]!.socket).toBe(false);
 });
 
-test('a connection whose end the agent has not heard of yet carries nothing more', async () => {
+test('a connection whose end the agent has not seen yet carries nothing more', async () => {
   server.promise(5);
   await Promise.all([run(), run()]);
   await until(() => Object.values(agent.freeSockets).flat().length === 2);

@@ -22,7 +22,7 @@ export default async function setup() {
   teardown.push(() => administer(serverUrl, [`DROP DATABASE IF EXISTS ${template} WITH (FORCE)`]));
   const { migrate } = await import('../../dist/src/database/migrate.js');
   await migrate(databaseUrl(serverUrl, template));
-  // The workers inherit these two; the service itself is always told its database by the test.
+  // The workers inherit these two; the service itself is always given its database by the test.
   process.env.TEST_SERVER_URL = serverUrl;
   process.env.TEST_TEMPLATE = template;
   delete process.env.DATABASE_URL;

@@ -71,7 +71,7 @@ export async function statusCounts(answers: Promise<Response>[]): Promise<Record
 export class QueueCalls {
   constructor(readonly service: TestService) {}
 
-  /** The id, once it was accepted; over the limits it comes back when it is told to, as clients should. */
+  /** The id, once it was accepted; over the limits it comes back when the answer says so, as clients should. */
   async submit(model: string, input: unknown = {}, headers?: Record<string, string>): Promise<string> {
     let response = await this.service.submit(model, input, headers);
     while (response.status === 403) {

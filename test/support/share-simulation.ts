@@ -172,8 +172,8 @@ export class SimulatedNode {
   ) {
     this.offset = Math.floor(random() * 1e6);
     const listener: KeeperListener = {
-      asked: (keys) => fleet.tell(this, (node) => node.keeper.onAsked(keys)),
-      gave: (keys) => fleet.tell(this, (node) => node.keeper.onGiven(keys)),
+      asked: (keys) => fleet.publish(this, (node) => node.keeper.onAsked(keys)),
+      gave: (keys) => fleet.publish(this, (node) => node.keeper.onGiven(keys)),
     };
     let id = 0;
     this.keeper = new ShareKeeper(
@@ -308,7 +308,7 @@ export class SimulatedFleet {
     return node;
   }
 
-  tell(from: SimulatedNode, what: (node: SimulatedNode) => void): void {
+  publish(from: SimulatedNode, what: (node: SimulatedNode) => void): void {
     for (const node of this.nodes) {
       if (node === from || this.random() < this.faults.lostMessages) continue;
       this.time.at(this.time.now + 5 + this.random() * 45, () => node.wake(() => what(node)), 0);

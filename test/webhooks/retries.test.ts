@@ -103,7 +103,7 @@ test('a 410 ends a delivery', async () => {
   expect((await hooks.only(id, 'ended')).tries).toHaveLength(1);
 });
 
-test('a request that is gone is told to nobody', async () => {
+test('a request that is gone is sent to nobody', async () => {
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   const url = receiver.url('/of-nothing');
   const [row] = await service.query<{ id: string }>(

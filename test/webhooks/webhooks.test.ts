@@ -20,7 +20,7 @@ async function keyId(): Promise<string> {
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
-describe('a completed request is told to the webhook of its submission', () => {
+describe('a completed request is sent to the webhook of its submission', () => {
   test('with the body and the headers of the contract, which an official library verifies', async () => {
     const { id, path } = await hooks.submit(
       { body: '{"n":12345678901234567890.10, "s" : "é"}' },
@@ -195,24 +195,24 @@ describe('an endpoint of a key', () => {
   };
   afterEach(() => service.query('DELETE FROM webhook_endpoint'));
 
-  test('is told of all its requests, besides the webhook of each', async () => {
+  test('is notified of all its requests, besides the webhook of each', async () => {
     await add('/all', await keyId());
     const { id, path } = await hooks.submit();
     const plain = await calls.run('test/hook');
     await receiver.arrived(path);
-    const told = (await receiver.arrived('/all', 2)).map((hook) => bodyOf(hook)['request_id']);
-    expect(new Set(told)).toEqual(new Set([id, plain]));
+    const notified = (await receiver.arrived('/all', 2)).map((hook) => bodyOf(hook)['request_id']);
+    expect(new Set(notified)).toEqual(new Set([id, plain]));
     const ids = (await hooks.list(id)).map((delivery) => delivery.id);
     expect(new Set(ids).size).toBe(2);
   });
 
-  test('that a request names too is told once', async () => {
+  test('that a request names too is notified once', async () => {
     await add('/same', await keyId());
     const id = await calls.run(`test/hook?webhook=${encodeURIComponent(receiver.url('/same'))}`);
     await hooks.only(id, 'delivered');
   });
 
-  test('is not told of the requests of other keys', async () => {
+  test('is not notified of the requests of other keys', async () => {
     await add('/others', await keyId());
     const key = keyHeader(await calls.newKey());
     await calls.reached(await calls.submit('test/hook', {}, key), 'COMPLETED');

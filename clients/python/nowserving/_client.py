@@ -131,7 +131,7 @@ class Client:
     def retry(self, request_id: str) -> t.QueuedRequest:
         """
         A new request with the input and the options of one that has completed. It is not sent again if its answer is
-        lost; `retried_as` of the old request's status then tells whether there is a new one.
+        lost; `retried_as` of the old request's status then says whether there is a new one.
         """
         return self._driver.run(self._api.retry(request_id))
 

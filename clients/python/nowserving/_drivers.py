@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
 
 import httpx
 
 from ._settings import Settings
-from ._steps import Answer, Call, Close, Emit, Flow, Left, Lost, Open, Read, Send, Sleep, Step
+from ._steps import Answer, Close, Emit, Flow, Left, Lost, Open, Read, Send, Sleep, Step
 
 T = TypeVar("T")
+Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 
 # Some errors of the transports come through httpx as they are.
 LOST = (httpx.RequestError, OSError)
@@ -100,12 +101,27 @@ class AsyncDriver:
             await connection.close()
 
 
-class _Connection:
-    def __init__(self, http: httpx.Client, settings: Settings) -> None:
+class _Base(Generic[Http]):
+    def __init__(self, http: Http, settings: Settings) -> None:
         self._http = http
         self._settings = settings
         self._stream: httpx.Response | None = None
-        self._chunks: Iterator[bytes] = iter(())
+
+    def _request(self, step: Send | Open) -> httpx.Request:
+        call = step.call
+        connect_s = min(step.timeout_s, self._settings.timeout_s)
+        return self._http.build_request(
+            call.method,
+            call.url,
+            params=call.query or None,
+            headers=call.headers,
+            content=call.body,
+            timeout=httpx.Timeout(step.timeout_s, connect=connect_s, pool=None),
+        )
+
+
+class _Connection(_Base[httpx.Client]):
+    _chunks: Iterator[bytes] = iter(())
 
     def perform(self, step: Step) -> Answer | Lost | bytes | None:
         try:
@@ -138,16 +154,9 @@ class _Connection:
         response.read()
         return _answer(response)
 
-    def _request(self, step: Send | Open) -> httpx.Request:
-        return self._http.build_request(**_parts(step.call, step.timeout_s, self._settings))
 
-
-class _AsyncConnection:
-    def __init__(self, http: httpx.AsyncClient, settings: Settings) -> None:
-        self._http = http
-        self._settings = settings
-        self._stream: httpx.Response | None = None
-        self._chunks: AsyncIterator[bytes] | None = None
+class _AsyncConnection(_Base[httpx.AsyncClient]):
+    _chunks: AsyncIterator[bytes] | None = None
 
     async def perform(self, step: Step) -> Answer | Lost | bytes | None:
         try:
@@ -183,24 +192,9 @@ class _AsyncConnection:
         await response.aread()
         return _answer(response)
 
-    def _request(self, step: Send | Open) -> httpx.Request:
-        return self._http.build_request(**_parts(step.call, step.timeout_s, self._settings))
-
 
 def _keep(flow: Flow[T], returned: list[T]) -> Flow[None]:
     returned.append((yield from flow))
-
-
-def _parts(call: Call, timeout_s: float, settings: Settings) -> dict[str, Any]:
-    connect_s = min(timeout_s, settings.timeout_s)
-    return {
-        "method": call.method,
-        "url": call.url,
-        "params": call.query or None,
-        "headers": call.headers,
-        "content": call.body,
-        "timeout": httpx.Timeout(timeout_s, connect=connect_s, pool=None),
-    }
 
 
 def _fields(response: httpx.Response) -> Mapping[str, str]:

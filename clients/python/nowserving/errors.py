@@ -35,7 +35,7 @@ ProblemCode = Literal[
     "unknown_request",
     "unsupported_encoding",
 ]
-"""What the service answers; /docs/errors of the service tells what to do about each."""
+"""What the service answers; /docs/errors of the service says what to do about each."""
 
 ClientCode = Literal["connection_failed", "deadline_exceeded", "invalid_signature", "invalid_response"]
 """What only this package says."""
@@ -44,7 +44,7 @@ ErrorCode = Union[ProblemCode, ClientCode]
 
 
 class NowServingError(Exception):
-    """Whatever goes wrong; `code` tells what."""
+    """Whatever goes wrong; `code` says what."""
 
     code: ErrorCode
     detail: str

@@ -61,12 +61,12 @@ class Played:
         self.emitted: list[Any] = []
         self.returned: Any = None
         self.raised: BaseException | None = None
-        told = iter(outcomes)
+        pending = iter(outcomes)
         try:
             step = next(flow)
             while True:
                 self.steps.append(step)
-                outcome = next(told) if isinstance(step, (Send, Open, Read)) else None
+                outcome = next(pending) if isinstance(step, (Send, Open, Read)) else None
                 if isinstance(step, Emit):
                     self.emitted.append(step.value)
                 if isinstance(step, Sleep) and clock is not None:
@@ -79,7 +79,7 @@ class Played:
             self.returned = end.value
         except BaseException as error:
             self.raised = error
-        assert not [*told], "More was told than was asked for."
+        assert not [*pending], "More outcomes were given than were asked for."
 
     @property
     def calls(self) -> list[Send | Open]:

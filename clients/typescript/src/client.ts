@@ -52,7 +52,7 @@ export class Client {
   /** Submits a request, waits for its end and gets its output; rejects if there is none. */
   async run<Output = unknown>(model: string, options: RunOptions): Promise<Result<Output>> {
     const { logs, signal, cancelOnAbort } = options;
-    // What may have to be cancelled must be known by its id, which an answer that is held tells late.
+    // What may have to be cancelled must be known by its id, which an answer that is held brings late.
     const hold = logs === true || cancelOnAbort === true ? 0 : holdSeconds;
     const call = { ...submissionOf(model, options), hold, finishes: cancelOnAbort };
     const answer = await this.send<QueuedRequest | (CompletedStatus & { response?: Output })>(call);
@@ -115,7 +115,7 @@ export class Client {
     return (await this.send<{ results: (Status | null)[] }>(call)).results;
   }
 
-  /** `CANCELLED`: it will never start. `CANCELLATION_REQUESTED`: it runs, and was told to stop. */
+  /** `CANCELLED`: it will never start. `CANCELLATION_REQUESTED`: it runs, and was asked to stop. */
   cancel(requestId: string, { signal }: CallOptions = {}): Promise<CancelResult> {
     return this.about(requestId, ['cancel'], { method: 'PUT', signal });
   }

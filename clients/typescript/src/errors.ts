@@ -67,7 +67,7 @@ const finalCodes = new Set([
   'expired',
   'cancelled',
 ]);
-/** Who is told to wait for longer decides for themselves. */
+/** A caller that should wait for longer decides by itself. */
 const maxRetryAfterSeconds = 120;
 const passingCodes = new Set(['rate_limited', 'timeout', 'connection_failed', 'invalid_response']);
 

@@ -33,7 +33,7 @@ export interface components {
              */
             error: string | null;
         };
-        /** @description What one receiver is told of the completion of a request. */
+        /** @description What one receiver is sent of the completion of a request. */
         WebhookDelivery: {
             /**
              * Format: uuid
@@ -241,7 +241,7 @@ export interface components {
              */
             cancelled: number;
             /**
-             * @description Are running and were told to stop.
+             * @description Are running and were asked to stop.
              * @example 4
              */
             cancellation_requested: number;
@@ -689,7 +689,7 @@ export interface components {
         /** @description What became of a cancellation. */
         CancelResult: {
             /**
-             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: it is running and was told to stop; what it does then decides the outcome.
+             * @description CANCELLED: the request will never start, or was cancelled before. CANCELLATION_REQUESTED: it is running and was asked to stop; what it does then decides the outcome.
              * @example CANCELLED
              * @enum {string}
              */
@@ -1015,7 +1015,7 @@ export interface components {
         Problem: {
             /**
              * Format: uri-reference
-             * @description Names the kind of problem and tells where it is described.
+             * @description Names the kind of problem and says where it is described.
              * @example /docs/errors#unknown_request
              */
             type: string;
@@ -1066,7 +1066,7 @@ export interface components {
         AlreadyCompletedProblem: {
             /**
              * Format: uri-reference
-             * @description Names the kind of problem and tells where it is described.
+             * @description Names the kind of problem and says where it is described.
              * @example /docs/errors#unknown_request
              */
             type: string;
@@ -1124,7 +1124,7 @@ export interface components {
          * @description Any JSON value.
          */
         JsonValue: unknown;
-        /** @description The status of a request; `status` tells which of the three it is. */
+        /** @description The status of a request; `status` says which of the three it is. */
         Status: components["schemas"]["InQueueStatus"] | components["schemas"]["InProgressStatus"] | components["schemas"]["CompletedStatus"];
     };
     responses: never;

@@ -76,7 +76,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .addTag('Requests', 'One request: submit it, read its status, cancel it, fetch its response.')
     .addTag('Collection', 'Many requests at once: lists, batches, statuses, bulk cancels; retry and erase.')
     .addTag('Stream', 'The status of a request as it changes, as server-sent events.')
-    .addTag('Webhooks', 'See what receivers were told of completed requests, and tell them again.')
+    .addTag('Webhooks', 'See what receivers were sent of completed requests, and send it again.')
     .addTag('Models', 'What may be called, what it takes, and how much it has to do.')
     .addTag('Key', 'What the key of the call may do.')
     .addTag('Health', 'For load balancers and orchestrators. Needs no key and counts against no limit.')

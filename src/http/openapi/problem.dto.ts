@@ -33,7 +33,7 @@ export class FieldErrorDto {
   description: 'What went wrong, as RFC 9457 has it. Decide by `code`; it is stable.',
 })
 export class ProblemDto {
-  @Field('Names the kind of problem and tells where it is described.', '/docs/errors#unknown_request', path)
+  @Field('Names the kind of problem and says where it is described.', '/docs/errors#unknown_request', path)
   type!: string;
   @Field('The kind of problem in words, always the same.', 'No such request')
   title!: string;

@@ -32,8 +32,8 @@ export class Pruner extends Duty {
       await dropDay(this.database, day);
     }
     for (const { id } of this.models.all()) {
-      const keptMs = this.retention.payloadMs(id);
-      if (keptMs < this.retention.longestMs()) await this.emptyPayloads(id, keptMs);
+      const retentionMs = this.retention.payloadMs(id);
+      if (retentionMs < this.retention.longestMs()) await this.emptyPayloads(id, retentionMs);
     }
   }
 
@@ -45,11 +45,11 @@ export class Pruner extends Duty {
     while ((await prune.execute()).affected === keysAtOnce);
   }
 
-  private async emptyPayloads(modelId: string, keptMs: number): Promise<void> {
+  private async emptyPayloads(modelId: string, retentionMs: number): Promise<void> {
     let from = this.emptiedUpTo.get(modelId) ?? '00000000-0000-0000-0000-000000000000';
     let blocked = false;
     for (;;) {
-      const { lastId, firstKept } = await emptyOldPayloads(this.database, modelId, from, keptMs);
+      const { lastId, firstKept } = await emptyOldPayloads(this.database, modelId, from, retentionMs);
       if (lastId === null) return;
       // The next round begins before the oldest request that had to keep its payload this time.
       blocked ||= firstKept !== null;

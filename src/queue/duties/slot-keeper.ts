@@ -11,9 +11,9 @@ import { Duty } from '../../tools/duty.js';
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
-  /** Of nodes and of models that are away: so many, and so many when all was settled. */
+  /** Of nodes and of models that are away: so many, and so many when every node had its fair part. */
   private changes = 1;
-  private settledAt = 0;
+  private dividedAt = 0;
 
   constructor(
     private readonly database: Database,
@@ -31,7 +31,7 @@ export class SlotKeeper extends Duty {
 
   async runOnce(): Promise<void> {
     const { changes } = this;
-    if (this.settledAt === changes || !this.cluster.connected) return;
+    if (this.dividedAt === changes || !this.cluster.connected) return;
     const { generation } = this.slots;
     const requested = this.models.all().map(({ id }) => {
       // No new run until the grants are known: only what runs under the old one is retained.
@@ -46,7 +46,7 @@ export class SlotKeeper extends Duty {
       // An answer that comes after the node was fenced is a grant that others may have by now.
       const isVoid = this.slots.generation !== generation || !this.cluster.connected;
       if (isVoid) grants = undefined;
-      if (grants?.every(({ settled }) => settled) === true) this.settledAt = changes;
+      if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
     }
     for (const { modelId, slots } of grants ?? []) this.slots.setLimit(modelId, slots);
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });

@@ -7,7 +7,7 @@ export interface SlotGrant {
   /** Never below `retained`. */
   slots: number;
   /** Whether there is more to take or to give once others have moved. */
-  settled: boolean;
+  isFair: boolean;
 }
 
 /*
@@ -55,7 +55,7 @@ export async function divideSlots(
       const fair = fairShare(id, concurrency, nodeId, schedulers, without);
       const free = Math.max(0, concurrency - (others.get(id) ?? 0));
       const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
-      return { modelId: id, slots, settled: slots === fair };
+      return { modelId: id, slots, isFair: slots === fair };
     });
     const slots = granted.map((grant) => grant.slots);
     await query(writeGrants, [granted.map(({ modelId }) => modelId), nodeId, slots]);

@@ -51,7 +51,7 @@ export async function submit(database: Queries, items: Submission[]): Promise<Su
   return items.map(({ id }) => byId.get(id)!);
 }
 
-/** `fingerprint`: SHA-256 of what was asked, to tell a repetition from another request under the same key. */
+/** `fingerprint`: SHA-256 of what was asked, to distinguish a repetition from another request under the same key. */
 export type OnceSubmission = Submission & { idempotencyKey: string; fingerprint: Buffer };
 
 /** The request of a key that was used before. */

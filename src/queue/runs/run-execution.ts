@@ -64,7 +64,7 @@ export class RunExecution implements Run {
     this.onReached?.();
   }
 
-  /** Tells the run to stop; the first reason counts. */
+  /** Asks the run to stop; the first reason counts. */
   abort(reason: AbortReason): void {
     if (this.stoppedBy !== undefined) return;
     this.stoppedBy = reason;

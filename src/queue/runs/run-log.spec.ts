@@ -1,6 +1,6 @@
 import { RunLog, storable } from './run-log.js';
 
-/** Admits lines until the log is full; gives what was kept. */
+/** Admits lines until the log is full; gives what was admitted. */
 function fill(log: RunLog, lines: string[]): string[] {
   return lines.flatMap((line) => log.admit('INFO', line, 'runner')?.message ?? []);
 }
@@ -16,21 +16,21 @@ it('keeps lines as they are', () => {
 });
 
 it('holds 1,000 entries, of which the last says that it is full', () => {
-  const kept = fill(new RunLog(), Array<string>(1_500).fill('line'));
-  expect(kept).toHaveLength(1_000);
-  expect(kept[998]).toBe('line');
-  expect(kept[999]).toEqual(full);
+  const admitted = fill(new RunLog(), Array<string>(1_500).fill('line'));
+  expect(admitted).toHaveLength(1_000);
+  expect(admitted[998]).toBe('line');
+  expect(admitted[999]).toEqual(full);
 });
 
 it.each([
   ['of one byte', 'x'],
   ['of more bytes', '漢'],
 ])('holds 64 KiB of text in characters %s, and the last entry says so', (_name, character) => {
-  const kept = fill(new RunLog(), Array<string>(200).fill(character.repeat(1_000)));
-  const bytes = Buffer.byteLength(kept.join(''));
+  const admitted = fill(new RunLog(), Array<string>(200).fill(character.repeat(1_000)));
+  const bytes = Buffer.byteLength(admitted.join(''));
   expect(bytes).toBeLessThanOrEqual(64 * 1024);
   expect(bytes).toBeGreaterThan(60 * 1024);
-  expect(kept.at(-1)).toEqual(full);
+  expect(admitted.at(-1)).toEqual(full);
 });
 
 it('is full after a line that does not fit, and takes no shorter one then', () => {
@@ -39,9 +39,12 @@ it('is full after a line that does not fit, and takes no shorter one then', () =
 });
 
 it('counts what earlier attempts have written', () => {
-  const kept = fill(new RunLog({ entries: 990, bytes: 1_000, full: false }), Array<string>(20).fill('line'));
-  expect(kept).toHaveLength(10);
-  expect(kept.at(-1)).toEqual(full);
+  const admitted = fill(
+    new RunLog({ entries: 990, bytes: 1_000, full: false }),
+    Array<string>(20).fill('line'),
+  );
+  expect(admitted).toHaveLength(10);
+  expect(admitted.at(-1)).toEqual(full);
 });
 
 it('stays full over attempts', () => {

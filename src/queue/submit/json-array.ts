@@ -1,5 +1,5 @@
-/** Above what a batch may weigh; what is larger is not kept. */
-const keptBytes = 2 * 1024 * 1024;
+/** Above what a batch may weigh; what is larger is not pooled. */
+const pooledBytes = 2 * 1024 * 1024;
 
 const free: Buffer[] = [];
 
@@ -9,12 +9,12 @@ export async function withJsonArray<T>(
   use: (array: Buffer) => Promise<T>,
 ): Promise<T> {
   const bytes = values.reduce((sum, { length }) => sum + length + 1, 1);
-  const isKept = bytes <= keptBytes;
-  const memory = isKept ? (free.pop() ?? Buffer.allocUnsafeSlow(keptBytes)) : Buffer.allocUnsafe(bytes);
+  const isPooled = bytes <= pooledBytes;
+  const memory = isPooled ? (free.pop() ?? Buffer.allocUnsafeSlow(pooledBytes)) : Buffer.allocUnsafe(bytes);
   try {
     return await use(write(values, memory));
   } finally {
-    if (isKept) free.push(memory);
+    if (isPooled) free.push(memory);
   }
 }
 

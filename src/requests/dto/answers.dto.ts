@@ -175,7 +175,7 @@ export class CompletedSubmissionDto extends CompletedStatusDto {
 export class CancelResponseDto {
   @Field(
     'CANCELLED: the request will never start, or was cancelled before. ' +
-      'CANCELLATION_REQUESTED: it is running and was told to stop; what it does then decides the outcome.',
+      'CANCELLATION_REQUESTED: it is running and was asked to stop; what it does then decides the outcome.',
     'CANCELLED',
     { enum: ['CANCELLED', 'CANCELLATION_REQUESTED'] },
   )

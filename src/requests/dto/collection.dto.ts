@@ -142,7 +142,7 @@ export class CancelManyDto {
 export class CancelCountsDto {
   @Field('Waited, and will never start.', 12, count)
   cancelled!: number;
-  @Field('Are running and were told to stop.', 4, count)
+  @Field('Are running and were asked to stop.', 4, count)
   cancellation_requested!: number;
   @Field('Had completed. A filter finds none that had before the call.', 0, count)
   already_completed!: number;

@@ -105,7 +105,7 @@ export const ApiCancelMany = (): MethodDecorator =>
       summary: 'Cancel many requests',
       description:
         'By their ids or by the filters of the list. What waits is taken out before any of it can start; what runs ' +
-        'is told to stop. A call deals with 10,000 at most: `more` says that others fit the filter still.',
+        'is asked to stop. A call deals with 10,000 at most: `more` says that others fit the filter still.',
     }),
     ApiBody({
       type: dto.CancelManyDto,

@@ -22,7 +22,7 @@ const statusSchema = { $ref: '#/components/schemas/Status' };
 const statusDtos = [dto.InQueueStatusDto, dto.InProgressStatusDto, dto.CompletedStatusDto];
 const [IN_QUEUE, IN_PROGRESS, COMPLETED] = statusDtos.map((one) => getSchemaPath(one));
 const status = {
-  description: 'The status of a request; `status` tells which of the three it is.',
+  description: 'The status of a request; `status` says which of the three it is.',
   oneOf: [IN_QUEUE, IN_PROGRESS, COMPLETED].map(($ref) => ({ $ref })),
   discriminator: { propertyName: 'status', mapping: { IN_QUEUE, IN_PROGRESS, COMPLETED } },
 };
@@ -129,7 +129,7 @@ export const ApiStatus = (): MethodDecorator =>
     ApiExtension('x-schemas', { Status: status }),
     ApiRequestCall(
       'Read the status of a request',
-      'Cheap enough to be polled several times a second; the stream tells sooner, and `Prefer: wait=n` saves polling.',
+      'Cheap enough to be polled several times a second; the stream says it sooner, and `Prefer: wait=n` saves polling.',
       'invalid_query',
     ),
     ApiPrefer(),
@@ -188,7 +188,7 @@ export const ApiCancel = (): MethodDecorator =>
       type: dto.CancelResponseDto,
     }),
     ApiAcceptedResponse({
-      description: 'The request is running and was told to stop; what it does then decides the outcome.',
+      description: 'The request is running and was asked to stop; what it does then decides the outcome.',
       content: {
         'application/json': {
           schema: { $ref: getSchemaPath(dto.CancelResponseDto) },

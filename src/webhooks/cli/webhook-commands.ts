@@ -54,7 +54,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .action((text: string, url: string) =>
       withKey(text, async ({ id, name }, { endpoints }) => {
         await endpoints.add(id, url);
-        return `All requests of "${name}" that complete from now on are told to ${url}`;
+        return `All requests of "${name}" that complete from now on are sent to ${url}`;
       }),
     );
   endpoint
@@ -76,7 +76,7 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     );
   endpoint
     .command('remove')
-    .description('Removes one. What was to be told to it already still is.')
+    .description('Removes one. What is pending for it is still sent.')
     .argument('<key>', keyArgument)
     .argument('<url>', 'as list shows it')
     .action((text: string, url: string) =>

@@ -22,7 +22,7 @@ export class WebhookTryDto {
 
 @ApiSchema({
   name: 'WebhookDelivery',
-  description: 'What one receiver is told of the completion of a request.',
+  description: 'What one receiver is sent of the completion of a request.',
 })
 export class DeliveryDto {
   @Field('Its id, which each try sends as `webhook-id`.', exampleDeliveryId, { format: 'uuid' })

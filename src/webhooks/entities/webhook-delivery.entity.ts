@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** `ended`: the receiver wants no more, or there is nothing left to tell; `failed`: all tries are used up. */
+/** `ended`: the receiver wants no more, or there is nothing left to send; `failed`: all tries are used up. */
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'ended';
 
 /** One call of a receiver, and what it answered. */
@@ -15,7 +15,7 @@ export interface WebhookTry {
   error: string | null;
 }
 
-/** What one receiver is told of one completion. */
+/** What one receiver is sent of one completion. */
 @Entity('webhook_delivery')
 @Check('webhook_delivery_state_is_known', `state IN ('pending', 'delivered', 'failed', 'ended')`)
 @Check('webhook_delivery_only_pending_is_claimed', `claimed_by IS NULL OR state = 'pending'`)

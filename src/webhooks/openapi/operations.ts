@@ -7,7 +7,7 @@ export const ApiDeliveries = (): MethodDecorator =>
   applyDecorators(
     ApiRequestCall(
       'List the webhooks of a request',
-      'What each receiver was told, and what it answered to every try. Needs the key that owns the request.',
+      'What each receiver was sent, and what it answered to every try. Needs the key that owns the request.',
     ),
     ApiOkResponse({ description: 'The deliveries.', type: DeliveriesDto }),
   );

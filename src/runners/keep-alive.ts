@@ -9,7 +9,7 @@ const longestIdleMs = 5_000;
 /** A new server behind the same name gets its share by then. */
 const oldestMs = 60_000;
 
-interface Kept {
+interface KeepAlive {
   since: number;
   /** It may be used again if it idles for less; 0 or less: it is not kept. */
   idleMs: number;
@@ -17,7 +17,7 @@ interface Kept {
   until: number;
 }
 
-const kept = new WeakMap<Socket, Kept>();
+const known = new WeakMap<Socket, KeepAlive>();
 
 /**
  * A POST must not be sent into a connection that is about to be closed: whether it was read could not be known, and
@@ -29,7 +29,7 @@ function keepAsPromised<A extends Agent>(agent: A): A {
   const reuse = agent.reuseSocket.bind(agent);
   return Object.assign(agent, {
     keepSocketAlive(socket: Socket): boolean {
-      const entry = kept.get(socket);
+      const entry = known.get(socket);
       if (entry === undefined || entry.idleMs <= 0) return false;
       entry.until = performance.now() + entry.idleMs;
       socket.unref();
@@ -48,20 +48,20 @@ export const agent = keepAsPromised(new Agent({ keepAlive: true }));
 export const secureAgent = keepAsPromised(new SecureAgent({ keepAlive: true, maxCachedSessions: 0 }));
 
 /**
- * Whether a call may still be sent into a kept connection. The agent hands out those that it has not yet heard the end
- * of; and in a process that was stopped for a while, those whose time is over.
+ * Whether a call may still be sent into an idle connection. The agent hands out those whose end it has not yet seen; and
+ * in a process that was stopped for a while, those whose time is over.
  */
-export function mayCarry(socket: Socket): boolean {
-  return socket.writable && performance.now() < (kept.get(socket)?.until ?? 0);
+export function mayReuse(socket: Socket): boolean {
+  return socket.writable && performance.now() < (known.get(socket)?.until ?? 0);
 }
 
 /** Notes for how long the connection of an answer may be kept after it. */
 export function noteAnswer(socket: Socket, { statusCode = 0, headers }: IncomingMessage): void {
   const now = performance.now();
-  const since = kept.get(socket)?.since ?? now;
+  const since = known.get(socket)?.since ?? now;
   const isOld = now - since > oldestMs;
   const promisedMs = statusCode < 300 && !isOld ? promiseOf(String(headers['keep-alive'] ?? '')) : 0;
-  kept.set(socket, { since, idleMs: Math.min(promisedMs - marginMs, longestIdleMs), until: Infinity });
+  known.set(socket, { since, idleMs: Math.min(promisedMs - marginMs, longestIdleMs), until: Infinity });
 }
 
 /** In milliseconds, of a field such as `timeout=5, max=100`; `max=0` takes it back. */

@@ -1,0 +1,28 @@
+import type { Config } from '../../src/config/config.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { ModelServer } from './model-server.js';
+import { QueueCalls } from './queue-calls.js';
+import { startTestService, type TestService } from './test-service.js';
+
+/** Nodes on a database of each test, with one key and one model server for all; they stop at its end. */
+export function testNodes(models: Record<string, object>) {
+  const model = new ModelServer();
+  const started: TestService[] = [];
+  let database: TestDatabase;
+  beforeAll(() => model.start());
+  afterAll(() => model.stop());
+  beforeEach(async () => (database = await createTestDatabase()));
+  afterEach(async () => {
+    while (started.length > 0) await started.shift()!.stop();
+    await database.drop();
+  });
+  async function start(config: Partial<Config> = {}): Promise<QueueCalls> {
+    const service = await startTestService({
+      models: model.file(models),
+      config: { databaseUrl: database.url, bootstrapApiKey: 'test_nodes_key_0123456789', ...config },
+    });
+    started.push(service);
+    return new QueueCalls(service);
+  }
+  return { model, start, databaseUrl: () => database.url };
+}
