@@ -52,7 +52,7 @@ export const grantStatement: Statement = {
               $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
 ), granted AS MATERIALIZED (
-  SELECT asked.subject, asked.route_class, asked.policy, used, number, is_met, share.*
+  SELECT asked.subject, asked.route_class, asked.policy, number, is_met, share.*
   FROM asked
   CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
@@ -60,6 +60,7 @@ export const grantStatement: Statement = {
   ) AS before
   CROSS JOIN LATERAL (
     SELECT array_agg((held[i] + least(wanted[i], free))::integer ORDER BY i) AS shares,
+           array_agg(least(used[i], held[i] + least(wanted[i], free))::integer ORDER BY i) AS used,
            array_agg((free - least(wanted[i], free))::integer ORDER BY i) AS unallocated,
            bool_or(needed[i] > free) AS is_short
     FROM generate_subscripts(limits, 1) AS i
