@@ -25,6 +25,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
   private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), {
     maxItems: 500,
     writers: 2,
+    itemsBehind: 8,
   });
   /** Ids of keys whose last use is to be written. */
   private readonly used = new Set<string>();

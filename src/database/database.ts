@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { Config } from '../config/config.js';
 import { databaseError, isRefusedRow } from '../errors/database-error.js';
 import { namedQuery } from '../internals/named-query.js';
+import { inOneTransaction } from '../internals/one-transaction.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
 import type { Queries, Statement } from './statement.js';
 
@@ -56,12 +57,16 @@ export class Database implements Queries, OnApplicationShutdown {
   /** One transaction, sent as a whole: nothing waits for this process between two of its statements. Rows of the last. */
   async atomically<Row extends object>(...statements: (readonly [Statement, unknown[]])[]): Promise<Row[]> {
     return this.onConnection(
-      async (client) => {
-        const begun = client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '1s'`);
-        const rows = statements.map(([statement, values]) => this.run<Row>(client, statement, values));
-        await Promise.all([begun, ...rows, client.query('COMMIT')]);
-        return rows.at(-1)!;
-      },
+      (client) =>
+        new Promise((resolve, reject) => {
+          const queries = statements.map(([{ name, text }, values]) =>
+            namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
+              if (error) reject(error);
+              else resolve([results].flat().at(-1)!.rows as Row[]);
+            }),
+          );
+          client.query(inOneTransaction(queries));
+        }),
       () => false,
     );
   }

@@ -67,3 +67,16 @@ test('whoever waits as long as a refusal says has room again', () => {
   const seconds = budget.refuse(0).retryAfterSeconds;
   expect(budget.admit(seconds * 1_000)).toMatchObject({ admitted: true });
 });
+
+test('what is asked for tells of the calls that wait, so that only later ones remain to be written', () => {
+  const budget = budgetWith(10, 100);
+  use(budget, 2);
+  for (let n = 0; n < 3; n++) {
+    budget.held.push({ since: 0, admit: () => undefined, reject: () => undefined });
+  }
+  expect(budget.toRequest(1, 0)).toMatchObject({ used: [5, 5], needed: [0, 0] });
+  use(budget, 3);
+  expect(budget.unwritten).toBe(0);
+  use(budget, 1);
+  expect(budget.unwritten).toBe(1);
+});

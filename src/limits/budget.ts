@@ -37,7 +37,7 @@ export class Budget {
   /** A statement is under way for it: no other may be. */
   isBusy = false;
   calledAt = -Infinity;
-  /** Calls admitted since its row was last taken to be written. */
+  /** Calls admitted of which its row does not tell; below 0: it tells of some that are still held. */
   unwritten = 0;
   private refusedUntil = 0;
   private restsUntil = 0;
@@ -140,9 +140,11 @@ export class Budget {
 
   /** What the node asks for: what waits, and some more where it shares the limit with others. */
   toRequest(nodes: number, now: number): GrantRequest {
-    const { key, shares: held, used } = this.toRow(now);
+    const { key, shares: held, used: usedBefore } = this.toRow(now);
     const limits = this.windows.map(({ window }) => window.limit);
-    const needed = held.map((share, i) => Math.max(0, used[i]! + this.held.length - share));
+    const used = usedBefore.map((count) => count + this.held.length);
+    this.unwritten = -this.held.length;
+    const needed = held.map((share, i) => Math.max(0, used[i]! - share));
     const wanted = this.windows.map(({ share, runsLow }, i) => {
       const limit = limits[i]!;
       if (nodes === 1) return limit - share;

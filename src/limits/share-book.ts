@@ -67,7 +67,7 @@ export class ShareBook {
   admit(budget: Budget, now: number): Admission | undefined {
     const admission = budget.admit(now);
     if (admission === undefined) return undefined;
-    if (!this.unwritten.has(budget)) this.unwritten.set(budget, now);
+    if (budget.unwritten > 0 && !this.unwritten.has(budget)) this.unwritten.set(budget, now);
     // After a crash so much counts as used that no row has.
     if (budget.unwritten >= budget.windows[0]!.share) this.due.add(budget);
     return admission;

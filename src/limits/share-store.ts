@@ -18,6 +18,7 @@ export interface GrantRequest {
   windowsMs: PerWindow;
   /** The share that the node holds, which stays. */
   held: PerWindow;
+  /** Once what waits is admitted, as far as the share will go. */
   used: PerWindow;
   /** What waits, and so is short if it is not granted. */
   needed: PerWindow;

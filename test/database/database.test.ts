@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { Config } from '../../src/config/config.js';
 import { jsonArray, uuidArray } from '../../src/database/binary-array.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
@@ -18,10 +17,10 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-function openDatabase(size: number): Database {
+function openDatabase(size: number, databasePreparedStatements = true): Database {
   const pool = createStatementPool({ url: testDatabase.url, size });
   pools.push(pool);
-  return new Database(pool, new Config());
+  return new Database(pool, { databasePreparedStatements });
 }
 
 test('a session that ends between two statements of a transaction fails the transaction, not the process', async () => {
@@ -48,6 +47,42 @@ test.each([
   await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
   const after = await database.query(session);
   expect(JSON.stringify(after) === JSON.stringify(before)).toBe(isKept);
+});
+
+describe.each([
+  ['prepared', true],
+  ['not prepared', false],
+])('statements sent as one transaction, %s,', (_, isPrepared) => {
+  const lock = { name: 'lock', text: 'SELECT pg_advisory_xact_lock($1::integer)' };
+  const write = { name: 'write', text: 'INSERT INTO written VALUES ($1::integer)' };
+  const read = { name: 'read', text: 'SELECT n FROM written' };
+  const waiting = { name: 'waiting', text: 'SELECT FROM pg_locks WHERE NOT granted' };
+  const database = (): Database => openDatabase(3, isPrepared);
+
+  beforeEach(() => database().execute('CREATE TABLE written (n integer CHECK (n > 0))'));
+  afterEach(() => database().execute('DROP TABLE written'));
+
+  test('see what was committed while the one before them waited, again and again', async () => {
+    const queries = database();
+    for (const n of [1, 2]) {
+      let read2: Promise<object[]> | undefined;
+      await queries.transaction(async (query) => {
+        await query(lock, [1]);
+        read2 = queries.atomically([lock, [1]], [read, []]);
+        await until(async () => (await queries.query(waiting)).length > 0);
+        await query(write, [n]);
+      });
+      expect(await read2).toHaveLength(n);
+    }
+  });
+
+  test('leave nothing when one of them fails', async () => {
+    const queries = database();
+    await queries.atomically([write, [1]], [write, [2]]);
+    const failing = queries.atomically([write, [3]], [write, [-1]], [write, [4]]);
+    await expect(failing).rejects.toThrow();
+    expect(await queries.query(read)).toEqual([{ n: 1 }, { n: 2 }]);
+  });
 });
 
 test.each([

@@ -124,7 +124,7 @@ class SimulatedDatabase {
     this.of(key).set(holder, {
       key,
       shares: shares.map((share, i) => Math.max(share, own?.shares[i] ?? 0)),
-      used: used.map((count, i) => Math.max(count, own?.used[i] ?? 0)),
+      used: used.map((count, i) => Math.max(Math.min(count, shares[i]!), own?.used[i] ?? 0)),
     });
     const isShort = needed.some((count, i) => count > free[i]!);
     if (isShort) {

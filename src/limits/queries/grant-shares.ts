@@ -12,13 +12,16 @@ import type { Statement } from '../../database/statement.js';
  */
 export const lockBudgets: Statement = {
   name: 'lock_budgets',
-  text: `SELECT pg_advisory_xact_lock(number)
+  text: `SELECT count(pg_advisory_xact_lock(number))
 FROM (
   SELECT DISTINCT hashtextextended(concat_ws(' ', subject, route_class, policy), 0) AS number
   FROM unnest($1::text[], $2::text[], $3::text[]) AS budget (subject, route_class, policy)
   ORDER BY number
 ) AS budget`,
 };
+
+const isOf = (budget: string): string =>
+  ['subject', 'route_class', 'policy'].map((column) => `other.${column} = ${budget}.${column}`).join(' AND ');
 
 /**
  * Beside what the node knows to hold: the others' shares, and what a lost answer granted it. A holder without a row may
@@ -38,9 +41,7 @@ const heldBeside = `SELECT coalesce(sum(
 FROM limit_share AS other
 LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
 LEFT JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
-WHERE other.subject = asked.subject
-  AND other.route_class = asked.route_class
-  AND other.policy = asked.policy`;
+WHERE ${isOf('asked')}`;
 
 export const grantStatement: Statement = {
   name: 'grant_shares',
@@ -51,16 +52,21 @@ export const grantStatement: Statement = {
               $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
 ), granted AS MATERIALIZED (
-  SELECT asked.*, share.*
+  SELECT asked.subject, asked.route_class, asked.policy, number, is_met, share.*
   FROM asked
   CROSS JOIN LATERAL (
+    SELECT EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
+    OFFSET 0 -- or it would be looked up anew wherever it stands
+  ) AS before
+  CROSS JOIN LATERAL (
     SELECT array_agg((held[i] + least(wanted[i], free))::integer ORDER BY i) AS shares,
+           array_agg(least(used[i], held[i] + least(wanted[i], free))::integer ORDER BY i) AS used,
            array_agg((free - least(wanted[i], free))::integer ORDER BY i) AS unallocated,
            bool_or(needed[i] > free) AS is_short
     FROM generate_subscripts(limits, 1) AS i
     CROSS JOIN LATERAL (
-      SELECT greatest(0, limits[i] - held[i] - (${heldBeside})) AS free
-      OFFSET 0 -- or it would be looked up anew wherever it stands above
+      SELECT greatest(0, limits[i] - held[i] - CASE WHEN is_met THEN (${heldBeside}) ELSE 0 END) AS free
+      OFFSET 0
     ) AS room
   ) AS share
 ), known AS MATERIALIZED (
@@ -77,7 +83,12 @@ export const grantStatement: Statement = {
   INSERT INTO limit_ask (holder_id, subject, route_class, policy)
   SELECT other.holder_id, other.subject, other.route_class, other.policy
   FROM granted
-  JOIN limit_share AS other USING (subject, route_class, policy)
+  CROSS JOIN LATERAL (
+    SELECT other.*
+    FROM limit_share AS other
+    WHERE ${isOf('granted')}
+    OFFSET 0 -- or a plan made while the table was empty would read all of it for each grant
+  ) AS other
   JOIN limit_holder AS holder ON holder.id = other.holder_id
   WHERE is_short
     AND EXISTS (SELECT FROM known)
@@ -85,16 +96,14 @@ export const grantStatement: Statement = {
   ON CONFLICT DO NOTHING
 )
 SELECT shares, unallocated, is_short AS "isShort",
-       ARRAY (
+       CASE WHEN is_met THEN ARRAY (
          SELECT other.holder_id::text
          FROM limit_share AS other
-         WHERE other.subject = granted.subject
-           AND other.route_class = granted.route_class
-           AND other.policy = granted.policy
+         WHERE ${isOf('granted')}
            AND other.holder_id <> $1::uuid
            AND NOT EXISTS (SELECT FROM limit_holder WHERE id = other.holder_id)
            AND other.holder_id <> ALL ($11::uuid[])
-       ) AS strays
+       ) ELSE '{}' END AS strays
 FROM granted
 WHERE EXISTS (SELECT FROM known)
 ORDER BY number`,
