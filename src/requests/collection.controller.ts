@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
@@ -11,6 +11,7 @@ import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
 import { ListQuery } from './dto/list.query.js';
+import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertNoOptions } from './dto/submit.query.js';
 import {
   ApiCancelMany,
@@ -89,12 +90,14 @@ export class CollectionController {
   @Limited('submit', { needsKey: true })
   async retry(
     @Param('request_id') requestId: string,
+    @Headers() headers: SubmitHeaders,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     assertNoOptions(request.query);
-    sendReply(response, await this.handlers.retry(caller, requestId, this.addresses.baseUrl(request)));
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, await this.handlers.retry(caller, requestId, headers, base));
   }
 
   @Delete(':request_id')
