@@ -33,11 +33,7 @@ export function send({ app }: { app: { getHttpServer(): Server } }, ...parts: By
       socket.destroy();
       reject(new Error('the service neither answered nor hung up'));
     });
-    socket.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      // A stream leaves its connection open.
-      if (/(?:^|\r\n)0\r\n\r\n$/.test(chunk.toString('latin1'))) socket.destroy();
-    });
+    socket.on('data', (chunk) => chunks.push(chunk));
     // The server may hang up while we are still sending; what it said before counts.
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(parse(Buffer.concat(chunks))));
