@@ -51,4 +51,6 @@ export interface Access {
   scope: Scope | 'any';
   /** Also where the id of a request is enough for others (REQUEST_ACCESS). */
   needsKey: boolean;
+  /** It is many calls in one, refused one by one. */
+  isMany?: boolean;
 }

@@ -35,7 +35,7 @@ export const problemCodes = {
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
   idempotency_key_reused: {
     status: 422,
-    title: 'The idempotency key was used with another body',
+    title: 'The idempotency key was used with another request',
     retry: 'changed',
   },
   invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'changed' },
@@ -73,7 +73,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   body_too_large: 'Send less, or a URL in place of the data.',
   unsupported_encoding: 'Send the body plain, or in an encoding that the field Accept-Encoding names.',
   invalid_input: 'Mend the places that "errors" names.',
-  idempotency_key_reused: 'Use a new Idempotency-Key for another body or model.',
+  idempotency_key_reused: 'Use a new Idempotency-Key for another body, model or call.',
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or no Idempotency-Key.',
   cancelled: 'Submit it anew if it is wanted after all.',
   queue_full: 'Wait for Retry-After, then send it again, or cancel what is not wanted any more.',

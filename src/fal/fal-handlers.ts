@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.js';
 import { Backlog } from '../queue/submit/backlog.js';
 import { NewRequests } from '../requests/new-requests.js';
 import { RequestHandlers } from '../requests/request-handlers.js';
-import { requestIdField } from './fal.filter.js';
+import { requestIdField } from './answer-error.js';
 import { falOptions } from './fal-options.js';
 import { toFalQueued, toFalStatus } from './wire.js';
 

@@ -1,15 +1,4 @@
-import {
-  Controller,
-  Get,
-  type MessageEvent,
-  Param,
-  Post,
-  Put,
-  Req,
-  Res,
-  Sse,
-  UseFilters,
-} from '@nestjs/common';
+import { Controller, Get, type MessageEvent, Param, Post, Put, Req, Res, Sse } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
@@ -21,7 +10,7 @@ import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
 import { modelIdOfPath } from '../requests/model-path.js';
 import { maxPendingDataLength, StatusStreams } from '../stream/status-streams.js';
-import { FalFilter, setRequestId } from './fal.filter.js';
+import { setRequestId } from './answer-error.js';
 import { FalHandlers } from './fal-handlers.js';
 import { toFalStatus } from './wire.js';
 
@@ -31,7 +20,6 @@ const one = '*model_id/requests/:request_id';
 /** The queue as fal's clients call it. Described by fal, so not in this service's own description. */
 @ApiExcludeController()
 @Controller('fal')
-@UseFilters(FalFilter)
 export class FalController {
   constructor(
     private readonly handlers: FalHandlers,

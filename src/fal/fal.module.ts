@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { ErrorForms } from '../http/error-forms.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { StreamModule } from '../stream/stream.module.js';
+import { answerFalError } from './answer-error.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
 
@@ -12,4 +14,8 @@ import { FalHandlers } from './fal-handlers.js';
   controllers: [FalController],
   providers: [FalHandlers],
 })
-export class FalModule {}
+export class FalModule {
+  constructor(forms: ErrorForms) {
+    forms.register('fal', answerFalError);
+  }
+}

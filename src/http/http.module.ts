@@ -5,6 +5,7 @@ import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
 import { Draining } from './draining.js';
+import { ErrorForms } from './error-forms.js';
 import { ApiDocument } from './openapi/api-document.js';
 import { ProblemFilter } from './problem.filter.js';
 
@@ -19,7 +20,8 @@ import { ProblemFilter } from './problem.filter.js';
     BodyReader,
     ClientAddress,
     Draining,
+    ErrorForms,
   ],
-  exports: [AccessLog, AnswerFields, ApiDocument, BodyReader, ClientAddress, Draining],
+  exports: [AccessLog, AnswerFields, ApiDocument, BodyReader, ClientAddress, Draining, ErrorForms],
 })
 export class HttpModule {}

@@ -2,8 +2,9 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import type { Application, NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { DomainError } from '../errors/domain-error.js';
+import { ErrorForms } from './error-forms.js';
 import { PINO } from './logging.module.js';
-import { answerProblem, toAnswer } from './problem.js';
+import { toAnswer } from './problem.js';
 import { requestIdOf } from './request-id.js';
 
 /** Below it there are requests, never a model: no wildcard reaches there. */
@@ -15,33 +16,36 @@ interface RouterLayer {
   match(path: string): unknown;
 }
 
-/** Answers every error of every route, known or not, as problem+json. */
+/** Answers every error of every route, known or not. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(@Inject(PINO) private readonly logger: Logger) {}
+  constructor(
+    @Inject(PINO) private readonly logger: Logger,
+    private readonly forms: ErrorForms,
+  ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const error = toAnswer(thrown, request, response, requestIdOf(response), this.logger);
-    if (error?.code === 'not_found') answerUnrouted(error, request, response);
-    else if (error !== undefined) answerProblem(error, request.originalUrl, response);
+    const told = error?.code === 'not_found' ? unrouted(error, request, response) : error;
+    if (told !== undefined) this.forms.answer(told, request, response);
   }
 }
 
-/** A known path under another method is distinguished from a path that is not served. */
-function answerUnrouted(cause: DomainError, { app, method, originalUrl }: Request, response: Response): void {
+/** A known path under another method is distinguished from a path that is not served. undefined: it is answered. */
+function unrouted(
+  cause: DomainError,
+  { app, method, originalUrl }: Request,
+  response: Response,
+): DomainError | undefined {
   const path = originalUrl.split('?', 1)[0]!;
   const methods = servedMethods(app, path);
-  if (methods.length === 0) {
-    const error = new DomainError('not_found', `Nothing is served at ${path}.`, { cause });
-    return answerProblem(error, path, response);
-  }
+  if (methods.length === 0) return new DomainError('not_found', `Nothing is served at ${path}.`, { cause });
   response.setHeader('Allow', methods.join(', '));
   if (method === 'OPTIONS') return void response.status(204).end();
-  const detail = `${path} takes ${methods.join(', ')}, not ${method}.`;
-  answerProblem(new DomainError('method_not_allowed', detail), path, response);
+  return new DomainError('method_not_allowed', `${path} takes ${methods.join(', ')}, not ${method}.`);
 }
 
 /** The methods that a path is served under, by the routes that name most of it; empty if it is not served at all. */

@@ -64,8 +64,14 @@ export class Gate {
 
   /** Gives the answer the fields of the limits; throws if there is no room. */
   judge(admission: Admission, answer: Answer): void {
+    const refusal = this.verdict(admission, answer);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /** As `judge`, but hands out the refusal. */
+  verdict(admission: Admission, answer: Answer): DomainError | undefined {
     answer.setFields(rateLimitFields(admission.windows));
-    if (!admission.admitted) throw this.refusalOf(admission);
+    return admission.admitted ? undefined : this.refusalOf(admission);
   }
 
   /** Counts as many submissions more for a call that entered: what refuses each, or undefined. */

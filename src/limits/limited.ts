@@ -7,7 +7,6 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import type { Request } from 'express';
 import { CallerResolver } from '../auth/caller-resolver.js';
 import type { Access } from '../auth/caller.js';
 import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
@@ -64,21 +63,27 @@ class LimitedGuard extends ThrottlerGuard {
   /** Called for each of the throttlers: one of them is for the route. */
   protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
-    const request = http.getRequest<Request>();
-    const routeClass = routeClassOf(this.reflector.get(RequireAccess, context.getHandler()).scope);
+    const request = http.getRequest<GuardedRequest>();
+    const { scope, isMany } = this.reflector.get(RequireAccess, context.getHandler());
+    const routeClass = routeClassOf(scope);
     if (throttler.name !== routeClass) return true;
-    const subject = this.gate.subjectOf(request, await this.callers.resolve(request), routeClass);
+    const resolution = await this.callers.resolve(request);
+    const subject = this.gate.subjectOf(request, resolution, routeClass);
     if (subject === undefined) return true;
     const { admission } = await this.storage.increment(JSON.stringify(subject));
-    this.gate.judge(admission, { setFields: (fields) => setFields(http.getResponse(), fields) });
+    const answer = { setFields: (fields: readonly string[]) => setFields(http.getResponse(), fields) };
+    const refusal = this.gate.verdict(admission, answer);
+    if (refusal === undefined) return true;
+    if (isMany !== true || resolution.kind !== 'caller') throw refusal;
+    request.refusal = refusal;
     return true;
   }
 }
 
-/** What every queue route carries: it passes the gate. */
-export function Limited(scope: Access['scope'], { needsKey = false } = {}): MethodDecorator {
+/** What every queue route carries: it passes the gate. `isMany`: a key over its limit passes too, with its `refusal`. */
+export function Limited(scope: Access['scope'], { needsKey = false, isMany = false } = {}): MethodDecorator {
   return applyDecorators(
-    RequireAccess({ scope, needsKey }),
+    RequireAccess({ scope, needsKey, isMany }),
     UseGuards(LimitedGuard),
     ApiLimited({ needsKey }),
   );

@@ -28,15 +28,15 @@ export class Batch {
     private readonly submissions: Submissions,
   ) {}
 
-  /** `countMore`: counts the entries after the first at the limits. */
+  /** `count`: counts so many submissions at the limits; what refuses each. */
   async submit(
     caller: Caller,
     body: Buffer,
     base: string,
-    countMore: (count: number) => Promise<(DomainError | undefined)[]>,
+    count: (count: number) => Promise<(DomainError | undefined)[]>,
   ): Promise<Reply> {
     const entries = entriesOf(body);
-    const refusals = [undefined, ...(await countMore(entries.length - 1))];
+    const refusals = await count(entries.length);
     const coming = new Map<string, number>();
     const items: (BatchItem | DomainError)[] = [];
     for (const [i, entry] of entries.entries()) {

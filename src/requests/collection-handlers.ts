@@ -2,18 +2,20 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Reply } from '../http/reply.js';
+import { validated } from '../http/validated.js';
 import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import { Submissions } from '../queue/submit/submissions.js';
 import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
+import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
 import { isObject, parseObjectBody } from './input-body.js';
 import { decodeCursor, encodeCursor } from './list-cursor.js';
 import { NewRequests } from './new-requests.js';
-import { gone, notCompleted, RequestHandlers } from './request-handlers.js';
-import { toQueuedRequest, toStatus } from './status-view.js';
+import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
+import { toStatus } from './status-view.js';
 
 const maxStatuses = 1_000;
 const maxCancelIds = 10_000;
@@ -82,13 +84,16 @@ export class CollectionHandlers {
   }
 
   /** Resolves once the new request is committed. */
-  async retry(caller: Caller, requestId: string, base: string): Promise<Reply> {
+  async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
+    const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     const terms = await this.newRequests.again(caller, row);
-    const id = await this.submissions.retry(row.modelId, caller.keyId, terms);
-    if (id === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
-    const queued = toQueuedRequest(base, id);
-    return { status: 202, fields: ['Location', queued.status_url], body: JSON.stringify(queued) };
+    // No model is named like this, so it is no submission's.
+    const idempotency =
+      key === undefined ? key : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, '', {}) };
+    const accepted = await this.submissions.retry(row.modelId, caller.keyId, { ...terms, idempotency });
+    if (accepted === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
+    return acceptedReply(accepted, base);
   }
 
   async erase(caller: Caller, requestId: string): Promise<void> {

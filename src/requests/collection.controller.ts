@@ -1,8 +1,8 @@
-import { Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
-import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { CurrentCaller, type GuardedRequest } from '../auth/current-caller.decorator.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
 import { sendReply, setFields } from '../http/reply.js';
@@ -11,6 +11,7 @@ import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
 import { ListQuery } from './dto/list.query.js';
+import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertNoOptions } from './dto/submit.query.js';
 import {
   ApiCancelMany,
@@ -46,17 +47,21 @@ export class CollectionController {
 
   @Post()
   @ApiSubmitMany()
-  @Limited('submit', { needsKey: true })
+  @Limited('submit', { needsKey: true, isMany: true })
   async submitMany(
     @CurrentCaller() caller: Caller,
-    @Req() request: Request,
+    @Req() request: GuardedRequest,
     @Res() response: Response,
   ): Promise<void> {
     assertNoOptions(request.query);
     const body = await this.bodies.read(request, response);
     const answer = { setFields: (fields: readonly string[]) => setFields(response, fields) };
-    const countMore = (count: number) => this.gate.enterMore(request, count, answer);
-    sendReply(response, await this.batch.submit(caller, body, this.addresses.baseUrl(request), countMore));
+    // The first was counted with the call.
+    const count = async (entries: number) => [
+      request.refusal,
+      ...(await this.gate.enterMore(request, entries - 1, answer)),
+    ];
+    sendReply(response, await this.batch.submit(caller, body, this.addresses.baseUrl(request), count));
   }
 
   @Post('status')
@@ -89,12 +94,14 @@ export class CollectionController {
   @Limited('submit', { needsKey: true })
   async retry(
     @Param('request_id') requestId: string,
+    @Headers() headers: SubmitHeaders,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     assertNoOptions(request.query);
-    sendReply(response, await this.handlers.retry(caller, requestId, this.addresses.baseUrl(request)));
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, await this.handlers.retry(caller, requestId, headers, base));
   }
 
   @Delete(':request_id')

@@ -13,7 +13,7 @@ import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { Submissions } from '../queue/submit/submissions.js';
+import { type Accepted, Submissions } from '../queue/submit/submissions.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
@@ -23,7 +23,7 @@ import { NewRequests } from './new-requests.js';
 import { waitSeconds } from './prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
-type Accepted = Reply & { requestId: string };
+type AcceptedReply = Reply & { requestId: string };
 
 /**
  * The rules of the four calls and their answers, whichever door they came by: the fast path or the controller.
@@ -146,29 +146,26 @@ export class RequestHandlers {
     query: object,
     base: string,
     adapter?: Adapter,
-  ): Promise<Accepted> {
+  ): Promise<AcceptedReply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(query);
     const input = parseInputBody(body);
     const made = await this.newRequests.of(caller, model, input, options, base);
     const request = adapter === undefined ? made : { ...made, options: { ...made.options, adapter } };
-    const { id, replayed } =
+    const accepted =
       key === undefined
         ? { id: await this.submissions.submit(request), replayed: false }
         : await this.submissions.submitOnce(request, {
             key,
             fingerprint: fingerprintOf(model.id, input.text, query),
           });
-    const queued = toQueuedRequest(base, id);
-    const fields = ['Location', queued.status_url];
-    if (replayed) fields.push('Idempotent-Replayed', 'true');
-    return { status: 202, fields, body: JSON.stringify(queued), requestId: id };
+    return acceptedReply(accepted, base);
   }
 
   /** 200 with its status and output if it completes in time, else what was answered at once. */
   private async outcome(
-    accepting: Promise<Accepted>,
+    accepting: Promise<AcceptedReply>,
     caller: Caller,
     seconds: number,
     base: string,
@@ -216,6 +213,13 @@ export class RequestHandlers {
     if (output === null) throw gone();
     return output;
   }
+}
+
+export function acceptedReply({ id, replayed }: Accepted, base: string): AcceptedReply {
+  const queued = toQueuedRequest(base, id);
+  const fields = ['Location', queued.status_url];
+  if (replayed) fields.push('Idempotent-Replayed', 'true');
+  return { status: 202, fields, body: JSON.stringify(queued), requestId: id };
 }
 
 /** Two submissions are the same request when model, body and options are, as they were written. */

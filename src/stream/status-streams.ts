@@ -6,7 +6,7 @@ import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { validated } from '../http/validated.js';
-import { useCacheControl } from '../internals/cache-control.js';
+import { useHeadFields } from '../internals/head-fields.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import { StatusSources } from '../queue/status-sources.js';
@@ -51,6 +51,11 @@ export class StatusStreams {
     const { logs } = validated(LogsQuery, request.query);
     const { 'last-event-id': seen } = validated(StreamHeaders, request.headers);
     const row = await this.requests.find(caller, requestId);
+    useHeadFields(response, {
+      'Cache-Control': 'no-cache, no-transform',
+      // Nest says keep-alive whatever the caller says, who would wait for the end of the connection.
+      ...(/\bclose\b/i.test(request.headers.connection ?? '') && { Connection: 'close' }),
+    });
     if (request.method === 'HEAD') return EMPTY;
     // An id that no stream of this request can have sent is not believed.
     const after = seen !== undefined && seen <= row.lastEventId ? seen : undefined;
@@ -58,7 +63,6 @@ export class StatusStreams {
       response.status(204).end(); // an EventSource does not come back then
       return EMPTY;
     }
-    useCacheControl(response, 'no-cache, no-transform');
     return statusMessages({
       snapshots: this.sources.watch(row),
       after: after ?? 0,

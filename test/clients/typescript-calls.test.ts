@@ -207,12 +207,15 @@ it('asks for page after page of a list, by the cursor alone', async () => {
   ]);
 });
 
-it('sends what must not be done twice again only if it was refused', async () => {
-  const refused = clientOf([problem(403, 'rate_limited'), problem(429, 'queue_full'), json(queued, 202)]);
-  expect(await passing(refused.queue.retry('r1'))).toEqual(queued);
-  const unclear = clientOf([lost()]);
-  expect(await failureOf(unclear.queue.retry('r1'))).toMatchObject({ code: 'connection_failed' });
-  expect(unclear.seen).toHaveLength(1);
+it('sends a retry again under the key that it had', async () => {
+  const { queue, seen } = clientOf([lost(), problem(503, 'unavailable'), json(queued, 202)]);
+  expect(await passing(queue.retry('r1'))).toEqual(queued);
+  const keys = seen.map(({ headers }) => headers.get('idempotency-key'));
+  expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^"[0-9a-f]{32}"$/)));
+  expect(new Set(keys).size).toBe(1);
+  const own = clientOf([json(queued, 202)]);
+  await own.queue.retry('r1', { idempotencyKey: 'mine' });
+  expect(own.seen[0]!.headers.get('idempotency-key')).toBe('"mine"');
 });
 
 it('takes what is gone for deleted', async () => {

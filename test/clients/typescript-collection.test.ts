@@ -101,7 +101,8 @@ it('cancels many by their ids or by a filter', async () => {
 it('retries and deletes', async () => {
   const queue = clientWith();
   const { requestId: id } = await queue.run('test/hook', { input: { a: 1 } });
-  const { request_id: again } = await queue.retry(id);
+  const { request_id: again } = await queue.retry(id, { idempotencyKey: 'again' });
+  expect(await queue.retry(id, { idempotencyKey: 'again' })).toMatchObject({ request_id: again });
   expect((await queue.result(again)).status).toMatchObject({ retry_of: id });
   await queue.delete(id);
   await queue.delete(id);

@@ -168,6 +168,12 @@ test.each(['get', 'Get', 'FOO', 'GETT', 'G E T', 'GET/', '<GET>', ''])(
     ),
 );
 
+test.each(['GET', 'HEAD'])('a %s of a stream ends its connection with it, if it is to', async (method) => {
+  const answer = await ask(method, `${calls.path(id)}/status/stream`);
+  expect(answer.status).toBe(200);
+  expect(answer.fields).toMatch(/^connection: close\r?$/im);
+});
+
 test.each(['PUT', 'POST', 'DELETE'])('a %s in the guise of a GET is a GET', async (method) => {
   for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
     const answer = await ask('GET', `${calls.path(id)}/status`, [`${field}: ${method}`]);

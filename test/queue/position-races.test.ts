@@ -2,6 +2,7 @@ import { QueueEvents } from '../../src/queue/queue-events.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { startTestService, until } from '../support/index.js';
+import { CollectionCalls } from '../support/collection-calls.js';
 import { inParallel } from '../support/in-parallel.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -11,7 +12,11 @@ const readers = 5;
 const each = 4;
 
 const { service, calls, model } = testQueue({
-  models: { 'test/a': { concurrency: 3 }, 'test/b': { concurrency: 1, attempts: 3 } },
+  models: {
+    'test/a': { concurrency: 3 },
+    'test/b': { concurrency: 1, attempts: 3 },
+    'test/c': { concurrency: 1 },
+  },
   limits: 'off',
 });
 
@@ -26,9 +31,11 @@ async function position(id: string): Promise<number | undefined> {
 async function truth(): Promise<Map<string, number>> {
   const rows = await service.query<{ id: string; position: number }>(
     `SELECT request_id AS id,
-            (row_number() OVER (PARTITION BY model_id ORDER BY priority, seq) - 1)::int AS position
-     FROM (SELECT model_id, priority, seq, request_id FROM queue_entry
-           UNION ALL SELECT model_id, priority, seq, request_id FROM delayed_entry) AS waiting`,
+            CASE WHEN is_scheduled THEN count(*) FILTER (WHERE NOT is_scheduled) OVER (PARTITION BY model_id)
+                 ELSE row_number() OVER (PARTITION BY model_id, is_scheduled ORDER BY priority, seq) - 1
+            END::int AS position
+     FROM (SELECT model_id, priority, seq, request_id, false AS is_scheduled FROM queue_entry
+           UNION ALL SELECT model_id, priority, seq, request_id, is_scheduled FROM delayed_entry) AS waiting`,
   );
   return new Map(rows.map((row) => [row.id, row.position]));
 }
@@ -108,6 +115,54 @@ test('while 50 submit and 5 read, no position rises or leaves its bounds, and ea
   expect(risen).toEqual([]);
   expect(reads).toBeGreaterThan(ids.length);
   expect(await inParallel(20, ids, position)).toEqual(ids.map(() => undefined));
+}, 60_000);
+
+test('with priorities, schedules, bulk cancels and retries at once, none of high priority rises, and each is exact', async () => {
+  const collection = new CollectionCalls(service);
+  const done = await inParallel(4, Array.from({ length: 4 }), () => calls.run('test/c'));
+  model.hold();
+  const blocker = await calls.submit('test/c');
+  await until(() => model.times(blocker) === 1);
+  const kinds = [
+    ...['priority=high', 'priority=normal', 'priority=low', 'priority=high&tag=drop:yes'],
+    ...['tag=drop:yes', 'priority=low&delay=1h', 'delay=1h&tag=drop:yes', 'priority=high&delay=20ms'],
+  ];
+  const ids: string[] = [];
+  const lowest = new Map<string, number>();
+  const risen: object[] = [];
+  const read = async (id: string): Promise<void> => {
+    const before = lowest.get(id) ?? Infinity;
+    const now = (await position(id)) ?? -1;
+    if (now > before) risen.push({ id, before, now });
+    lowest.set(id, Math.min(lowest.get(id) ?? Infinity, now));
+  };
+  await inParallel(20, Array.from({ length: 160 }), async (_, i) => {
+    const kind = kinds[(i * 3) % kinds.length]!;
+    const id = await calls.submit(`test/c?${kind}`);
+    if (kind.startsWith('priority=high') && !kind.includes('delay')) await read(id);
+    ids.push(id);
+    if (i % 20 === 19) await collection.cancel({ filter: { tag: 'drop:yes' } });
+    if (i % 20 === 9) await collection.cancel({ request_ids: ids.slice(-3) });
+    if (i % 10 === 4) {
+      const answer = await collection.retry(done[i % done.length]!);
+      ids.push(((await answer.json()) as { request_id: string }).request_id);
+    }
+    for (const high of [...lowest.keys()].slice(-3)) await read(high);
+  });
+  // Those that are due soon have joined.
+  const soon = `SELECT 1 FROM delayed_entry WHERE ready_at < now() + interval '1 minute'`;
+  await until(async () => (await service.query(soon)).length === 0);
+  for (const high of lowest.keys()) await read(high);
+  expect(risen).toEqual([]);
+  expect(await expectExact(ids)).toBeGreaterThan(40);
+
+  const inOrder = `SELECT request_id AS id FROM queue_entry WHERE model_id = 'test/c' ORDER BY priority, seq`;
+  const waiting = (await service.query<{ id: string }>(inOrder)).map(({ id }) => id);
+  model.release();
+  await until(() => waiting.every((id) => model.times(id) === 1));
+  expect(model.calls.map(({ id }) => id).filter((id) => waiting.includes(id))).toEqual(waiting);
+  await collection.cancel({ filter: { model_id: 'test/c' } });
+  await until(async () => (await truth()).size === 0);
 }, 60_000);
 
 test('once a submission is answered, none that overlapped it gets in front of it', async () => {

@@ -275,9 +275,9 @@ const retryOne = (pick: number): Command =>
       const original = pickFrom(model.requests, pick);
       const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000, minPriority: -10 };
       const id = v7();
-      const written = await retry(database, { id, ...terms });
+      const written = await retry(database, keyId, { id, ...terms });
       expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
-      if (written !== undefined) model.retry(original, id, written.seq);
+      if (written !== undefined && 'seq' in written) model.retry(original, id, written.seq);
     },
   );
 

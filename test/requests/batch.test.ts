@@ -250,10 +250,12 @@ test('each entry counts as a submission: those beyond the limit are refused, the
   ]);
   expect(second.headers.get('x-ratelimit-remaining')).toBe('0');
   expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await verdict(collection.call('POST', '', { requests: [entry()] }, key))).toEqual([
-    403,
-    'rate_limited',
-  ]);
+  const third = await collection.call('POST', '', { requests: [entry(), { bad: 1 }] }, key);
+  expect([third.status, third.headers.get('x-ratelimit-remaining')]).toEqual([200, '0']);
+  expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
+  const refused = ((await third.json()) as { results: BatchResult[] }).results;
+  expect(codes(refused)).toEqual(refused.map(() => [403, 'rate_limited']));
+  expect(refused).toHaveLength(2);
   expect(await verdict(service.submit('test/one', {}, keyHeader(key)))).toEqual([403, 'rate_limited']);
 });
 

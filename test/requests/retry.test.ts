@@ -57,6 +57,62 @@ test('has the same input and options, but for the schedule, and both say so', as
   await calls.response(await retried(last));
 });
 
+describe('under an Idempotency-Key', () => {
+  const withKey = (id: string, key: string): Promise<Response> =>
+    fetch(`${service.url}/v1/queue/requests/${id}/retry`, {
+      method: 'POST',
+      headers: { ...keyHeader(service.key), 'idempotency-key': key },
+    });
+  const idOf = async (answer: Response): Promise<string> => {
+    expect(answer.status).toBe(202);
+    return ((await answer.json()) as { request_id: string }).request_id;
+  };
+
+  test('a repetition is answered with the same new request, and says so', async () => {
+    const id = await calls.run('test/one');
+    const before = await calls.count('request');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => withKey(id, 'retry-1')));
+    const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
+    expect(replayed).toHaveLength(9);
+    const again = new Set(await Promise.all(answers.map(idOf)));
+    expect(again.size).toBe(1);
+    expect(await calls.count('request')).toBe(before + 1);
+    const [made] = again;
+    expect(await calls.status(id)).toMatchObject({ retried_as: made });
+    await calls.reached(made!, 'COMPLETED');
+    // Another retry does not take the key away, and neither does the loss of the input.
+    await calls.reached(await retried(id), 'COMPLETED');
+    await service.query('UPDATE request SET input = NULL WHERE id = $1', [id]);
+    expect(await idOf(await withKey(id, '"retry-1"'))).toBe(made);
+    expect(await verdict(withKey(id, 'retry-2'))).toEqual([410, 'gone']);
+  });
+
+  test('another request, and a submission, are refused as by a submission', async () => {
+    const [id, other] = [await calls.run('test/one'), await calls.run('test/one')];
+    const made = await idOf(await withKey(id, 'retry-3'));
+    const before = await calls.count('request');
+    expect(await verdict(withKey(other, 'retry-3'))).toEqual([422, 'idempotency_key_reused']);
+    expect(await calls.status(other)).not.toHaveProperty('retried_as');
+    const submitted = service.submit('test/one', {}, { 'idempotency-key': 'retry-3' });
+    expect(await verdict(submitted)).toEqual([422, 'idempotency_key_reused']);
+    expect(await calls.count('request')).toBe(before);
+    await idOf(await service.submit('test/one', {}, { 'idempotency-key': 'retry-4' }));
+    expect(await verdict(withKey(id, 'retry-4'))).toEqual([422, 'idempotency_key_reused']);
+    expect(await calls.status(id)).toMatchObject({ retried_as: made });
+    expect(await verdict(withKey(id, 'a b'))).toEqual([400, 'invalid_idempotency_key']);
+  });
+
+  test('after 24 hours it is free again', async () => {
+    const id = await calls.run('test/one');
+    const made = await idOf(await withKey(id, 'retry-5'));
+    const age = `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'retry-5'`;
+    await service.query(age);
+    const later = await withKey(id, 'retry-5');
+    expect(later.headers.get('idempotent-replayed')).toBeNull();
+    expect(await idOf(later)).not.toBe(made);
+  });
+});
+
 test('takes one that failed or was cancelled', async () => {
   const failed = await calls.run('test/one', { attempts: [{ status: 400 }] });
   await calls.response(await retried(failed));

@@ -63,9 +63,8 @@ class Api:
     def cancel(self, request_id: str) -> Flow[t.CancelResult]:
         return self._of_request("PUT", request_id, "/cancel")
 
-    def retry(self, request_id: str) -> Flow[t.QueuedRequest]:
-        # It has no Idempotency-Key: a second one would make a second request.
-        return self._of_request("POST", request_id, "/retry", is_repeatable=False)
+    def retry(self, request_id: str, key: str | None) -> Flow[t.QueuedRequest]:
+        return self._of_request("POST", request_id, "/retry", headers=calls.idempotency(key))
 
     def delete(self, request_id: str) -> Flow[None]:
         return sending.delete(self._settings, request_id)

@@ -124,12 +124,9 @@ class AsyncClient:
         """Submits up to 1,000 requests at once; each has a result of its own, in order."""
         return await self._driver.run(self._api.batch(requests))
 
-    async def retry(self, request_id: str) -> t.QueuedRequest:
-        """
-        A new request with the input and the options of one that has completed. It is not sent again if its answer is
-        lost; `retried_as` of the old request's status then says whether there is a new one.
-        """
-        return await self._driver.run(self._api.retry(request_id))
+    async def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:
+        """A new request with the input and the options of one that has completed."""
+        return await self._driver.run(self._api.retry(request_id, idempotency_key))
 
     async def delete(self, request_id: str) -> None:
         """Erases the content of a request that has completed."""

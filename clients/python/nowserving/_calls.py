@@ -24,7 +24,6 @@ def call(
     query: Mapping[str, Any] | None = None,
     headers: Mapping[str, str] | None = None,
     body: Any = None,
-    is_repeatable: bool = True,
 ) -> Call:
     sent = {
         "accept": "application/json, application/problem+json",
@@ -37,7 +36,7 @@ def call(
     if body is not None:
         sent["content-type"] = "application/json"
         content = json.dumps(body, allow_nan=False).encode()
-    return Call(method, settings.url + path, tuple(_pairs(query or {})), sent, content, is_repeatable)
+    return Call(method, settings.url + path, tuple(_pairs(query or {})), sent, content)
 
 
 def segment(text: str) -> str:

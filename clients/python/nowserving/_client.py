@@ -128,12 +128,9 @@ class Client:
         """Submits up to 1,000 requests at once; each has a result of its own, in order."""
         return self._driver.run(self._api.batch(requests))
 
-    def retry(self, request_id: str) -> t.QueuedRequest:
-        """
-        A new request with the input and the options of one that has completed. It is not sent again if its answer is
-        lost; `retried_as` of the old request's status then says whether there is a new one.
-        """
-        return self._driver.run(self._api.retry(request_id))
+    def retry(self, request_id: str, *, idempotency_key: str | None = None) -> t.QueuedRequest:
+        """A new request with the input and the options of one that has completed."""
+        return self._driver.run(self._api.retry(request_id, idempotency_key))
 
     def delete(self, request_id: str) -> None:
         """Erases the content of a request that has completed."""

@@ -68,11 +68,6 @@ def is_passing(error: NowServingError) -> bool:
     return status is not None and (status in (408, 429) or status >= 500 or status < 300)
 
 
-def was_refused(error: NowServingError) -> bool:
-    """Whether it is certain that the call did nothing."""
-    return error.code == "rate_limited" or error.status in (408, 429)
-
-
 def retry_after_of(answer: Answer) -> float | None:
     """Seconds, or a date (RFC 9110)."""
     text = answer.headers.get("retry-after", "").strip()

@@ -8,7 +8,7 @@ from typing import Any
 from collections.abc import Mapping
 
 from . import _calls as calls
-from ._retry import problem_of, retry_delay, was_refused
+from ._retry import problem_of, retry_delay
 from ._settings import Settings
 from ._steps import Answer, Call, Emit, Flow, Send, Sleep
 from .errors import NowServingError
@@ -41,8 +41,8 @@ def send(
     hold_s: int = 0,
 ) -> Flow[Answer]:
     """
-    The answer, if need be after some tries: a call is repeatable, or has an Idempotency-Key, or is sent again only
-    where it was refused. The service may hold it until the request has completed, for up to `hold_s`.
+    The answer, if need be after some tries: a call is repeatable, or has an Idempotency-Key. The service may hold it
+    until the request has completed, for up to `hold_s`.
     """
     deadline = deadline or Deadline(settings, None)
     failures = 0
@@ -55,8 +55,6 @@ def send(
         error = problem_of(outcome, request_id)
         if error is None:
             return outcome  # type: ignore[no-any-return]
-        if not call.is_repeatable and not was_refused(error):
-            raise error
         failures += 1
         yield from wait_to_retry(settings, error, failures, deadline)
 

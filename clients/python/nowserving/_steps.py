@@ -21,7 +21,6 @@ class Call:
     query: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
-    is_repeatable: bool = True
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def test_a_list_goes_on_by_its_cursor() -> None:
     "flow, line, body",
     [
         (api.cancel("r"), "PUT /v1/queue/requests/r/cancel", None),
-        (api.retry("r"), "POST /v1/queue/requests/r/retry", None),
+        (api.retry("r", None), "POST /v1/queue/requests/r/retry", None),
         (api.delete("r"), "DELETE /v1/queue/requests/r", None),
         (api.statuses(["r"]), "POST /v1/queue/requests/status", {"request_ids": ["r"]}),
         (

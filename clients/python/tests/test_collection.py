@@ -61,7 +61,9 @@ def test_many_are_cancelled_by_a_filter_or_by_their_ids(client: Client, tag: dic
 
 def test_a_request_is_retried_and_erased(client: Client) -> None:
     first = client.run(SQUARE, {"name": "again", "n": 7}).request_id
-    again = client.retry(first)["request_id"]
+    key = uuid4().hex
+    again = client.retry(first, idempotency_key=key)["request_id"]
+    assert client.retry(first, idempotency_key=key)["request_id"] == again
     assert client.wait(again).output == {"square": 49}
     assert client.status(first).get("retried_as") == again
     assert client.status(again).get("retry_of") == first

@@ -110,9 +110,11 @@ def test_the_key_is_in_no_text() -> None:
     assert "s3cret" not in shown
 
 
-def test_a_retry_of_a_request_is_sent_again_only_if_it_was_refused() -> None:
-    api = Api(settings())
-    assert isinstance(Played(api.retry("r"), [Lost("x")]).raised, NowServingError)
-    assert isinstance(Played(api.retry("r"), [problem(503, "unavailable")]).raised, NowServingError)
-    again = Played(api.retry("r"), [problem(429, "queue_full"), answer(202, {"request_id": "s"})])
-    assert again.returned == {"request_id": "s"}
+def test_each_try_of_a_retry_of_a_request_is_the_same() -> None:
+    outcomes = [Lost("x"), problem(503, "unavailable"), answer(202, {"request_id": "s"})]
+    played = Played(Api(settings()).retry("r", None), outcomes)
+    assert played.returned == {"request_id": "s"}
+    assert played.calls[0] == played.calls[1] == played.calls[2]
+    assert played.header(0, "idempotency-key") is not None
+    own = Played(Api(settings()).retry("r", "mine"), [answer(202, {"request_id": "s"})])
+    assert own.header(0, "idempotency-key") == '"mine"'

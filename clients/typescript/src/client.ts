@@ -19,6 +19,7 @@ import type {
   Page,
   QueuedRequest,
   Result,
+  RetryOptions,
   RunOptions,
   Status,
   StatusOptions,
@@ -158,9 +159,10 @@ export class Client {
     return (await this.send<{ results: BatchResult[] }>(call)).results;
   }
 
-  /** A new request with the input and the options of one that has completed. Not sent again where it may have been done. */
-  retry(requestId: string, { signal }: CallOptions = {}): Promise<QueuedRequest> {
-    return this.about(requestId, ['retry'], { method: 'POST', signal, once: true });
+  /** A new request with the input and the options of one that has completed. */
+  retry(requestId: string, { idempotencyKey, signal }: RetryOptions = {}): Promise<QueuedRequest> {
+    const headers = idempotencyHeader(idempotencyKey);
+    return this.about(requestId, ['retry'], { method: 'POST', headers, signal });
   }
 
   /** Erases what a completed request holds: input, output, logs. */

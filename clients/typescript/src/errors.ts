@@ -79,11 +79,6 @@ export function mayPass(error: unknown): error is NowServingError {
   return passingCodes.has(code) || status === 408 || status === 429 || status >= 500;
 }
 
-/** Whether the service said that it did nothing. */
-export function wasRefused({ code, status }: NowServingError): boolean {
-  return code === 'rate_limited' || status === 429;
-}
-
 /** The `AbortError` or `TimeoutError` of a signal by name, with what is known of the request. */
 export function abortError(signal: AbortSignal, requestId?: string): NowServingError {
   const cause: unknown = signal.reason;

@@ -1,5 +1,5 @@
 import { Deadline, pause } from './deadline.js';
-import { abortError, mayPass, NowServingError, wasRefused } from './errors.js';
+import { abortError, mayPass, NowServingError } from './errors.js';
 import { EventParser, type ServerEvent } from './sse.js';
 import type { ClientOptions } from './types.js';
 
@@ -15,8 +15,6 @@ export interface Call {
   signal?: AbortSignal | undefined;
   /** A try that is under way when `signal` fires is not broken off. */
   finishes?: boolean | undefined;
-  /** It must not be done twice: tried again only after an answer that says that nothing was done. */
-  once?: boolean;
   /** What the call is about. */
   requestId?: string;
 }
@@ -63,8 +61,7 @@ export class Transport {
       try {
         return await this.try<T>(call, request, tried);
       } catch (error) {
-        if (!mayPass(error) || tried >= this.retries || (call.once === true && !wasRefused(error)))
-          throw error;
+        if (!mayPass(error) || tried >= this.retries) throw error;
         await pauseBetween(tried, call, error.retryAfter);
       }
     }

@@ -69,6 +69,11 @@ export interface SubmitOptions extends RequestOptions, CallOptions {
   input: object;
 }
 
+export interface RetryOptions extends CallOptions {
+  /** Two calls with the same key make one request. Each has a key of its own if none is given. */
+  idempotencyKey?: string | undefined;
+}
+
 export interface FollowOptions extends CallOptions {
   /** With what was said since the status before. */
   logs?: boolean | undefined;

@@ -8,7 +8,8 @@ import type { WaitingRequest } from './waiting.js';
  * Purpose: completes requests that waited too long.
  * Race: against claims and cancels: SKIP LOCKED leaves them what they hold, DELETE decides.
  * Index: queue_entry_by_expires_at and delayed_entry_by_expires_at, the earliest 1,000 of each; what was locked is
- *   deleted by its ctid, which cannot change any more.
+ *   deleted by its ctid, which cannot change any more. request_pkey by id: an array, for a join could read a day through,
+ *   and the ids' bounds, which prune days. As texts: PostgreSQL has no min of uuids before 18.
  */
 const expireWaiting = statement('expire_waiting')`WITH gone AS (
   DELETE FROM queue_entry
@@ -31,6 +32,9 @@ const expireWaiting = statement('expire_waiting')`WITH gone AS (
 ), ${complete({
   verb: 'expire',
   of: 'overdue',
+  where: `request.id = ANY (ARRAY (SELECT request_id FROM overdue))
+    AND request.id BETWEEN (SELECT min(request_id::text)::uuid FROM overdue)
+      AND (SELECT max(request_id::text)::uuid FROM overdue)`,
   set: { outcome: `'expired'`, completed_at: 'clock_timestamp()', error: '$1::json' },
   returning: ['request.model_id', 'request.priority', 'request.seq'],
 })}

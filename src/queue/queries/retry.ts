@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
-import type { Submitted } from './submit.js';
 import { insertCopy } from './submission.js';
+import { findKnown, type Known, reserved, type Submitted } from './submit.js';
 
 export interface Retry {
   /** Of the new request. */
@@ -11,13 +11,18 @@ export interface Retry {
   maxExpiresMs: number | null;
   maxTimeoutMs: number;
   minPriority: number;
+  idempotency?: { key: string; fingerprint: Buffer } | undefined;
 }
 
+export type Retried = Submitted & { priority: number };
+
 /*
- * Purpose: submits a completed request again, with the input and the options that it had.
+ * Purpose: submits a completed request again, with the input and the options that it had, unless its idempotency key is
+ *   taken.
  * Race: against an erasure: FOR UPDATE waits for it and then finds no input; that of one read before is the new
- *   request's own.
- * Index: request_pkey, in the partition of the original's day; the rest is as in submit.
+ *   request's own. Of two with one idempotency key the second waits for the first, as in submit_once; the original's row
+ *   is locked before the key.
+ * Index: request_pkey, in the partition of the original's day; the rest is as in submit and submit_once.
  */
 const { placeholders: $, bind } = parameters({
   id: 'uuid',
@@ -25,37 +30,56 @@ const { placeholders: $, bind } = parameters({
   maxExpiresMs: 'float8',
   maxTimeoutMs: 'integer',
   minPriority: 'smallint',
+  idempotencyKey: 'text',
+  fingerprint: 'bytea',
 });
 const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
   SELECT * FROM request
   WHERE id = ${$.originalId} AND state = 'COMPLETED' AND input IS NOT NULL FOR UPDATE
-), marked AS (
-  UPDATE request SET retried_as = ${$.id}
-  WHERE id = ${$.originalId} AND EXISTS (SELECT FROM original)
-), written AS (
-  ${insertCopy('original', {
-    id: $.id,
-    priority: `greatest(original.priority, ${$.minPriority})`,
-    expires_at: `now() + least(
+), ${reserved(`SELECT api_key_id, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint}
+  FROM original
+  WHERE ${$.idempotencyKey} IS NOT NULL`)}written AS (
+  ${insertCopy(
+    'original',
+    {
+      id: $.id,
+      priority: `greatest(original.priority, ${$.minPriority})`,
+      expires_at: `now() + least(
            original.expires_at - coalesce(original.not_before, original.created_at),
            ${$.maxExpiresMs} * interval '1 millisecond'
          )`,
-    timeout_ms: `CASE WHEN original.timeout_ms IS NOT NULL THEN least(original.timeout_ms, ${$.maxTimeoutMs}) END`,
-    not_before: 'NULL',
-    retry_of: 'original.id',
-  })}
+      timeout_ms: `CASE WHEN original.timeout_ms IS NOT NULL THEN least(original.timeout_ms, ${$.maxTimeoutMs}) END`,
+      not_before: 'NULL',
+      retry_of: 'original.id',
+    },
+    `WHERE ${$.idempotencyKey} IS NULL OR EXISTS (SELECT FROM reserved)`,
+  )}
   RETURNING id, model_id, api_key_id, priority, seq, expires_at
+), marked AS (
+  UPDATE request SET retried_as = ${$.id}
+  WHERE id = ${$.originalId} AND EXISTS (SELECT FROM written)
 ), added AS (
   INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, expires_at)
   SELECT model_id, priority, seq, id, api_key_id, expires_at FROM written
 )
-SELECT id, priority, seq FROM written`;
+SELECT written.id, written.priority, written.seq
+FROM original LEFT JOIN written ON true`;
 
 /** undefined: its input is gone. */
 export async function retry(
   database: Database,
-  item: Retry,
-): Promise<(Submitted & { priority: number }) | undefined> {
-  const [row] = await database.query<Submitted & { priority: number }>(retryStatement, bind({ ...item }));
-  return row;
+  keyId: string,
+  { idempotency, ...item }: Retry,
+): Promise<Retried | Known | undefined> {
+  const { key = null, fingerprint = null } = idempotency ?? {};
+  for (;;) {
+    const [row] = await database.query<Retried | Record<keyof Retried, null>>(
+      retryStatement,
+      bind({ ...item, idempotencyKey: key, fingerprint }),
+    );
+    if (row !== undefined && row.id !== null) return row;
+    const known = idempotency && (await findKnown(database, keyId, idempotency));
+    // Gone between the two statements: it was pruned, so the key is free now.
+    if (known !== undefined || row === undefined) return known;
+  }
 }

@@ -127,12 +127,13 @@ export const insertMany = (where = ''): string =>
   );
 
 /** What a submission had written, once more, from a CTE with its row; `changed`: columns that are others now. */
-export function insertCopy(from: string, changed: Readonly<Record<string, string>>): string {
+export function insertCopy(from: string, changed: Readonly<Record<string, string>>, where: string): string {
   const names = [...Object.values(columns), ...Object.values(optionColumns)].map(([name]) => name);
   const values = names.map((name) => changed[name] ?? `${from}.${name}`);
   return `INSERT INTO request (${names.join(', ')}, seq)
   SELECT ${values.join(', ')}, nextval('request_seq')
-  FROM ${from}`;
+  FROM ${from}
+  ${where}`;
 }
 
 /** `inputs`: those of the items as one JSON array. */

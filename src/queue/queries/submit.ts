@@ -68,7 +68,8 @@ const { placeholders: $, bind: bindOnce } = parameters({
   fingerprint: 'bytea',
 });
 
-const reserved = (rows: string): string => `reserved AS (
+/** The key's row, for the submission that may have it. */
+export const reserved = (rows: string): string => `reserved AS (
   INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
   ${rows}
   ON CONFLICT (api_key_id, key) DO UPDATE
@@ -88,15 +89,24 @@ const findKey = statement(
 FROM idempotency_key
 WHERE api_key_id = $1::uuid AND key = $2::text`;
 
+/** What a key stands for; undefined: it was never used, or is pruned. */
+export async function findKnown(
+  database: Database,
+  keyId: string,
+  { key, fingerprint }: { key: string; fingerprint: Buffer },
+): Promise<Known | undefined> {
+  return (await database.query<Known>(findKey, [keyId, key, fingerprint]))[0];
+}
+
 export async function submitOnce(database: Database, item: OnceSubmission): Promise<Submitted | Known> {
-  const key = [item.keyId, item.idempotencyKey, item.fingerprint];
+  const { keyId, idempotencyKey: key, fingerprint } = item;
   for (;;) {
     const [written] = await database.query<Submitted>(
       submitReserved,
       bindOnce({ ...item, ...valuesOf(item) }),
     );
     if (written !== undefined) return written;
-    const [known] = await database.query<Known>(findKey, key);
+    const known = await findKnown(database, keyId, { key, fingerprint });
     // Gone between the two statements: it was pruned, so the key is free now.
     if (known !== undefined) return known;
   }

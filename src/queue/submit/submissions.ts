@@ -99,9 +99,7 @@ export class Submissions {
       },
     );
     await visibleAfter;
-    const accepted = acceptedOf(result);
-    if (accepted instanceof DomainError) throw accepted;
-    return accepted;
+    return acceptedOrThrow(result);
   }
 
   /** Many of one API key: those without an idempotency key in one commit, and those with one in another. */
@@ -124,18 +122,18 @@ export class Submissions {
     );
   }
 
-  /** A completed request again; undefined: its input is gone. */
-  async retry(modelId: string, keyId: string, terms: Omit<Retry, 'id'>): Promise<string | undefined> {
+  /** A completed request again; undefined: its input is gone. Throws as `submitOnce` does. */
+  async retry(modelId: string, keyId: string, terms: Omit<Retry, 'id'>): Promise<Accepted | undefined> {
     const id = this.ids.next();
     const { result, visibleAfter } = await this.write(
-      () => retry(this.database, { ...terms, id }),
+      () => retry(this.database, keyId, { ...terms, id }),
       (written) => {
-        if (written !== undefined)
+        if (written !== undefined && 'seq' in written)
           this.publish([{ id, modelId, keyId, priority: written.priority }], [written]);
       },
     );
     await visibleAfter;
-    return result?.id;
+    return result && acceptedOrThrow(result);
   }
 
   /** Nothing that a submission could share a statement with. */
@@ -237,6 +235,12 @@ function acceptedOf(result: Submitted | Known): Accepted | DomainError {
   if (result.sameRequest) return { id: result.id, replayed: true };
   return new DomainError(
     'idempotency_key_reused',
-    'This Idempotency-Key came with another model, body or options within the last 24 hours. Use a new key.',
+    'This Idempotency-Key came with another model, body, options or call within the last 24 hours. Use a new key.',
   );
+}
+
+function acceptedOrThrow(result: Submitted | Known): Accepted {
+  const accepted = acceptedOf(result);
+  if (accepted instanceof DomainError) throw accepted;
+  return accepted;
 }

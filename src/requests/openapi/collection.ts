@@ -124,16 +124,19 @@ export const ApiRetry = (): MethodDecorator =>
     ApiRequestCall(
       'Submit a completed request again',
       'A new request with the same model, input and options, but for a schedule. Its status has `retry_of`, that of ' +
-        'the old one `retried_as`. A body, if any, is ignored.',
+        'the old one `retried_as`. A body, if any, is ignored. Under an `Idempotency-Key` a repetition is answered with ' +
+        'the request that the first call made.',
       'invalid_query',
       'not_completed',
       'unknown_model',
+      'invalid_idempotency_key',
+      'idempotency_key_reused',
       'queue_full',
     ),
     ApiAcceptedResponse({
       description: 'The new request is in the queue.',
       type: QueuedRequestDto,
-      headers: headerReferences(['Location']),
+      headers: headerReferences(['Location', 'Idempotent-Replayed']),
     }),
   );
 

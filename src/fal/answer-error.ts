@@ -1,0 +1,24 @@
+import type { Request, Response } from 'express';
+import type { DomainError } from '../errors/domain-error.js';
+import { answeredCodes, problemHeaders } from '../http/problem.js';
+import { sendReply } from '../http/reply.js';
+import { isRequestId } from '../queue/submit/request-id.js';
+import { toFalError } from './fal-error.js';
+
+export const requestIdField = 'X-Fal-Request-Id';
+
+/** On every answer about a request. */
+export function setRequestId(response: Response, id: unknown): void {
+  if (typeof id === 'string' && isRequestId(id)) response.setHeader(requestIdField, id);
+}
+
+/** In fal's form: its clients read no problem+json. */
+export function answerFalError(error: DomainError, request: Request, response: Response): void {
+  answeredCodes.set(response, error.code);
+  const { code, status: ownStatus, message, options } = error;
+  const { status, body } = toFalError({ ...options, code, status: ownStatus, message });
+  response.setHeaders(new Map(Object.entries(problemHeaders(error))));
+  setRequestId(response, request.params['request_id']);
+  if (typeof body['error_type'] === 'string') response.setHeader('X-Fal-Error-Type', body['error_type']);
+  sendReply(response, { status, body: JSON.stringify(body) });
+}
