@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { QueueModule } from '../queue/queue.module.js';
@@ -6,10 +6,15 @@ import { RequestsModule } from '../requests/requests.module.js';
 import { StreamModule } from '../stream/stream.module.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
+import { followTarget } from './follow-target.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule, RequestsModule, StreamModule],
   controllers: [FalController],
   providers: [FalHandlers],
 })
-export class FalModule {}
+export class FalModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(followTarget).forRoutes('fal');
+  }
+}
