@@ -1,9 +1,10 @@
-import { Controller, Get, type MessageEvent, Param, Post, Put, Req, Res, Sse } from '@nestjs/common';
+import { All, Controller, Get, type MessageEvent, Param, Post, Put, Req, Res, Sse } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
 import { sendReply } from '../http/reply.js';
@@ -12,6 +13,7 @@ import { modelIdOfPath } from '../requests/model-path.js';
 import { maxPendingDataLength, StatusStreams } from '../stream/status-streams.js';
 import { setRequestId } from './answer-error.js';
 import { FalHandlers } from './fal-handlers.js';
+import { falHost } from './follow-target.js';
 import { toFalStatus } from './wire.js';
 
 /** A request is found by its id alone: of its model's id clients send the beginning only. */
@@ -74,6 +76,16 @@ export class FalController {
     @Res() response: Response,
   ): Promise<void> {
     sendReply(response, await this.handlers.cancel(caller, requestId));
+  }
+
+  /** What `followTarget` led nowhere. */
+  @All()
+  @Limited('read')
+  unknown(): never {
+    throw new DomainError(
+      'bad_request',
+      `Here a client with "proxyUrl" sends X-Fal-Target-Url with an address of https://${falHost}; others are not served.`,
+    );
   }
 
   @Post('*model_id')

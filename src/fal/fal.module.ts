@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { type MiddlewareConsumer, Module, type NestModule } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { ErrorForms } from '../http/error-forms.js';
 import { LimitsModule } from '../limits/limits.module.js';
@@ -8,14 +8,19 @@ import { StreamModule } from '../stream/stream.module.js';
 import { answerFalError } from './answer-error.js';
 import { FalController } from './fal.controller.js';
 import { FalHandlers } from './fal-handlers.js';
+import { followTarget } from './follow-target.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule, RequestsModule, StreamModule],
   controllers: [FalController],
   providers: [FalHandlers],
 })
-export class FalModule {
+export class FalModule implements NestModule {
   constructor(forms: ErrorForms) {
     forms.register('fal', answerFalError);
+  }
+
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(followTarget).forRoutes('fal');
   }
 }

@@ -1,4 +1,4 @@
-import { ApiError, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
+import { ApiError, createFalClient, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
 import { falAt } from '../support/fal-client.js';
 import { keyHeader } from '../support/queue-calls.js';
 import { ndjson } from '../support/model-server.js';
@@ -70,6 +70,47 @@ test.each(['polling', 'streaming'] as const)(
     });
   },
 );
+
+test.each(['polling', 'streaming'] as const)(
+  '"proxyUrl" may be the adapter: subscribe by %s',
+  async (mode) => {
+    const fal = createFalClient({
+      credentials: service.key,
+      proxyUrl: { url: `${service.url}/fal`, when: 'always' },
+    });
+    const updates: QueueStatus[] = [];
+    const input = {
+      type: 'application/x-ndjson',
+      body: ndjson([
+        { type: 'log', message: 'one' },
+        { type: 'output', output: 1 },
+      ]),
+    };
+    const onQueueUpdate = (update: QueueStatus): unknown => updates.push(update);
+    const result = await fal.subscribe(image, { input, mode, pollInterval: 20, logs: true, onQueueUpdate });
+    expect(result).toEqual({ data: 1, requestId: updates[0]!.request_id });
+    expect(messagesOf(updates.at(-1))).toEqual(['one']);
+    const late = await rejection(fal.queue.cancel(image, result), ApiError);
+    expect(late).toMatchObject({ status: 400, body: { status: 'ALREADY_COMPLETED' } });
+    const direct = await rejection(fal.run(image, { input: {} }), ApiError);
+    expect(direct).toMatchObject({ status: 400, body: { detail: expect.stringContaining('queue.fal.run') } });
+  },
+);
+
+test('a proxy between, which hands the header on with the path that it asked for, is no other call', async () => {
+  const target = 'https://queue.fal.run/acme/slow';
+  const headers = { 'x-fal-target-url': target, ...keyHeader(service.key) };
+  const answer = await fetch(`${service.url}/fal/${image}`, { method: 'POST', headers, body: '{}' });
+  const { request_id: id } = (await answer.json()) as { request_id: string };
+  expect(await calls.status(id)).toMatchObject({ model_id: image });
+  for (const wrong of ['https://rest.fal.ai/storage', 'nowhere']) {
+    const other = await service.get('/fal', { headers: { 'x-fal-target-url': wrong } });
+    expect([other.status, await other.json()]).toEqual([
+      400,
+      { detail: expect.any(String), error_type: 'bad_request' },
+    ]);
+  }
+});
 
 test('a place in the queue is followed to its front', async () => {
   const first = await client().queue.submit('acme/slow', { input: { hold: true } });

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -78,6 +79,42 @@ console.log(
 );
 `;
 
+const orval = `
+import { cancel, listRequests, response, status, submit } from './orval.js';
+
+const init: RequestInit = { headers: { authorization: \`Key \${process.argv[3]}\` } };
+const tag = ['job:17', 'team:blue'];
+const submitted = await submit('demo/text/echo', { prompt: 'hello' }, { tag }, init);
+if (submitted.status !== 202) throw new Error('code' in submitted.data ? submitted.data.code : 'completed at once');
+const id = submitted.data.request_id;
+
+let polled = await status(id, { logs: '1' }, init);
+while (polled.status === 200 && polled.data.status !== 'COMPLETED') {
+  if (polled.data.status === 'IN_QUEUE') polled.data.queue_position.toFixed();
+  polled = await status(id, {}, init);
+}
+if (polled.status !== 200 || polled.data.status !== 'COMPLETED') throw new Error('no status');
+const seconds: number | null = polled.data.metrics.inference_time;
+const output = await response(id, {}, init);
+const late = await cancel(id, init);
+const later = await submit('demo/text/echo', {}, { delay: '1h' }, init);
+if (later.status !== 202) throw new Error('not accepted');
+const early = await cancel(later.data.request_id, init);
+const unknown = await response('nobody', {}, init);
+const page = await listRequests({ tag, limit: 10 }, init);
+console.log(
+  JSON.stringify({
+    success: polled.data.success,
+    timed: seconds !== null,
+    output: output.data,
+    late: late.status,
+    early: (early.status === 200 || early.status === 202) && early.data.status,
+    code: unknown.status === 404 && unknown.data.code,
+    listed: page.status === 200 && page.data.data.map((one) => one.request_id === id),
+  }),
+);
+`;
+
 const typedModel = `
 import createClient from 'openapi-fetch';
 import type { components, paths } from './model.js';
@@ -138,6 +175,14 @@ async function tryOut(usage: string): Promise<unknown> {
   return JSON.parse(stdout) as unknown;
 }
 
+/** What `directory` names, once: it is too large to be among the packages of the project. */
+async function install(directory: string): Promise<void> {
+  const changedAt = (file: string): number =>
+    statSync(join(directory, file), { throwIfNoEntry: false })?.mtimeMs ?? -Infinity;
+  if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return;
+  await run('npm', ['ci', '--ignore-scripts', '--loglevel=error'], { cwd: directory });
+}
+
 const wholeLife = {
   success: true,
   timed: true,
@@ -156,6 +201,18 @@ test('what @hey-api/openapi-ts generates does so too, with the stream', async ()
   await node(bin('@hey-api/openapi-ts/bin/run.js'), ...options);
   expect(await tryOut(heyApi)).toEqual({ ...wholeLife, last: 'COMPLETED' });
 }, 60_000);
+
+test('what orval generates for fetch does so too, with its tags and the list', async () => {
+  const packages = resolve('test/processes/orval');
+  await install(packages);
+  const output = { target: 'orval.ts', client: 'fetch', baseUrl: service.url };
+  const config = { queue: { input: `${service.url}/openapi.json`, output } };
+  await writeFile(join(directory, 'orval.config.json'), JSON.stringify(config));
+  const generator = join(packages, 'node_modules/orval/dist/bin/orval.mjs');
+  await node(generator, '--config', 'orval.config.json');
+  const listed = [true];
+  expect(await tryOut(orval)).toEqual({ ...wholeLife, early: 'CANCELLED', listed });
+}, 120_000);
 
 test('the description of a model passes Redocly, and makes a client of it that knows its input', async () => {
   const headers = { authorization: `Key ${service.key}` };

@@ -49,6 +49,12 @@ test('200 requests outlive an outage of their models in order, with no attempt u
     ...ids['test/starting']!,
   ]);
   expect([...refusing.calls, ...starting.calls].filter(({ attempt }) => attempt !== 1)).toEqual([]);
+  const tried = await sql.query<{ id: string; probes: number }>(
+    `SELECT request_id AS id, count(*)::integer AS probes FROM attempt WHERE outcome = 'unreached' GROUP BY 1`,
+  );
+  const fronts = Object.values(ids).map(([front]) => front);
+  expect(new Set(tried.rows.map(({ id }) => id))).toEqual(new Set(fronts));
+  for (const { probes } of tried.rows) expect(probes).toBeLessThanOrEqual(5);
   const { rows } = await sql.query(`SELECT DISTINCT outcome, failed_attempts, lost_attempts FROM request`);
   expect(rows).toEqual([{ outcome: 'succeeded', failed_attempts: 0, lost_attempts: 0 }]);
   await sql.end();

@@ -60,7 +60,7 @@ describe('attempts', () => {
     const id = await calls.submit('test/patient', { attempts: [later, {}] });
     await model.arrived(id);
     const status = await calls.reached(id, 'IN_QUEUE');
-    expect(status.queue_position).toBe(0);
+    expect(status).toMatchObject({ queue_position: 0, reason: 'retrying' });
     const [wait] = await service.query(
       `SELECT ready_at > now() + interval '59 minutes' AS long, ready_at < now() + interval '61 minutes' AS short
        FROM delayed_entry WHERE request_id = $1`,

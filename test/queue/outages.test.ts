@@ -9,6 +9,7 @@ const settings = {
   busy: { concurrency: 1 },
   resets: { concurrency: 4, attempts: 1 },
   tenth: { concurrency: 4, attempts: 5 },
+  patient: { concurrency: 1 },
   killed: { concurrency: 1, attempts: 3, retry: { base: '1ms', cap: '5ms' } },
   long: { concurrency: 3 },
   draining: { concurrency: 2 },
@@ -100,6 +101,23 @@ test('a server that answers 503 is probed by the front of the queue alone', asyn
   );
   server.respond = respond;
   await allSucceed(ids);
+});
+
+test('a server that says when to come again is not asked before', async () => {
+  const server = servers.patient;
+  const { respond } = server;
+  server.respond = (call) => {
+    if (server.calls.length > 1) return respond(call);
+    call.response.writeHead(503, { 'retry-after': '1' }).end('starting');
+  };
+  await allSucceed(await calls.submitAll(3, 'test/patient'));
+  expect(server.calls.length).toBe(4);
+  const [waited] = await service.query(
+    `SELECT max(started_at) - min(started_at) >= interval '950 ms' AS enough FROM attempt
+     WHERE request_id = $1 HAVING count(*) = 2`,
+    [server.calls[0]!.id],
+  );
+  expect(waited).toEqual({ enough: true });
 });
 
 test('a server that takes connections and resets them gets one request at a time, and each uses an attempt', async () => {

@@ -100,7 +100,7 @@ test('what is cancelled or expires while it waits never ran', async () => {
   await lifeOf(running);
 });
 
-test('a lost node is published, and what becomes of its runs', async () => {
+test('a lost node is published, and what becomes of its runs; starts that never reached the model do not count', async () => {
   const ids = await calls.submitAll(2, 'test/model', { hold: true });
   await Promise.all(ids.map((id) => model.arrived(id)));
   const node = { id: randomUUID(), name: 'gone' };
@@ -109,7 +109,8 @@ test('a lost node is published, and what becomes of its runs', async () => {
     [node.id, node.name],
   );
   await service.query(`UPDATE lease SET node_id = $1`, [node.id]);
-  await service.query(`UPDATE request SET lost_attempts = 1, attempt = 2 WHERE id = $1`, [ids[1]]);
+  await service.query(`UPDATE request SET attempt = 3 WHERE id = $1`, [ids[0]]);
+  await service.query(`UPDATE request SET lost_attempts = 1, attempt = 5 WHERE id = $1`, [ids[1]]);
   await service.app.get(Rescuer).rescueNow();
   expect(published).toContainEqual(['node.lost', node]);
   const modelId = 'test/model';

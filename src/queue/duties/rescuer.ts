@@ -61,10 +61,16 @@ export class Rescuer extends Duty {
       changed: requests.map(({ id }) => id),
     });
     this.events.emit('request.requeued', () =>
-      requeued.map(({ id, modelId, attempt }) => ({ id, modelId, attempt, reason: 'lost', delayMs: 0 })),
+      requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
+        id,
+        modelId,
+        attempt,
+        reason: 'lost',
+        delayMs: 0,
+      })),
     );
     this.events.emit('request.completed', () =>
-      requests.flatMap(({ id, modelId, attempt, outcome }) => {
+      requests.flatMap(({ id, modelId, lostAttempt: attempt, outcome }) => {
         const failed = outcome === 'failed' && { failure: nodeLost };
         return outcome === null ? [] : { id, modelId, attempt, outcome, ...failed };
       }),

@@ -41,7 +41,12 @@ export class BatchEntryDto extends SubmitQuery {
     maxLength: 255,
   })
   idempotency_key?: string;
-  @ApiPropertyOptional({ description: 'One `key:value`, or up to 8.', ...oneOrMore, example: ['job:17'] })
+  @ApiPropertyOptional({
+    description: 'One `key:value`, or up to 8.',
+    ...oneOrMore,
+    isArray: false,
+    example: ['job:17'],
+  })
   override tag: readonly string[] | undefined;
 }
 

@@ -67,7 +67,8 @@ export class SubmitQuery {
     'tag',
     tagList,
     '`key:value`, each of 1 to 64 letters, digits, dots, underscores and hyphens; may be repeated, up to 8 times.',
-    'job:17',
+    ['job:17'],
+    { type: [String] },
   )
   tag: readonly string[] | undefined;
 }
