@@ -23,6 +23,8 @@ export interface Caller {
   readonly maxPriority: Priority;
   /** Of its requests, how many may wait; null: any number. */
   readonly maxWaiting: number | null;
+  /** Of its turns, where keys share a model. */
+  readonly weight: number;
 }
 
 /** Throws `forbidden` unless the caller's key is for this model, whether or not such a model exists. */

@@ -9,6 +9,7 @@ import { Circuits1790000000016 } from '../../migrations/0006-circuits.js';
 import { WebhookDeliveries1790000000017 } from '../../migrations/0007-webhooks.js';
 import { Lists1790000000018 } from '../../migrations/0008-lists.js';
 import { Adapters1790000000019 } from '../../migrations/0009-adapters.js';
+import { FairOrder1790000000020 } from '../../migrations/0010-fair-order.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -22,6 +23,7 @@ export const migrations = [
   WebhookDeliveries1790000000017,
   Lists1790000000018,
   Adapters1790000000019,
+  FairOrder1790000000020,
 ];
 
 export interface DataSourceSettings {

@@ -8,6 +8,9 @@ export interface Retry {
   readonly on: readonly string[];
 }
 
+export const orders = ['fair', 'arrival'] as const;
+export type Order = (typeof orders)[number];
+
 /** One endpoint of `models.yaml`, checked and ready to use. */
 export interface Model {
   readonly id: string;
@@ -22,6 +25,8 @@ export interface Model {
   readonly retry: Retry;
   /** Whether nothing but probes is sent to it while it is away. */
   readonly circuit: boolean;
+  /** Whether keys take turns, or all go as they came. */
+  readonly order: Order;
   /** Of its requests, how many may wait; null: any number. */
   readonly maxWaiting: number | null;
   /** A completed request is kept this long; null: the service's default. */

@@ -4,7 +4,7 @@ import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, SchemaFault } from './input-schemas.js';
-import { isModelId, type Model, type Retry } from './model.js';
+import { isModelId, type Model, type Order, orders, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
@@ -21,6 +21,7 @@ class ModelOptions {
   @Duration('365d') expires: number | null = null;
   @WholeNumber(1, 100) attempts = 3;
   @Parsed((value: unknown) => parseSwitch(String(value))) circuit = true;
+  @Parsed(orderOf) order: Order = 'fair';
   @WholeNumber(1, 1_000_000_000) max_waiting: number | undefined;
   @Duration('3650d') retention: number | null = null;
   @Duration('3650d') retention_payload: number | null = null;
@@ -182,6 +183,12 @@ function retryOn(value: unknown): readonly string[] {
   const isList = Array.isArray(value) && value.every((word) => retriable.includes(word as string));
   if (isList) return value as string[];
   throw new Error(`expected a list of ${retriable.join(', ')}, such as [error]`);
+}
+
+function orderOf(value: unknown): Order {
+  const order = orders.find((one) => one === value);
+  if (order !== undefined) return order;
+  throw new Error(`expected one of ${orders.join(', ')}`);
 }
 
 function modelId(value: unknown): string {

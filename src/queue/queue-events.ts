@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RequestEvents } from './request-events.js';
-import type { EntryChange } from './waiting/waiting-index.js';
+import type { EntryChange, VirtualTime } from './waiting/waiting-index.js';
 
 export interface CircuitChange {
   modelId: string;
@@ -12,7 +12,12 @@ export interface CircuitChange {
 /** What one statement changed: published after its commit. */
 export interface QueueChanges {
   added?: EntryChange[];
+  /** Without having been started. */
   removed?: EntryChange[];
+  /** Removed, for they are in progress. */
+  started?: EntryChange[];
+  /** Where the order has come to, for a node that has just joined. */
+  times?: VirtualTime[];
   /** Of this node: a request waits for its time. */
   scheduled?: true;
   /** Models that may have something to claim now. */

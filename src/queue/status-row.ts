@@ -9,6 +9,8 @@ export interface RequestRow {
   state: RequestState;
   outcome: Outcome | null;
   priority: number;
+  /** Its virtual start. */
+  start: number;
   seq: number;
   /** How often it was started. */
   attempt: number;

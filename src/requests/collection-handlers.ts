@@ -87,11 +87,11 @@ export class CollectionHandlers {
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
-    const terms = await this.newRequests.again(caller, row);
+    const { request, terms } = await this.newRequests.again(caller, row);
     // No model is named like this, so it is no submission's.
     const idempotency =
       key === undefined ? key : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, '', {}) };
-    const accepted = await this.submissions.retry(row.modelId, caller.keyId, { ...terms, idempotency });
+    const accepted = await this.submissions.retry(request, { ...terms, idempotency });
     if (accepted === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
     return acceptedReply(accepted, base);
   }

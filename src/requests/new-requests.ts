@@ -7,9 +7,10 @@ import { DomainError } from '../errors/domain-error.js';
 import { hint } from '../models/closest.js';
 import { isModelId, type Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
+import { ticksFor } from '../queue/waiting/fair-queue.js';
 import { Backlog } from '../queue/submit/backlog.js';
 import type { StatusRow } from '../queue/status-row.js';
-import type { NewRequest, Retry, SubmissionOptions } from '../queue/submit/submissions.js';
+import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
 import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 import type { InputBody } from './input-body.js';
 
@@ -68,6 +69,7 @@ export class NewRequests {
       modelId: model.id,
       keyId: caller.keyId,
       priority: rank(priority),
+      ticks: ticksFor(model.order, caller.weight),
       input: input.bytes,
       expiresMs: expiresMs === null ? null : waitMs + expiresMs,
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
@@ -76,14 +78,19 @@ export class NewRequests {
   }
 
   /** What a completed request may have when it is submitted again, by the rules of now. */
-  async again(
-    caller: Caller,
-    { id, modelId }: Pick<StatusRow, 'id' | 'modelId'>,
-  ): Promise<Omit<Retry, 'id'>> {
+  async again(caller: Caller, { id, modelId, priority }: Pick<StatusRow, 'id' | 'modelId' | 'priority'>) {
     const model = this.modelOf(caller, modelId);
     await this.backlog.assertRoom(model, caller);
     const { expiresMs: maxExpiresMs, timeoutMs: maxTimeoutMs } = model;
-    return { originalId: id, maxExpiresMs, maxTimeoutMs, minPriority: rank(caller.maxPriority) };
+    return {
+      request: {
+        modelId,
+        keyId: caller.keyId,
+        priority: Math.max(priority, rank(caller.maxPriority)),
+        ticks: ticksFor(model.order, caller.weight),
+      },
+      terms: { originalId: id, maxExpiresMs, maxTimeoutMs },
+    };
   }
 
   /** Until it joins the queue; 0: at once. */

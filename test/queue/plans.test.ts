@@ -93,8 +93,8 @@ async function useCollection(
   await collection.list(keyId, { tags: ['a:b'] }, { limit: 10 });
   await collection.cancelFitting(keyId, { modelId: 'test/other' });
   await collection.cancelMany(keyId, ids);
-  const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000, minPriority: -1 };
-  await submissions.retry('test/other', keyId, terms);
+  const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000 };
+  await submissions.retry(request, terms);
   await collection.erase(ended);
 }
 
@@ -166,10 +166,12 @@ async function expectGoodPlans(): Promise<void> {
   }
   const claim = await planOf('claim');
   expect(claim).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
-  expect(claim).toMatch(/Index Cond: \(\(model_id = \$1\) AND \(ROW\(priority, seq\) >= ROW\(\$5, \$6\)\)\)/);
+  expect(claim).toMatch(
+    /Index Cond: \(\(model_id = \$1\) AND \(ROW\(priority, virtual_start, seq\) >= ROW\(\$5, \$6, \$7\)\)\)/,
+  );
   expect(claim).not.toMatch(/Sort/);
   expect(await planOf('submit_started')).toMatch(
-    /Index Cond: \(\(model_id = \$2\) AND \(ROW\(priority, seq\) >= ROW\(\$\d+, \$\d+\)\)\)/,
+    /Index Cond: \(\(model_id = \$2\) AND \(ROW\(priority, virtual_start, seq\) >= ROW\(\$\d+, \$\d+, \$\d+\)\)\)/,
   );
   expect(await planOf('expire_waiting')).not.toMatch(/Sort/);
   expect(await planOf('read_log')).not.toMatch(/Sort/);

@@ -66,8 +66,10 @@ describe('a submission that may start at once', () => {
   test('looks no further ahead than to the floor', async () => {
     await submitSome(here, 1);
     const seq = (await tables.rows<{ seq: number }>('SELECT seq FROM queue_entry'))[0]!.seq;
-    expect(await submitStartedFor(there, node, { floor: { priority: 0, seq: seq + 1 } })).toBeDefined();
-    expect(await submitStartedFor(there, node, { floor: { priority: 0, seq } })).toBeUndefined();
+    expect(
+      await submitStartedFor(there, node, { floor: { priority: 0, start: 0, seq: seq + 1 } }),
+    ).toBeDefined();
+    expect(await submitStartedFor(there, node, { floor: { priority: 0, start: 0, seq } })).toBeUndefined();
   });
 
   test.each([

@@ -28,7 +28,7 @@ afterEach(() => service.stop());
 /** As after a submission whose answer was lost: it is in the queue, and no node was notified. */
 async function submitUnpublished(): Promise<string> {
   const id = service.app.get(RequestIds).next();
-  await submit(database, [{ id, ...(await queueRequest(service, modelId)) }]);
+  await submit(database, [{ id, virtualStart: 0, ...(await queueRequest(service, modelId)) }]);
   return id;
 }
 

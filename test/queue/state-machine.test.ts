@@ -8,7 +8,7 @@ import { cancelMany } from '../../src/queue/queries/cancel-many.js';
 import { erase } from '../../src/queue/queries/erase.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
-import { promote } from '../../src/queue/queries/promote.js';
+import { findScheduledReady, promote } from '../../src/queue/queries/promote.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
 import { retry } from '../../src/queue/queries/retry.js';
 import { submit } from '../../src/queue/queries/submit.js';
@@ -144,6 +144,7 @@ const submitSome = (priorities: number[], overdue: boolean): Command =>
       modelId,
       keyId,
       priority,
+      virtualStart: 0,
       input: Buffer.from('{}'),
       expiresMs: overdue ? -1 : hourMs,
     }));
@@ -157,7 +158,8 @@ const schedule = (priority: number, overdue: boolean): Command =>
   step(`schedule one of ${priority}${overdue ? ' overdue' : ''}`, always, async (model) => {
     const options = { notBefore: new Date(Date.now() + hourMs).toISOString() };
     const expiresMs = overdue ? -1 : 2 * hourMs;
-    const item = { id: v7(), modelId, keyId, priority, input: Buffer.from('{}'), expiresMs, options };
+    const input = Buffer.from('{}');
+    const item = { id: v7(), modelId, keyId, priority, virtualStart: 0, input, expiresMs, options };
     const [submitted] = await submit(database, [item]);
     model.submit(item.id, priority, submitted!.seq, overdue);
     Object.assign(model.requests.at(-1)!, { place: 'delay', isScheduled: true });
@@ -226,7 +228,11 @@ const promoteSome = (count: number): Command =>
         `UPDATE delayed_entry SET ready_at = now() - interval '1 second' WHERE request_id = ANY ($1)`,
         [ids(ready)],
       );
-      const promoted = await promote(database);
+      const scheduled = await findScheduledReady(database);
+      const promoted = await promote(
+        database,
+        scheduled.map((one) => ({ ...one, virtualStart: 0 })),
+      );
       expect(ids(promoted)).toEqual(ids(ready));
       const last = Math.max(...model.requests.map(({ seq }) => seq));
       const seqs = new Map(promoted.map(({ id, seq }) => [id, seq]));
@@ -273,9 +279,12 @@ const retryOne = (pick: number): Command =>
     (model) => model.requests.length > 0,
     async (model) => {
       const original = pickFrom(model.requests, pick);
-      const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000, minPriority: -10 };
+      const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000 };
       const id = v7();
-      const written = await retry(database, keyId, { id, ...terms });
+      const written = await retry(database, keyId, {
+        ...{ id, virtualStart: 0, priority: original.priority },
+        ...terms,
+      });
       expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
       if (written !== undefined && 'seq' in written) model.retry(original, id, written.seq);
     },

@@ -1,3 +1,4 @@
+import { ticksOfWeight1 } from '../../src/queue/waiting/fair-queue.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { type TestService, until } from './index.js';
@@ -145,5 +146,6 @@ export const keyHeader = (key: string): { authorization: string } => ({ authoriz
 export async function queueRequest({ query }: TestService, modelId: string, input: object = {}) {
   const [key] = await query<{ id: string }>('SELECT id FROM api_key');
   const expiresMs = null;
-  return { modelId, keyId: key!.id, priority: 0, input: Buffer.from(JSON.stringify(input)), expiresMs };
+  const order = { priority: 0, ticks: ticksOfWeight1 };
+  return { modelId, keyId: key!.id, ...order, input: Buffer.from(JSON.stringify(input)), expiresMs };
 }

@@ -71,7 +71,7 @@ export class QueueTables {
   }
 }
 
-const request = { modelId: 'test/model', keyId, priority: 0, input: Buffer.from('{}') };
+const request = { modelId: 'test/model', keyId, priority: 0, virtualStart: 0, input: Buffer.from('{}') };
 
 export async function submitSome(database: Database, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => v7());

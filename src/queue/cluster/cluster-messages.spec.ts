@@ -32,11 +32,17 @@ async function startNode(): Promise<{ channel: Channel; events: QueueEvents; ind
   cluster.markSeen('another');
   const [channel, events, index] = [new Channel(), new QueueEvents(new EventEmitter2()), new WaitingIndex()];
   await new IndexSync({ query: () => Promise.resolve([]) } as unknown as Database, index, events).refill();
-  await new ClusterMessages(channel as unknown as NotifyChannel, cluster, events).start();
+  await new ClusterMessages(channel as unknown as NotifyChannel, cluster, events, index).start();
   return { channel, events, index };
 }
 
-const entry = (seq: number, attempt = 0): EntryChange => ({ modelId: 'a/model', priority: 0, seq, attempt });
+const entry = (seq: number, attempt = 0): EntryChange => ({
+  modelId: 'a/model',
+  priority: 0,
+  start: 0,
+  seq,
+  attempt,
+});
 
 it('publishes a request that was removed and added again between two messages as waiting', async () => {
   const [here, there] = [await startNode(), await startNode()];

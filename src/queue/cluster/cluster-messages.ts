@@ -1,19 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { NotifyChannel } from '../../database/notify-channel.js';
 import { Cluster } from './cluster.js';
-import type { EntryChange } from '../waiting/waiting-index.js';
+import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
 import { NotifyThrottle } from './notify-throttle.js';
 import { QueueEvents, type QueueChanges } from '../queue-events.js';
 
-/** Keys that differ in their seq only, as most of one message do. */
-type WireChanges = [modelId: string, priority: number, attempt: number, ...seqs: number[]];
+/** Entries of one model, priority and attempt: of each its seq, or, by turns, virtual start, seq and order key. */
+type WireChanges = [modelId: string, priority: number, attempt: number, width: 1 | 3, ...entries: number[]];
 
-interface WireMessage extends Pick<QueueChanges, 'work' | 'changed' | 'cancelled' | 'circuits' | 'missed'> {
+interface WireMessage extends Pick<
+  QueueChanges,
+  'work' | 'changed' | 'cancelled' | 'circuits' | 'times' | 'missed'
+> {
   node: string;
   /** A node that has just joined asks the others to publish to it. */
   hello?: true;
   added?: WireChanges[];
   removed?: WireChanges[];
+  started?: WireChanges[];
 }
 
 /** Until the others have noticed a new node by its heartbeat and publish to it. */
@@ -21,7 +25,7 @@ const noticedAfterMs = 3_000;
 /** So that a message stays below the channel's limit whatever its items are. */
 const maxMessageCharacters = 7_000;
 /** So that keys alone stay below it. */
-const maxSeqs = 300;
+const maxNumbers = 300;
 
 /** Publishes this process's changes to the others, and theirs in this one. */
 @Injectable()
@@ -36,6 +40,7 @@ export class ClusterMessages {
     private readonly channel: NotifyChannel,
     private readonly cluster: Cluster,
     private readonly events: QueueEvents,
+    private readonly index: WaitingIndex,
   ) {
     this.ownStart = JSON.stringify({ node: cluster.nodeId }).slice(0, -1);
     events.subscribe((changes, origin) => {
@@ -81,39 +86,55 @@ export class ClusterMessages {
     const pending = this.pending.splice(0);
     const added = pending.flatMap((changes) => changes.added ?? []);
     const removed = pending.flatMap((changes) => changes.removed ?? []);
+    const started = pending.flatMap((changes) => changes.started ?? []);
     const changed = pending.flatMap((changes) => changes.changed ?? []);
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
+    const times = pending.flatMap((changes) => changes.times ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
-    this.throttle.published(added.length + removed.length + changed.length);
+    this.throttle.published(added.length + removed.length + started.length + changed.length);
     // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
-    const entries = { removed: groupSeqs(removed), added: groupSeqs(added) };
-    const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled, circuits });
+    const entries = { removed: toWire(removed), started: toWire(started), added: toWire(added) };
+    const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled, circuits, times });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
   }
 
   private receive(payload: string): void {
     if (payload.startsWith(this.ownStart)) return;
-    const { node, missed, added = [], removed = [], ...rest } = JSON.parse(payload) as WireMessage;
+    const {
+      node,
+      hello,
+      missed,
+      added = [],
+      removed = [],
+      started = [],
+      ...rest
+    } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
     if (missed === true) this.publishMissed();
-    const entries = { added: added.flatMap(fromWire), removed: removed.flatMap(fromWire) };
+    if (hello === true) this.events.publish({ times: this.index.virtualTimes() });
+    const entries = {
+      added: added.flatMap(fromWire),
+      removed: removed.flatMap(fromWire),
+      started: started.flatMap(fromWire),
+    };
     this.events.publish({ ...entries, ...rest }, 'elsewhere');
   }
 }
 
-function groupSeqs(changes: EntryChange[]): WireChanges[] {
+function toWire(changes: EntryChange[]): WireChanges[] {
   const groups: WireChanges[] = [];
   let last: EntryChange | undefined;
-  let seqs = 0;
   for (const change of changes) {
-    const { modelId, priority, attempt, seq } = change;
-    const fits =
-      last?.modelId === modelId && last.priority === priority && last.attempt === attempt && seqs < maxSeqs;
-    if (fits) groups.at(-1)!.push(seq);
-    else groups.push([modelId, priority, attempt, seq]);
-    seqs = fits ? seqs + 1 : 1;
+    const { modelId, priority, attempt, start, seq } = change;
+    const orderKey = change.orderKey ?? 0;
+    const width = start === 0 && orderKey === 0 ? 1 : 3;
+    const group = groups.at(-1);
+    const isLike = last?.modelId === modelId && last.priority === priority && last.attempt === attempt;
+    const entry = width === 1 ? [seq] : [start, seq, orderKey];
+    if (isLike && group![3] === width && group!.length < maxNumbers) group!.push(...entry);
+    else groups.push([modelId, priority, attempt, width, ...entry]);
     last = change;
   }
   return groups;
@@ -138,6 +159,11 @@ function chunkMessages(lists: Record<string, unknown[]>): Record<string, unknown
   return parts;
 }
 
-function fromWire([modelId, priority, attempt, ...seqs]: WireChanges): EntryChange[] {
-  return seqs.map((seq) => ({ modelId, priority, seq, attempt }));
+function fromWire([modelId, priority, attempt, width, ...numbers]: WireChanges): EntryChange[] {
+  const changes: EntryChange[] = [];
+  for (let at = 0; at < numbers.length; at += width) {
+    const [start, seq, orderKey] = width === 1 ? [0, numbers[at]!, 0] : numbers.slice(at, at + 3);
+    changes.push({ modelId, priority, attempt, start: start!, seq: seq!, orderKey: orderKey! });
+  }
+  return changes;
 }

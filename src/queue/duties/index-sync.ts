@@ -29,10 +29,12 @@ export class IndexSync extends Duty {
   ) {
     super();
     // Before the first page is read, so that nothing falls between.
-    events.subscribe(({ added, removed, missed }) => {
+    events.subscribe(({ added, removed, started, times, missed }) => {
       // In this order: within the time that one message covers, a request may have been removed and added again.
       for (const change of removed ?? []) this.index.remove(change);
+      for (const change of started ?? []) this.index.remove(change, true);
       for (const change of added ?? []) this.index.add(change);
+      for (const time of times ?? []) this.index.advance(time);
       // Should it fail, the next check of the index finds what is missing.
       if (missed === true) this.refill().catch(() => undefined);
     });

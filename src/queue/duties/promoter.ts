@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
-import { nextReadyInMs, promote } from '../queries/promote.js';
+import { ModelsService } from '../../models/models.service.js';
+import { findScheduledReady, nextReadyInMs, promote } from '../queries/promote.js';
 import { QueueEvents } from '../queue-events.js';
+import { orderKeyOf, ticksFor } from '../waiting/fair-queue.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
 import { Duty } from '../../tools/duty.js';
 
 /** Lets requests whose backoff is over, or whose scheduled time has come, into their queue. */
@@ -14,6 +17,8 @@ export class Promoter extends Duty {
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
+    private readonly index: WaitingIndex,
+    private readonly models: ModelsService,
   ) {
     super();
     events.subscribe(({ added, scheduled }) => {
@@ -25,15 +30,30 @@ export class Promoter extends Duty {
     this.untilNextMs = 1_000; // should the database be lost
     this.untilNextMs = await nextReadyInMs(this.database);
     if (this.untilNextMs === null || this.untilNextMs > 0) return;
-    const promoted = await promote(this.database);
-    if (promoted.length > 0) {
+    await this.promote();
+    this.untilNextMs = await nextReadyInMs(this.database);
+  }
+
+  private async promote(): Promise<void> {
+    const placed = (await findScheduledReady(this.database)).map((request) => {
+      const { modelId, priority, keyId, weight } = request;
+      const ticks = ticksFor(this.models.get(modelId)?.order ?? 'fair', weight);
+      const orderKey = orderKeyOf(keyId);
+      const virtualStart = this.index.reserve(modelId, priority, orderKey, ticks);
+      return { ...request, ticks, orderKey, virtualStart };
+    });
+    try {
+      const promoted = await promote(this.database, placed);
+      if (promoted.length === 0) return;
       this.events.publish({
         added: promoted.filter(({ isScheduled }) => isScheduled),
         changed: promoted.map(({ id }) => id),
         work: [...new Set(promoted.map(({ modelId }) => modelId))],
       });
+    } finally {
+      for (const { modelId, priority, orderKey, ticks } of placed)
+        if (ticks > 0) this.index.settle(modelId, priority, orderKey);
     }
-    this.untilNextMs = await nextReadyInMs(this.database);
   }
 
   protected override nextIntervalMs(): number {

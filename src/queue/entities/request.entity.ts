@@ -34,6 +34,8 @@ export class RequestEntity {
   @Column('smallint', { default: 0 }) priority!: number;
   /** Orders the requests of the same priority; kept so that a cancel finds the queue entry by key. */
   @Column('bigint') seq!: number;
+  /** Its place among those of its model and priority, before seq. */
+  @Column('bigint', { default: 0 }) virtualStart!: number;
   /** How often it was started; 0 while it never was. */
   @Column('integer', { default: 0 }) attempt!: number;
   @Column('smallint', { default: 0 }) failedAttempts!: number;

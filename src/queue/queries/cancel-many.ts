@@ -32,16 +32,18 @@ export interface CancelledMany {
  *   from other ways, which cost the product of the lists' lengths, and so do arrays; the ids' bounds prune days.
  */
 const locked = (table: string): string => `SELECT entry.ctid
-  FROM (SELECT model_id, priority, seq FROM target WHERE state = 'IN_QUEUE' ORDER BY model_id, priority, seq) AS waiting
+  FROM (SELECT model_id, priority, virtual_start, seq FROM target
+    WHERE state = 'IN_QUEUE' ORDER BY model_id, priority, virtual_start, seq) AS waiting
   CROSS JOIN LATERAL (
     SELECT ctid FROM ${table} AS entry
-    WHERE (entry.model_id, entry.priority, entry.seq) = (waiting.model_id, waiting.priority, waiting.seq) FOR UPDATE
+    WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+      = (waiting.model_id, waiting.priority, waiting.virtual_start, waiting.seq) FOR UPDATE
   ) AS entry`;
 
 const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED (
   SELECT own.* FROM unnest($1::uuid[]) AS wanted (id)
   CROSS JOIN LATERAL (
-    SELECT id, api_key_id, model_id, priority, seq, attempt, state, outcome, completed_at, erased_at
+    SELECT id, api_key_id, model_id, priority, virtual_start, seq, attempt, state, outcome, completed_at, erased_at
     FROM request
     WHERE request.id = wanted.id LIMIT 1
   ) AS own
@@ -84,7 +86,8 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
 )
 SELECT (
          SELECT coalesce(json_agg(json_build_object(
-           'id', id, 'modelId', model_id, 'priority', priority, 'seq', seq, 'attempt', attempt, 'state', state,
+           'id', id, 'modelId', model_id, 'priority', priority, 'start', virtual_start, 'seq', seq, 'attempt', attempt,
+           'state', state,
            'outcome', outcome, 'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000,
            'erasedAtMs', extract(epoch FROM erased_at)::float8 * 1000
          )), '[]') FROM target

@@ -20,14 +20,16 @@ export interface Cancelled extends EntryChange {
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
-  SELECT id, model_id, priority, seq, attempt, state, outcome FROM request WHERE id = $1::uuid
+  SELECT id, model_id, priority, virtual_start, seq, attempt, state, outcome FROM request WHERE id = $1::uuid
 ), removed_entry AS (
   DELETE FROM queue_entry AS entry USING target
-  WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
+  WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+    = (target.model_id, target.priority, target.virtual_start, target.seq)
   RETURNING entry.request_id
 ), removed_delay AS (
   DELETE FROM delayed_entry AS entry USING target
-  WHERE (entry.model_id, entry.priority, entry.seq) = (target.model_id, target.priority, target.seq)
+  WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+    = (target.model_id, target.priority, target.virtual_start, target.seq)
   RETURNING entry.request_id
 ), removed AS (
   SELECT request_id FROM removed_entry
@@ -49,7 +51,8 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT request_id, 'cancel_requested', attempt FROM requested
 )
-SELECT target.model_id AS "modelId", target.priority, target.seq, target.attempt,
+SELECT target.model_id AS "modelId", target.priority, target.virtual_start AS start, target.seq,
+       target.attempt,
        CASE
          WHEN completed.id IS NOT NULL THEN 'cancelled'
          WHEN held.request_id IS NOT NULL THEN 'requested'

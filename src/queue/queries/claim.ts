@@ -17,6 +17,8 @@ export type ClaimOptions = StartOptions & { modelId: string; limit: number };
 export interface Claimed {
   id: string;
   priority: number;
+  /** Its virtual start. */
+  start: number;
   seq: number;
   /** Of its lease; the requests of one claim share it, and no lease of the same request ever has the same. */
   token: string;
@@ -40,11 +42,11 @@ export interface Claimed {
 const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT ctid FROM queue_entry
   WHERE model_id = $1::text
-    AND (priority, seq) >= ($5::smallint, $6::bigint)
+    AND (priority, virtual_start, seq) >= ($5::smallint, $6::bigint, $7::bigint)
     AND (expires_at IS NULL OR expires_at > now())
     AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid)
-    AND now() < to_timestamp($7::float8 / 1000)
-  ORDER BY priority, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
+    AND now() < to_timestamp($8::float8 / 1000)
+  ORDER BY priority, virtual_start, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM queue_entry
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
@@ -54,28 +56,28 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
-  RETURNING request.id, request.priority, request.seq, request.attempt, request.failed_attempts,
-            request.lost_attempts, request.timeout_ms, request.input, request.started_at
+  RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
+            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
-  SELECT id, $8::uuid, $1::text, $3::uuid, attempt, started_at,
+  SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond'
   FROM started
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'started', attempt FROM started
 )
-SELECT id, priority, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts",
-       timeout_ms AS "timeoutMs", input::text AS input
+SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
+       lost_attempts AS "lostAttempts", timeout_ms AS "timeoutMs", input::text AS input
 FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
   const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;
   const token = randomUUID();
-  const { priority, seq } = floor ?? { priority: -32_768, seq: 0 };
-  const values = [modelId, limit, nodeId, timeoutMs, priority, seq, byMs, token];
+  const { priority, start, seq } = floor ?? { priority: -32_768, start: 0, seq: 0 };
+  const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token];
   const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
   return claimed
-    .sort((a, b) => a.priority - b.priority || a.seq - b.seq)
+    .sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq)
     .map((one) => Object.assign(one, { token }));
 }

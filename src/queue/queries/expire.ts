@@ -2,7 +2,7 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
-import type { WaitingRequest } from './waiting.js';
+import { entryColumns, type WaitingRequest } from './waiting.js';
 
 /*
  * Purpose: completes requests that waited too long.
@@ -36,9 +36,15 @@ const expireWaiting = statement('expire_waiting')`WITH gone AS (
     AND request.id BETWEEN (SELECT min(request_id::text)::uuid FROM overdue)
       AND (SELECT max(request_id::text)::uuid FROM overdue)`,
   set: { outcome: `'expired'`, completed_at: 'clock_timestamp()', error: '$1::json' },
-  returning: ['request.model_id', 'request.priority', 'request.seq'],
+  returning: [
+    'request.model_id',
+    'request.api_key_id',
+    'request.priority',
+    'request.virtual_start',
+    'request.seq',
+  ],
 })}
-SELECT id, model_id AS "modelId", priority, seq, attempt FROM completed`;
+SELECT id, ${entryColumns} FROM completed`;
 
 export function expire(database: Database, error: RequestError): Promise<WaitingRequest[]> {
   return database.query(expireWaiting, [JSON.stringify(error)]);

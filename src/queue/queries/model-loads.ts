@@ -23,14 +23,16 @@ export async function countRunning(database: Database): Promise<Map<string, numb
  */
 const oldest = statement('oldest_waiting')`SELECT head.model_id AS id,
   min(extract(epoch FROM greatest(request.created_at, request.not_before))::float8 * 1000) AS "sinceMs"
-FROM unnest($1::text[], $2::smallint[], $3::bigint[]) AS head (model_id, priority, seq)
+FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS head (model_id, priority, start, seq)
 CROSS JOIN LATERAL (
   (SELECT entry.request_id FROM queue_entry AS entry
-   WHERE entry.model_id = head.model_id AND entry.priority = head.priority AND entry.seq >= head.seq
-   ORDER BY entry.model_id, entry.priority, entry.seq LIMIT 1)
+   WHERE entry.model_id = head.model_id AND entry.priority = head.priority
+     AND (entry.virtual_start, entry.seq) >= (head.start, head.seq)
+   ORDER BY entry.model_id, entry.priority, entry.virtual_start, entry.seq LIMIT 1)
   UNION ALL
   (SELECT entry.request_id FROM delayed_entry AS entry
-   WHERE (entry.model_id, entry.priority, entry.seq) = (head.model_id, head.priority, head.seq))
+   WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+     = (head.model_id, head.priority, head.start, head.seq))
 ) AS first
 JOIN request ON request.id = first.request_id
 GROUP BY head.model_id`;
@@ -44,6 +46,7 @@ export async function findOldestWaiting(
   const rows = await database.query<{ id: string; sinceMs: number }>(oldest, [
     heads.map(({ modelId }) => modelId),
     heads.map(({ priority }) => priority),
+    heads.map(({ start }) => start),
     heads.map(({ seq }) => seq),
   ]);
   return new Map(rows.map(({ id, sinceMs }) => [id, sinceMs]));

@@ -1,43 +1,77 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
-import type { WaitingRequest } from './waiting.js';
+import { entryColumns, type WaitingRequest } from './waiting.js';
 
 /** One that is in its queue now; scheduled ones are new there. */
 export type Promoted = WaitingRequest & { isScheduled: boolean };
 
+/** One whose time has come, with what decides its place. */
+export interface Scheduled {
+  id: string;
+  modelId: string;
+  priority: number;
+  keyId: string;
+  weight: number;
+}
+
+/*
+ * Purpose: which scheduled requests are to join their queues, in the order of their times.
+ * Race: none; it is a look, and `promote` takes what is still there.
+ * Index: delayed_entry_by_ready_at; api_key_pkey for each.
+ */
+const scheduledReady = statement('scheduled_ready')`SELECT request_id AS id, model_id AS "modelId", priority,
+  api_key_id AS "keyId", coalesce(weight, 1) AS weight
+FROM delayed_entry
+LEFT JOIN api_key ON api_key.id = api_key_id
+WHERE ready_at <= now() AND is_scheduled
+ORDER BY ready_at LIMIT 1000`;
+
+export function findScheduledReady(database: Database): Promise<Scheduled[]> {
+  return database.query(scheduledReady);
+}
+
 /*
  * Purpose: lets requests whose backoff is over back into the queue, under their old key, and those into it that were
- *   scheduled for now, as if they came now.
+ *   scheduled for now, as if they came now: those whose virtual starts are given.
  * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey, request_pkey and queue_entry_pkey.
  */
 const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
-  SELECT model_id, priority, seq FROM delayed_entry
-  WHERE ready_at <= now()
+  SELECT model_id, priority, virtual_start, seq FROM delayed_entry
+  WHERE ready_at <= now() AND (NOT is_scheduled OR request_id = ANY ($1::uuid[]))
   ORDER BY ready_at LIMIT 1000 FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM delayed_entry AS entry USING ready
-  WHERE (entry.model_id, entry.priority, entry.seq) = (ready.model_id, ready.priority, ready.seq)
+  WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+    = (ready.model_id, ready.priority, ready.virtual_start, ready.seq)
   RETURNING entry.*
 ), arrived AS (
   UPDATE request
-  SET seq = nextval('request_seq')
+  SET seq = nextval('request_seq'), virtual_start = placed.virtual_start
   FROM taken
+  JOIN unnest($1::uuid[], $2::bigint[]) AS placed (request_id, virtual_start) USING (request_id)
   WHERE request.id = taken.request_id AND taken.is_scheduled
-  RETURNING request.id, request.seq
+  RETURNING request.id, request.virtual_start, request.seq
 ), promoted AS (
-  SELECT taken.model_id, taken.priority, coalesce(arrived.seq, taken.seq) AS seq, taken.request_id, taken.api_key_id,
-         taken.attempt, taken.expires_at, taken.is_scheduled
+  SELECT taken.model_id, taken.priority, coalesce(arrived.virtual_start, taken.virtual_start) AS virtual_start,
+         coalesce(arrived.seq, taken.seq) AS seq, taken.request_id, taken.api_key_id, taken.attempt,
+         taken.expires_at, taken.is_scheduled
   FROM taken
   LEFT JOIN arrived ON arrived.id = taken.request_id
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at)
-  SELECT model_id, priority, seq, request_id, api_key_id, attempt, expires_at FROM promoted
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at)
+  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at FROM promoted
 )
-SELECT request_id AS id, model_id AS "modelId", priority, seq, attempt, is_scheduled AS "isScheduled" FROM promoted`;
+SELECT request_id AS id, ${entryColumns}, is_scheduled AS "isScheduled" FROM promoted`;
 
-export function promote(database: Database): Promise<Promoted[]> {
-  return database.query(promoteStatement);
+export function promote(
+  database: Database,
+  scheduled: readonly { id: string; virtualStart: number }[],
+): Promise<Promoted[]> {
+  return database.query(promoteStatement, [
+    scheduled.map(({ id }) => id),
+    scheduled.map(({ virtualStart }) => virtualStart),
+  ]);
 }
 
 const nextReady = statement('next_ready')`

@@ -6,7 +6,8 @@ import type { StatusRow } from '../status-row.js';
 export const statusColumns = `${requestColumns},
        CASE WHEN state = 'IN_QUEUE' AND failed_attempts > 0 THEN EXISTS (
          SELECT FROM delayed_entry AS entry
-         WHERE (entry.model_id, entry.priority, entry.seq) = (request.model_id, request.priority, request.seq)
+         WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+           = (request.model_id, request.priority, request.virtual_start, request.seq)
        ) ELSE false END AS "isDelayed",
        coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
          AS "lastEventId"`;

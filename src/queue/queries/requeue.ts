@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
-import type { WaitingRequest } from './waiting.js';
+import { entryColumns, type WaitingRequest } from './waiting.js';
 
 export interface Requeue {
   requestId: string;
@@ -37,15 +37,15 @@ const requeueStatement = statement('requeue')`WITH released AS (
                           ELSE extract(epoch FROM released.ended_at - released.started_at) * 1000 END
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.seq, request.attempt,
-            request.expires_at, released.node_id, released.started_at, released.ended_at
+  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
+            request.attempt, request.expires_at, released.node_id, released.started_at, released.ended_at
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, api_key_id, attempt, expires_at FROM returned
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at FROM returned
   WHERE $4::float8 <= 0
 ), delayed AS (
-  INSERT INTO delayed_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at, ready_at)
-  SELECT model_id, priority, seq, id, api_key_id, attempt, expires_at,
+  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, ready_at)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at,
          clock_timestamp() + $4::float8 * interval '1 millisecond'
   FROM returned
   WHERE $4::float8 > 0
@@ -58,7 +58,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
          CASE WHEN $7::text IS NOT NULL THEN 'WARN' END, CASE WHEN $7::text IS NOT NULL THEN 'queue' END, $7::text
   FROM returned
 )
-SELECT id, model_id AS "modelId", priority, seq, attempt FROM returned`;
+SELECT id, ${entryColumns} FROM returned`;
 
 /** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
 export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {

@@ -4,7 +4,7 @@ import type { RequestError } from '../request-errors.js';
 import type { RequestEvents } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
 import { complete } from '../completion.js';
-import type { WaitingRequest } from './waiting.js';
+import { entryColumns, type WaitingRequest } from './waiting.js';
 
 export interface Rescued extends WaitingRequest {
   /** null: it waits again. Else it was completed: its nodes were lost too often, or it was to be cancelled. */
@@ -63,9 +63,18 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
     lost_attempts: 'lost_attempts + 1',
     inference_ms: 'extract(epoch FROM hopeless.ended_at - hopeless.started_at) * 1000',
   },
-  returning: ['model_id', 'priority', 'seq', 'outcome', 'failed_attempts', 'lost_attempts'].map(
-    (column) => `request.${column}`,
-  ),
+  returning: [
+    ...[
+      'model_id',
+      'api_key_id',
+      'priority',
+      'virtual_start',
+      'seq',
+      'outcome',
+      'failed_attempts',
+      'lost_attempts',
+    ],
+  ].map((column) => `request.${column}`),
 })}, requeued AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -75,15 +84,18 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   WHERE request.id = verdict.request_id
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
-  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.seq, request.attempt,
-            request.expires_at, request.failed_attempts, request.lost_attempts
+  RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, attempt, expires_at)
-  SELECT model_id, priority, seq, id, api_key_id, attempt, expires_at FROM requeued
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at FROM requeued
 ), rescued AS (
-  SELECT id, model_id, priority, seq, attempt, failed_attempts + lost_attempts AS lost_attempt, outcome FROM completed
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
+         failed_attempts + lost_attempts AS lost_attempt, outcome
+  FROM completed
   UNION ALL
-  SELECT id, model_id, priority, seq, attempt, failed_attempts + lost_attempts, NULL FROM requeued
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
+  FROM requeued
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
   SELECT request_id, attempt, node_id, started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
@@ -93,7 +105,7 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'requeued', attempt FROM requeued
 )
-SELECT id, model_id AS "modelId", priority, seq, attempt, lost_attempt AS "lostAttempt", outcome FROM rescued`;
+SELECT id, ${entryColumns}, lost_attempt AS "lostAttempt", outcome FROM rescued`;
 
 /** `lostLimit`: a request that took so many nodes with it is not tried again. */
 export async function rescue(

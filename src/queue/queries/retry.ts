@@ -10,11 +10,10 @@ export interface Retry {
   /** What the model and the key allow now; null: as long as it likes. */
   maxExpiresMs: number | null;
   maxTimeoutMs: number;
-  minPriority: number;
+  priority: number;
+  virtualStart: number;
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 }
-
-export type Retried = Submitted & { priority: number };
 
 /*
  * Purpose: submits a completed request again, with the input and the options that it had, unless its idempotency key is
@@ -29,7 +28,8 @@ const { placeholders: $, bind } = parameters({
   originalId: 'uuid',
   maxExpiresMs: 'float8',
   maxTimeoutMs: 'integer',
-  minPriority: 'smallint',
+  priority: 'smallint',
+  virtualStart: 'bigint',
   idempotencyKey: 'text',
   fingerprint: 'bytea',
 });
@@ -43,7 +43,8 @@ const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
     'original',
     {
       id: $.id,
-      priority: `greatest(original.priority, ${$.minPriority})`,
+      priority: $.priority,
+      virtual_start: $.virtualStart,
       expires_at: `now() + least(
            original.expires_at - coalesce(original.not_before, original.created_at),
            ${$.maxExpiresMs} * interval '1 millisecond'
@@ -54,15 +55,15 @@ const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
     },
     `WHERE ${$.idempotencyKey} IS NULL OR EXISTS (SELECT FROM reserved)`,
   )}
-  RETURNING id, model_id, api_key_id, priority, seq, expires_at
+  RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at
 ), marked AS (
   UPDATE request SET retried_as = ${$.id}
   WHERE id = ${$.originalId} AND EXISTS (SELECT FROM written)
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, expires_at)
-  SELECT model_id, priority, seq, id, api_key_id, expires_at FROM written
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at FROM written
 )
-SELECT written.id, written.priority, written.seq
+SELECT written.id, written.seq
 FROM original LEFT JOIN written ON true`;
 
 /** undefined: its input is gone. */
@@ -70,10 +71,10 @@ export async function retry(
   database: Database,
   keyId: string,
   { idempotency, ...item }: Retry,
-): Promise<Retried | Known | undefined> {
+): Promise<Submitted | Known | undefined> {
   const { key = null, fingerprint = null } = idempotency ?? {};
   for (;;) {
-    const [row] = await database.query<Retried | Record<keyof Retried, null>>(
+    const [row] = await database.query<Submitted | Record<keyof Submitted, null>>(
       retryStatement,
       bind({ ...item, idempotencyKey: key, fingerprint }),
     );

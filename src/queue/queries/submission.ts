@@ -6,6 +6,8 @@ export interface Submission {
   modelId: string;
   keyId: string;
   priority: number;
+  /** Its place in the order of its model and priority. */
+  virtualStart: number;
   /** JSON in UTF-8, checked to be one value. */
   input: Buffer;
   /** From `notBefore` on, where that is given. */
@@ -41,6 +43,7 @@ const columns: Readonly<
   modelId: ['model_id', 'text'],
   keyId: ['api_key_id', 'uuid'],
   priority: ['priority', 'smallint'],
+  virtualStart: ['virtual_start', 'bigint'],
   expiresMs: ['expires_at', 'float8', `now() + ? * interval '1 millisecond'`],
   baseUrl: ['base_url', 'text'],
   // The last one, because it is in the statement for many.

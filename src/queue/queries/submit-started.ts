@@ -15,6 +15,7 @@ const { placeholders: $, bind } = parameters({
   nodeId: 'uuid',
   timeoutMs: 'float8',
   floorPriority: 'smallint',
+  floorStart: 'bigint',
   floorSeq: 'bigint',
   byMs: 'float8',
   token: 'uuid',
@@ -26,7 +27,7 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
     AND clock_timestamp() < to_timestamp(${$.byMs} / 1000)
     AND NOT EXISTS (
       SELECT FROM queue_entry
-      WHERE model_id = ${$.modelId} AND (priority, seq) >= (${$.floorPriority}, ${$.floorSeq})
+      WHERE model_id = ${$.modelId} AND (priority, virtual_start, seq) >= (${$.floorPriority}, ${$.floorStart}, ${$.floorSeq})
     )
     AND NOT EXISTS (SELECT FROM queue_entry WHERE model_id = ${$.modelId} AND priority < ${$.floorPriority})
 ), written AS (
@@ -55,6 +56,7 @@ export async function submitStarted(
     nodeId,
     timeoutMs,
     floorPriority,
+    floorStart: floor?.start ?? 0,
     floorSeq: floor?.seq ?? 0,
     byMs,
     token,

@@ -25,13 +25,14 @@ export interface Submitted {
 const submitStatement = (name: string, insert: string, before = ''): Statement => statement(name)`
 WITH ${before}written AS (
   ${insert}
-  RETURNING id, model_id, api_key_id, priority, seq, expires_at, not_before
+  RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at, not_before
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, seq, request_id, api_key_id, expires_at)
-  SELECT model_id, priority, seq, id, api_key_id, expires_at FROM written WHERE not_before IS NULL
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at FROM written WHERE not_before IS NULL
 ), scheduled AS (
-  INSERT INTO delayed_entry (model_id, priority, seq, request_id, api_key_id, expires_at, ready_at, is_scheduled)
-  SELECT model_id, priority, seq, id, api_key_id, expires_at, not_before, true FROM written
+  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at, ready_at,
+                             is_scheduled)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at, not_before, true FROM written
   WHERE not_before IS NOT NULL
 )
 SELECT id, seq FROM written`;

@@ -2,6 +2,10 @@ import type { Database } from '../../database/database.js';
 import { type Statement, statement } from '../../database/statement.js';
 import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
+/** An entry's columns, as a change of the queue; the order key as `orderKeyOf` has it. */
+export const entryColumns = `model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
+       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey"`;
+
 export type WaitingRequest = EntryChange & { id: string };
 
 /*
@@ -10,18 +14,23 @@ export type WaitingRequest = EntryChange & { id: string };
  * Index: queue_entry_pkey and delayed_entry_pkey by key set.
  */
 const page = (table: string, condition = ''): Statement => statement(`waiting_${table}`)`
-SELECT model_id AS "modelId", priority, seq, attempt
+SELECT ${entryColumns}
 FROM ${table}
-WHERE (model_id, priority, seq) > ($1::text, $2::smallint, $3::bigint)${condition}
-ORDER BY model_id, priority, seq LIMIT 20000`;
+WHERE (model_id, priority, virtual_start, seq) > ($1::text, $2::smallint, $3::bigint, $4::bigint)${condition}
+ORDER BY model_id, priority, virtual_start, seq LIMIT 20000`;
 /** What is scheduled does not wait yet. */
 const pages = [page('queue_entry'), page('delayed_entry', ' AND NOT is_scheduled')];
 
 export async function* waiting(database: Database): AsyncGenerator<EntryChange[]> {
   for (const statement of pages) {
-    let last: QueueKey = { modelId: '', priority: -32_768, seq: 0 };
+    let last: QueueKey = { modelId: '', priority: -32_768, start: 0, seq: 0 };
     for (;;) {
-      const rows = await database.query<EntryChange>(statement, [last.modelId, last.priority, last.seq]);
+      const rows = await database.query<EntryChange>(statement, [
+        last.modelId,
+        last.priority,
+        last.start,
+        last.seq,
+      ]);
       if (rows.length === 0) break;
       yield rows;
       last = rows[rows.length - 1]!;

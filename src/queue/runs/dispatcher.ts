@@ -123,10 +123,10 @@ export class Dispatcher {
       this.release(dispatcher);
       return false;
     }
-    const { id, keyId, priority, input } = submission;
+    const { id, keyId, priority, virtualStart: start, input } = submission;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
     const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, timeoutMs, input: input.toString() };
-    this.execute(dispatcher, [{ id, priority, ...started, ...first }], generation);
+    this.execute(dispatcher, [{ id, priority, start, ...started, ...first }], generation);
     return true;
   }
 
@@ -181,10 +181,9 @@ export class Dispatcher {
     const claimed = answer ?? [];
     this.slots.release(modelId, limit - claimed.length);
     this.events.publish({
-      removed: claimed.map(({ priority, seq, attempt }) => ({
+      started: claimed.map(({ priority, start, seq, attempt }) => ({
         modelId,
-        priority,
-        seq,
+        ...{ priority, start, seq },
         attempt: attempt - 1,
       })),
       changed: claimed.map(({ id }) => id),

@@ -5,7 +5,7 @@ const claimLimit = 512;
 /** A look from the very front at least this often: a submission elsewhere may not be known here yet. */
 const floorMs = 1_000;
 
-export type ClaimFloor = Pick<QueueKey, 'priority' | 'seq'>;
+export type ClaimFloor = Omit<QueueKey, 'modelId'>;
 
 /** What the dispatcher knows of one model. */
 export class ModelDispatcher {

@@ -7,6 +7,7 @@ const claimed = {
   priority: 0,
   seq: 1,
   token: '00000000-0000-4000-8000-000000000000',
+  start: 0,
   attempt: 2,
   failedAttempts: 0,
   lostAttempts: 0,

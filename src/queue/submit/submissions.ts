@@ -16,6 +16,8 @@ import {
 } from '../queries/submit.js';
 import { QueueEvents } from '../queue-events.js';
 import { Dispatcher } from '../runs/dispatcher.js';
+import { orderKeyOf } from '../waiting/fair-queue.js';
+import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
 import { RequestIds } from './request-id.js';
 
 export type { Retry } from '../queries/retry.js';
@@ -24,7 +26,12 @@ export type { SubmissionOptions } from '../queries/submission.js';
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
 
-export type NewRequest = Omit<Submission, 'id'>;
+export interface NewRequest extends Omit<Submission, 'id' | 'virtualStart'> {
+  /** How much virtual time its key's next turn comes later; 0: the order is arrival. */
+  ticks: number;
+}
+
+type Incoming = NewRequest & Submission;
 
 export interface Idempotency {
   key: string;
@@ -39,7 +46,7 @@ export interface Accepted {
 
 export type BatchItem = NewRequest & { idempotency?: Idempotency | undefined };
 
-type Published = Pick<Submission, 'id' | 'modelId' | 'keyId' | 'priority' | 'options'>;
+type Placed = Pick<Incoming, 'id' | 'modelId' | 'keyId' | 'priority' | 'virtualStart' | 'ticks' | 'options'>;
 
 interface Written<T> {
   result: T;
@@ -59,18 +66,19 @@ export class Submissions {
   /** One is being written that never waits: no position depends on it. */
   private startsImmediately = false;
   private readonly pipeline: Pipeline;
-  private readonly small: Batcher<Submission, Written<Submitted>>;
-  private readonly large: Batcher<Submission, Written<Submitted>>;
+  private readonly small: Batcher<Incoming, Written<Submitted>>;
+  private readonly large: Batcher<Incoming, Written<Submitted>>;
 
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
     private readonly dispatcher: Dispatcher,
+    private readonly index: WaitingIndex,
     private readonly ids: RequestIds,
   ) {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
-    const weigh = ({ input }: Submission): number =>
+    const weigh = ({ input }: Incoming): number =>
       input[0] === 0x7b && input.at(-1) === 0x7d ? input.length : Infinity;
     const options = { maxItems: 128, maxWeight: 512 * 1024, weigh, writers: 3 };
     const ofSmall = { ...options, maxWeight: 1024 * 1024, earlyItems: 16, itemsBehind: 8 };
@@ -79,7 +87,7 @@ export class Submissions {
   }
 
   async submit(request: NewRequest): Promise<string> {
-    const submission = { ...request, id: this.ids.next() };
+    const submission = this.incoming(request);
     const isScheduled = submission.options?.notBefore !== undefined;
     const startsNow = !isScheduled && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
     if (startsNow && (await this.startImmediately(submission))) return submission.id;
@@ -91,8 +99,9 @@ export class Submissions {
 
   /** As `submit`, but only once for a key; throws when the key stands for another request. */
   async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
-    const submission = { ...request, id: this.ids.next(), idempotencyKey: key, fingerprint };
+    const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
     const { result, visibleAfter } = await this.write(
+      [submission],
       () => submitOnce(this.database, submission),
       (written) => {
         if ('seq' in written) this.publish([submission], [written]);
@@ -104,7 +113,7 @@ export class Submissions {
 
   /** Many of one API key: those without an idempotency key in one commit, and those with one in another. */
   async submitMany(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
-    const items = requests.map((request) => ({ ...request, id: this.ids.next() }));
+    const items = requests.map((request) => ({ ...request, ...this.incoming(request) }));
     const once = items.flatMap((item) => {
       const { idempotency, ...submission } = item;
       if (idempotency === undefined) return [];
@@ -123,13 +132,16 @@ export class Submissions {
   }
 
   /** A completed request again; undefined: its input is gone. Throws as `submitOnce` does. */
-  async retry(modelId: string, keyId: string, terms: Omit<Retry, 'id'>): Promise<Accepted | undefined> {
-    const id = this.ids.next();
+  async retry(
+    request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks'>,
+    terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
+  ): Promise<Accepted | undefined> {
+    const item = { ...request, id: this.ids.next(), virtualStart: 0 };
     const { result, visibleAfter } = await this.write(
-      () => retry(this.database, keyId, { ...terms, id }),
+      [item],
+      () => retry(this.database, request.keyId, { ...terms, ...item }),
       (written) => {
-        if (written !== undefined && 'seq' in written)
-          this.publish([{ id, modelId, keyId, priority: written.priority }], [written]);
+        if (written !== undefined && 'seq' in written) this.publish([item], [written]);
       },
     );
     await visibleAfter;
@@ -143,9 +155,10 @@ export class Submissions {
     return areIdle && !this.startsImmediately;
   }
 
-  private async submitAll(items: Submission[], path: WritePath): Promise<Written<Submitted>[]> {
+  private async submitAll(items: Incoming[], path: WritePath): Promise<Written<Submitted>[]> {
     const queries = path === 'pipeline' ? this.pipeline : this.database;
     const { result, visibleAfter } = await this.write(
+      items,
       () => submit(queries, items),
       (written) => this.publish(items, written),
       path,
@@ -155,14 +168,15 @@ export class Submissions {
 
   /** What became of each, by id and key: of several with one key in a batch the first is the submission. */
   private async submitAllOnce(
-    items: readonly OnceSubmission[],
+    items: readonly (OnceSubmission & Incoming)[],
   ): Promise<(id: string, idempotency: Idempotency) => Submitted | Known> {
-    const firsts = new Map<string, OnceSubmission>();
+    const firsts = new Map<string, OnceSubmission & Incoming>();
     for (const item of items) if (!firsts.has(item.idempotencyKey)) firsts.set(item.idempotencyKey, item);
     const unique = [...firsts.values()];
     const results = new Map<string, Submitted | Known>();
     if (unique.length > 0) {
       const { result, visibleAfter } = await this.write(
+        unique,
         () => submitManyOnce(this.database, unique),
         (all) => {
           const written = unique
@@ -188,6 +202,8 @@ export class Submissions {
 
   /** False: others wait before it, and nothing was written. */
   private async startImmediately(submission: Submission): Promise<boolean> {
+    // It waits for nobody, and takes no turn.
+    submission.virtualStart = this.index.virtualTime(submission.modelId, submission.priority);
     this.startsImmediately = true;
     try {
       if (!(await this.dispatcher.submitAndStart(submission))) return false;
@@ -199,13 +215,20 @@ export class Submissions {
     return true;
   }
 
+  private incoming(request: NewRequest): Incoming {
+    return { ...request, id: this.ids.next(), virtualStart: 0 };
+  }
+
+  /** Decides where they wait, and writes them. */
   private async write<T>(
+    items: readonly Placed[],
     statement: () => Promise<T>,
     publish: (result: T) => void,
     path: WritePath = 'connection',
   ): Promise<Written<T>> {
+    for (const item of items) this.reserve(item);
     const writing = statement();
-    const ended = writing.then(publish, () => undefined);
+    const ended = writing.then(publish, () => undefined).finally(() => this.settle(items));
     this.inFlight[path].add(ended);
     await ended.finally(() => this.inFlight[path].delete(ended));
     const { pipeline, connection } = this.inFlight;
@@ -215,12 +238,29 @@ export class Submissions {
     return { result: await writing, visibleAfter };
   }
 
-  private publish(items: readonly Published[], seqs: readonly { seq: number }[]): void {
+  /** What is scheduled gets its place when it joins the queue. */
+  private reserve(item: Placed): void {
+    const { modelId, priority, keyId, ticks, options } = item;
+    if (options?.notBefore !== undefined) return;
+    item.virtualStart = this.index.reserve(modelId, priority, orderKeyOf(keyId), ticks);
+  }
+
+  private settle(items: readonly Placed[]): void {
+    for (const { modelId, priority, keyId, ticks, options } of items)
+      if (ticks > 0 && options?.notBefore === undefined)
+        this.index.settle(modelId, priority, orderKeyOf(keyId));
+  }
+
+  private publish(items: readonly Placed[], seqs: readonly { seq: number }[]): void {
     this.events.emit('request.submitted', () =>
       items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
     );
-    const waiting = items.flatMap(({ modelId, priority, options }, i) =>
-      options?.notBefore === undefined ? [{ modelId, priority, seq: seqs[i]!.seq, attempt: 0 }] : [],
+    const waiting: EntryChange[] = items.flatMap(
+      ({ modelId, keyId, priority, virtualStart: start, ticks, options }, i) => {
+        if (options?.notBefore !== undefined) return [];
+        const orderKey = ticks > 0 ? orderKeyOf(keyId) : 0;
+        return [{ modelId, priority, start, seq: seqs[i]!.seq, attempt: 0, orderKey }];
+      },
     );
     this.events.publish({
       added: waiting,

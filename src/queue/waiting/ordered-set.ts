@@ -1,83 +1,141 @@
 const blockSize = 512;
 
+/** Columns of one block: entries ascend by start, then by seq. */
+interface Block {
+  starts: number[];
+  seqs: number[];
+  tags: number[];
+}
+
+export interface Place {
+  start: number;
+  seq: number;
+}
+
 /**
- * Ascending numbers in sorted blocks of a few hundred, whose sizes are summed when a rank is asked for. What a queue
- * does, appending at the end and removing at the front, costs the same at a million as at a hundred.
+ * Entries with a number each, ascending, in sorted blocks of a few hundred, whose sizes are summed when a rank is asked
+ * for. What a queue does, adding near the end and removing at the front, costs the same at a million as at a hundred.
  */
 export class OrderedSet {
-  private blocks: number[][] = [];
+  private blocks: Block[] = [];
   size = 0;
-  /** How many numbers are in the blocks before each: right up to `summed`, and there until a block before changes. */
+  /** How many entries are in the blocks before each: right up to `summed`, and there until a block before changes. */
   private readonly before: number[] = [0];
   private summed = 0;
 
-  first(): number | undefined {
-    return this.blocks[0]?.[0];
+  first(): Place | undefined {
+    const block = this.blocks[0];
+    return block && { start: block.starts[0]!, seq: block.seqs[0]! };
+  }
+
+  last(): Place | undefined {
+    const block = this.blocks.at(-1);
+    return block && { start: block.starts.at(-1)!, seq: block.seqs.at(-1)! };
+  }
+
+  /** The last start with this tag. Reads from the end. */
+  lastStartOf(tag: number): number | undefined {
+    for (let index = this.blocks.length - 1; index >= 0; index--) {
+      const { starts, tags } = this.blocks[index]!;
+      const at = tags.lastIndexOf(tag);
+      if (at >= 0) return starts[at]!;
+    }
+    return undefined;
   }
 
   /** False when it was there already. */
-  add(value: number): boolean {
-    const last = this.blocks[this.blocks.length - 1];
-    if (last === undefined || value > last[last.length - 1]!) {
-      if (last === undefined || last.length >= blockSize) this.blocks.push([value]);
-      else last.push(value);
-      this.changed(this.blocks.length - 1);
+  add(start: number, seq: number, tag: number): boolean {
+    const last = this.blocks.at(-1);
+    if (last === undefined || isBelow(last, last.seqs.length - 1, start, seq)) {
+      if (last === undefined || last.seqs.length >= blockSize)
+        this.blocks.push({ starts: [start], seqs: [seq], tags: [tag] });
+      else {
+        last.starts.push(start);
+        last.seqs.push(seq);
+        last.tags.push(tag);
+      }
+      this.changed(this.blocks.length - 1, 1);
       return true;
     }
-    const index = this.blockOf(value);
+    const index = this.blockOf(start, seq);
     const block = this.blocks[index]!;
-    const at = lowerBound(block, value);
-    if (block[at] === value) return false;
-    block.splice(at, 0, value);
-    if (block.length > 2 * blockSize) this.blocks.splice(index + 1, 0, block.splice(blockSize));
-    this.changed(index);
+    const at = lowerBound(block, start, seq);
+    if (isAt(block, at, start, seq)) return false;
+    block.starts.splice(at, 0, start);
+    block.seqs.splice(at, 0, seq);
+    block.tags.splice(at, 0, tag);
+    if (block.seqs.length > 2 * blockSize) {
+      const { starts, seqs, tags } = block;
+      const rest = {
+        starts: starts.splice(blockSize),
+        seqs: seqs.splice(blockSize),
+        tags: tags.splice(blockSize),
+      };
+      this.blocks.splice(index + 1, 0, rest);
+    }
+    this.changed(index, 1);
     return true;
   }
 
-  /** False when it was not there. */
-  remove(value: number): boolean {
-    if (this.size === 0) return false;
-    const index = this.blockOf(value);
+  /** Its tag; undefined when it was not there. */
+  remove(start: number, seq: number): number | undefined {
+    const index = this.blockOf(start, seq);
     const block = this.blocks[index];
-    const at = block === undefined ? -1 : lowerBound(block, value);
-    if (block === undefined || block[at] !== value) return false;
-    if (block.length === 1) this.blocks.splice(index, 1);
-    else block.splice(at, 1);
+    const at = block === undefined ? 0 : lowerBound(block, start, seq);
+    if (block === undefined || !isAt(block, at, start, seq)) return undefined;
+    const tag = block.tags[at]!;
+    if (block.seqs.length === 1) this.blocks.splice(index, 1);
+    else {
+      block.starts.splice(at, 1);
+      block.seqs.splice(at, 1);
+      block.tags.splice(at, 1);
+    }
     this.changed(index, -1);
-    return true;
+    return tag;
   }
 
-  rank(value: number): number {
-    const index = this.blockOf(value);
+  rank(start: number, seq: number): number {
+    const index = this.blockOf(start, seq);
     for (; this.summed < index; this.summed++) {
-      this.before[this.summed + 1] = this.before[this.summed]! + this.blocks[this.summed]!.length;
+      this.before[this.summed + 1] = this.before[this.summed]! + this.blocks[this.summed]!.seqs.length;
     }
     const block = this.blocks[index];
-    return this.before[index]! + (block === undefined ? 0 : lowerBound(block, value));
+    return this.before[index]! + (block === undefined ? 0 : lowerBound(block, start, seq));
   }
 
-  private changed(index: number, by = 1): void {
+  private changed(index: number, by: number): void {
     this.size += by;
     this.summed = Math.min(this.summed, index);
   }
 
-  /** Index of the first block whose last number is not below `value`. */
-  private blockOf(value: number): number {
-    return search(this.blocks.length, (index) => this.blocks[index]!.at(-1)! < value);
+  /** Index of the first block whose last entry is not below it. */
+  private blockOf(start: number, seq: number): number {
+    return search(this.blocks.length, (index) => {
+      const block = this.blocks[index]!;
+      return isBelow(block, block.seqs.length - 1, start, seq);
+    });
   }
 }
 
-function lowerBound(block: number[], value: number): number {
-  return search(block.length, (index) => block[index]! < value);
+function isBelow({ starts, seqs }: Block, at: number, start: number, seq: number): boolean {
+  return starts[at]! < start || (starts[at] === start && seqs[at]! < seq);
+}
+
+function isAt({ starts, seqs }: Block, at: number, start: number, seq: number): boolean {
+  return seqs[at] === seq && starts[at] === start;
+}
+
+function lowerBound(block: Block, start: number, seq: number): number {
+  return search(block.seqs.length, (at) => isBelow(block, at, start, seq));
 }
 
 /** The first index, of so many, that is not below what is looked for. */
-function search(count: number, isBelow: (index: number) => boolean): number {
+function search(count: number, isBelowAt: (index: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isBelow(middle)) low = middle + 1;
+    if (isBelowAt(middle)) low = middle + 1;
     else high = middle;
   }
   return low;

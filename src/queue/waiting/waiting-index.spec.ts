@@ -3,6 +3,7 @@ import { type EntryChange, WaitingIndex } from './waiting-index.js';
 const change = (seq: number, more: Partial<EntryChange> = {}): EntryChange => ({
   modelId: 'a/model',
   priority: 0,
+  start: 0,
   seq,
   attempt: 0,
   ...more,

@@ -1,109 +1,149 @@
 import { Injectable } from '@nestjs/common';
-import { OrderedSet } from './ordered-set.js';
+import { FairQueue } from './fair-queue.js';
+import type { Place } from './ordered-set.js';
 import { Tombstones } from './tombstones.js';
 
-/** Orders the waiting requests of a model: lower priority first, then lower seq. */
-export interface QueueKey {
+/** Orders the waiting requests of a model: lower priority first, then lower virtual start, then lower seq. */
+export interface QueueKey extends Place {
   modelId: string;
   priority: number;
-  seq: number;
 }
 
 /** An entry that is added to a queue or removed; `attempt` counts the runs of its request when it was added. */
 export interface EntryChange extends QueueKey {
   attempt: number;
+  /** Whose turn it takes, where it is added; 0: nobody's. */
+  orderKey?: number | null;
 }
 
-type ModelQueues = Map<string, Map<number, OrderedSet>>;
+/** Where the order of a model and priority has come to. */
+export interface VirtualTime {
+  modelId: string;
+  priority: number;
+  time: number;
+}
+
+class ModelQueues {
+  readonly models = new Map<string, Map<number, FairQueue>>();
+
+  at(modelId: string, priority: number): FairQueue {
+    let priorities = this.models.get(modelId);
+    if (priorities === undefined) this.models.set(modelId, (priorities = new Map<number, FairQueue>()));
+    let queue = priorities.get(priority);
+    if (queue === undefined) priorities.set(priority, (queue = new FairQueue()));
+    return queue;
+  }
+
+  all(): [modelId: string, priority: number, queue: FairQueue][] {
+    return [...this.models].flatMap(([modelId, queues]) =>
+      [...queues].map(([priority, queue]) => [modelId, priority, queue] as [string, number, FairQueue]),
+    );
+  }
+}
 
 /**
- * All waiting requests, for exact positions at any depth. Changes may arrive in any order and more than once: an entry
- * is known by its key and its attempt, and a late message cannot bring back one that was removed.
+ * All waiting requests, for exact positions at any depth, and the order of those to come. Changes may arrive in any
+ * order and more than once: an entry is known by its key and its attempt, and a late message cannot bring back one that
+ * was removed.
  */
 @Injectable()
 export class WaitingIndex {
-  private models: ModelQueues = new Map();
+  private queues = new ModelQueues();
   /** The index being filled anew beside the one in use; both follow every change. */
   private refilled: ModelQueues | undefined;
   private readonly tombstones = new Tombstones();
 
-  add({ modelId, priority, seq, attempt }: EntryChange): void {
+  add(entry: EntryChange): void {
+    const { modelId, priority, seq, attempt, orderKey } = entry;
     const removedAttempt = this.tombstones.attempt(seq);
     if (removedAttempt !== undefined && attempt <= removedAttempt) return;
-    addTo(this.models, modelId, priority, seq);
-    if (this.refilled !== undefined) addTo(this.refilled, modelId, priority, seq);
+    this.queues.at(modelId, priority).add(entry, orderKey ?? 0);
+    this.refilled?.at(modelId, priority).add(entry, orderKey ?? 0);
   }
 
-  remove({ modelId, priority, seq, attempt }: EntryChange): void {
+  remove(entry: EntryChange, isStarted = false): void {
+    const { modelId, priority, seq, attempt } = entry;
     this.tombstones.add(seq, attempt);
-    removeFrom(this.models, modelId, priority, seq);
-    if (this.refilled !== undefined) removeFrom(this.refilled, modelId, priority, seq);
+    this.queues.at(modelId, priority).remove(entry, isStarted);
+    this.refilled?.at(modelId, priority).remove(entry, isStarted);
+  }
+
+  /** The virtual start of a submission; `settle` once it is written or is not. */
+  reserve(modelId: string, priority: number, orderKey: number, ticks: number): number {
+    return this.queues.at(modelId, priority).reserve(orderKey, ticks);
+  }
+
+  settle(modelId: string, priority: number, orderKey: number): void {
+    this.queues.at(modelId, priority).settle(orderKey);
+  }
+
+  virtualTime(modelId: string, priority: number): number {
+    return this.queues.at(modelId, priority).time;
+  }
+
+  virtualTimes(): VirtualTime[] {
+    return this.queues.all().map(([modelId, priority, { time }]) => ({ modelId, priority, time }));
+  }
+
+  advance({ modelId, priority, time }: VirtualTime): void {
+    this.queues.at(modelId, priority).advance(time);
   }
 
   /** How many requests of the model will be started before the one with this key. */
-  position({ modelId, priority, seq }: QueueKey): number {
+  position({ modelId, priority, start, seq }: QueueKey): number {
     let ahead = 0;
-    for (const [other, queue] of this.models.get(modelId) ?? []) {
+    for (const [other, queue] of this.queues.models.get(modelId) ?? []) {
       if (other < priority) ahead += queue.size;
-      else if (other === priority) ahead += queue.rank(seq);
+      else if (other === priority) ahead += queue.rank({ start, seq });
     }
     return ahead;
   }
 
   head(modelId: string): QueueKey | undefined {
     let head: QueueKey | undefined;
-    for (const [priority, queue] of this.models.get(modelId) ?? []) {
-      const seq = queue.first();
-      if (seq !== undefined && (head === undefined || priority < head.priority))
-        head = { modelId, priority, seq };
+    for (const [priority, queue] of this.queues.models.get(modelId) ?? []) {
+      const first = queue.first();
+      if (first !== undefined && (head === undefined || priority < head.priority))
+        head = { modelId, priority, ...first };
     }
     return head;
   }
 
   /** The first of each model and priority. */
   heads(): QueueKey[] {
-    return [...this.models].flatMap(([modelId, queues]) =>
-      [...queues].map(([priority, queue]) => ({ modelId, priority, seq: queue.first()! })),
-    );
+    return this.queues.all().flatMap(([modelId, priority, queue]) => {
+      const first = queue.first();
+      return first === undefined ? [] : [{ modelId, priority, ...first }];
+    });
   }
 
   get isEmpty(): boolean {
-    return this.models.size === 0;
+    return this.queues.all().every(([, , { size }]) => size === 0);
   }
 
+  /** Of models with something waiting. */
   depths(): Map<string, number> {
-    return new Map([...this.models.keys()].map((modelId) => [modelId, this.depth(modelId)]));
+    const depths = [...this.queues.models.keys()].map((modelId) => [modelId, this.depth(modelId)] as const);
+    return new Map(depths.filter(([, depth]) => depth > 0));
   }
 
   depth(modelId: string): number {
     let depth = 0;
-    for (const queue of this.models.get(modelId)?.values() ?? []) depth += queue.size;
+    for (const queue of this.queues.models.get(modelId)?.values() ?? []) depth += queue.size;
     return depth;
   }
 
   /** From now on entries are also collected afresh, and `endRefill` puts those in the place of the old. */
   beginRefill(): void {
-    this.refilled = new Map();
+    this.refilled = new ModelQueues();
   }
 
   endRefill(): void {
-    this.models = this.refilled ?? this.models;
+    if (this.refilled === undefined) return;
+    for (const [modelId, priority, queue] of this.queues.all())
+      this.refilled.at(modelId, priority).adopt(queue);
+    this.queues = this.refilled;
     this.refilled = undefined;
+    for (const [, , queue] of this.queues.all()) queue.advance(queue.first()?.start ?? 0);
   }
-}
-
-function addTo(queues: ModelQueues, modelId: string, priority: number, seq: number): void {
-  let priorities = queues.get(modelId);
-  if (priorities === undefined) queues.set(modelId, (priorities = new Map<number, OrderedSet>()));
-  let queue = priorities.get(priority);
-  if (queue === undefined) priorities.set(priority, (queue = new OrderedSet()));
-  queue.add(seq);
-}
-
-function removeFrom(queues: ModelQueues, modelId: string, priority: number, seq: number): void {
-  const priorities = queues.get(modelId);
-  const queue = priorities?.get(priority);
-  if (queue?.remove(seq) !== true || queue.size > 0) return;
-  priorities!.delete(priority);
-  if (priorities!.size === 0) queues.delete(modelId);
 }

@@ -1,0 +1,120 @@
+import { FairQueue, orderKeyOf, ticksFor } from './fair-queue.js';
+
+let seq = 0;
+let queue: FairQueue;
+beforeEach(() => (queue = new FairQueue()));
+
+interface Entry {
+  key: number;
+  start: number;
+  seq: number;
+}
+
+/** As when it is written and committed. */
+function submit(key: number, count = 1, ticks = 1_000): Entry[] {
+  return Array.from({ length: count }, () => {
+    const entry = { key, start: queue.reserve(key, ticks), seq: ++seq };
+    queue.add(entry, key);
+    if (ticks > 0) queue.settle(key);
+    return entry;
+  });
+}
+
+/** Whose requests are started, in order. */
+function start(entries: Entry[], count = entries.length): number[] {
+  const inOrder = entries.toSorted((a, b) => queue.rank(a) - queue.rank(b)).slice(0, count);
+  for (const entry of inOrder) queue.remove(entry, true);
+  return inOrder.map(({ key }) => key);
+}
+
+it('lets keys take turns, whoever came first', () => {
+  const entries = [...submit(1, 4), ...submit(2, 2), ...submit(3)];
+  expect(start(entries)).toEqual([1, 2, 3, 1, 2, 1, 1]);
+});
+
+it('gives a key of twice the weight two turns for one', () => {
+  const entries = [...submit(1, 3), ...submit(2, 6, ticksFor('fair', 2))];
+  expect(start(entries)).toEqual([1, 2, 2, 1, 2, 2, 1, 2, 2]);
+});
+
+it('lets a newcomer in behind what is started next, however long the others have waited', () => {
+  const batch = submit(1, 1_000);
+  start(batch, 500);
+  const [newcomer] = submit(2);
+  expect(queue.rank(newcomer!)).toBe(0);
+});
+
+it('does not let a key save turns while it has nothing to do', () => {
+  const [some, more] = [submit(1, 100), submit(2, 3)];
+  start([...some], 50);
+  const later = submit(2, 3);
+  expect(start([...some.slice(50), ...more, ...later], 6)).toEqual([2, 2, 2, 2, 1, 2]);
+});
+
+it('keeps one key in the order of arrival', () => {
+  const entries = submit(1, 5);
+  expect(entries.map((entry) => queue.rank(entry))).toEqual([0, 1, 2, 3, 4]);
+});
+
+it('gives back the time of what is cancelled, unless something of the key waits behind it', () => {
+  const [first, ...rest] = submit(1, 1_000);
+  queue.remove(rest.pop()!, false);
+  expect(submit(1)[0]!.start).toBe(rest.at(-1)!.start + 1_000);
+  for (const entry of rest.slice(0, 500)) queue.remove(entry, false);
+  expect(submit(1)[0]!.start).toBe(rest.at(-1)!.start + 2_000);
+  queue = new FairQueue();
+  const batch = submit(1, 1_000);
+  for (const entry of batch) queue.remove(entry, false);
+  expect(submit(1)[0]!.start).toBe(first!.start);
+});
+
+it('counts what is still being written', () => {
+  const starts = [queue.reserve(1, 1_000), queue.reserve(1, 1_000)];
+  expect(starts).toEqual([0, 1_000]);
+  queue.settle(1);
+  expect(queue.reserve(1, 1_000)).toBe(2_000);
+  queue.settle(1);
+  queue.settle(1);
+  // None of them was written.
+  expect(queue.reserve(1, 1_000)).toBe(0);
+});
+
+it('goes by arrival where the order says so, behind what was submitted while it did not', () => {
+  submit(1, 3);
+  const entries = [...submit(2, 1, 0), ...submit(1, 1, 0), ...submit(2, 1, 0)];
+  expect(entries.map((entry) => queue.rank(entry))).toEqual([3, 4, 5]);
+});
+
+it('goes on from what it replaces', () => {
+  start(submit(1, 10));
+  const reserved = queue.reserve(1, 1_000);
+  const next = new FairQueue();
+  next.adopt(queue);
+  expect([next.time, next.reserve(1, 1_000), next.reserve(2, 1_000)]).toEqual([
+    10_000,
+    reserved + 1_000,
+    10_000,
+  ]);
+});
+
+it('forgets keys whose turn has come again', () => {
+  const busy = submit(1, 10_000);
+  for (let key = 2; key <= 50_000; key++) {
+    const one = submit(key);
+    start(one);
+    if (key % 10 === 0) start(busy.splice(0, 1));
+  }
+  expect(queue.known).toBeLessThan(2_000);
+});
+
+it('holds nothing against anybody once nothing waits', () => {
+  const entries = [...submit(1, 10), ...submit(2)];
+  start(entries);
+  expect([queue.known, queue.time, queue.reserve(1, 1_000), queue.reserve(2, 1_000)]).toEqual([
+    0, 10_000, 10_000, 10_000,
+  ]);
+});
+
+it('gets the same order key of an id as the database', () => {
+  expect(orderKeyOf('01890a5d-ac96-774b-bcce-b302099a8057')).toBe(0xb302099a8057);
+});

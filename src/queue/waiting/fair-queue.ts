@@ -1,0 +1,152 @@
+import type { Order } from '../../models/model.js';
+import { OrderedSet, type Place } from './ordered-set.js';
+
+/** Virtual time that a request of a key of weight 1 takes. */
+export const ticksOfWeight1 = 1_000;
+
+/** After so much virtual time comes a key's next turn; 0: its requests wait as they came. */
+export function ticksFor(order: Order, weight: number): number {
+  return order === 'arrival' ? 0 : Math.max(1, Math.round(ticksOfWeight1 / weight));
+}
+
+/** Whose turn it is, as a number: the random part of an API key's id. */
+export function orderKeyOf(keyId: string): number {
+  return Number.parseInt(keyId.slice(-12), 16);
+}
+
+/** What is known of the requests of one key. All are virtual starts. */
+interface Line {
+  waiting: number;
+  /** Of the last that waits; undefined: to be looked up. */
+  lastWaiting: number | undefined;
+  lastStarted: number;
+  /** Of the last that is being written, and how many are. */
+  lastReserved: number;
+  reserved: number;
+  ticks: number;
+}
+
+const never = -Infinity;
+/** So many lines are kept before those that say nothing any more are dropped. */
+const minSweep = 1_000;
+
+/**
+ * The waiting requests of one model and priority in their order, by start-time fair queuing (Goyal, Vin and Cheng,
+ * 1996): a request's virtual start is the later of the virtual time, which is the virtual start of what was started
+ * last, and the virtual end of its key's last request; its virtual end is that plus 1 ÷ weight.
+ */
+export class FairQueue {
+  private readonly entries = new OrderedSet();
+  private readonly lines = new Map<number, Line>();
+  private virtualTime = 0;
+  /** The highest virtual end of what was started. */
+  private lastEnd = 0;
+  private sweepAt = minSweep;
+
+  get size(): number {
+    return this.entries.size;
+  }
+
+  /** Of how many keys something is known. */
+  get known(): number {
+    return this.lines.size;
+  }
+
+  get time(): number {
+    return this.virtualTime;
+  }
+
+  first(): Place | undefined {
+    return this.entries.first();
+  }
+
+  rank({ start, seq }: Place): number {
+    return this.entries.rank(start, seq);
+  }
+
+  /** The virtual start of a submission, which is to be settled once it is written, or is not. 0 ticks: by arrival. */
+  reserve(key: number, ticks: number): number {
+    if (ticks === 0) return Math.max(this.virtualTime, this.entries.last()?.start ?? 0);
+    const line = this.lineOf(key);
+    line.ticks = ticks;
+    if (line.waiting > 0) line.lastWaiting ??= this.entries.lastStartOf(key);
+    const last = Math.max(line.lastWaiting ?? never, line.lastStarted, line.lastReserved);
+    const start = Math.max(this.virtualTime, last + ticks);
+    line.lastReserved = start;
+    line.reserved++;
+    return start;
+  }
+
+  settle(key: number): void {
+    const line = this.lines.get(key);
+    if (line === undefined || --line.reserved > 0) return;
+    line.reserved = 0;
+    line.lastReserved = never;
+  }
+
+  add({ start, seq }: Place, key: number): void {
+    if (!this.entries.add(start, seq, key) || key === 0) return;
+    const line = this.lineOf(key);
+    line.waiting++;
+    // Where it has to be looked up it is found then.
+    if (line.waiting === 1 || (line.lastWaiting !== undefined && start > line.lastWaiting))
+      line.lastWaiting = start;
+  }
+
+  /** What leaves without a start gives its key's time back, as far as nothing of the key waits behind it. */
+  remove({ start, seq }: Place, isStarted: boolean): void {
+    const key = this.entries.remove(start, seq);
+    if (isStarted) this.advance(start);
+    if (key === undefined || key === 0) return;
+    const line = this.lineOf(key);
+    line.waiting--;
+    if (line.lastWaiting === start || line.waiting === 0) line.lastWaiting = undefined;
+    if (isStarted) {
+      line.lastStarted = Math.max(line.lastStarted, start);
+      this.lastEnd = Math.max(this.lastEnd, start + line.ticks);
+    }
+    if (this.entries.size === 0) this.endBusyPeriod();
+  }
+
+  advance(time: number): void {
+    this.virtualTime = Math.max(this.virtualTime, time);
+  }
+
+  /** What the entries alone do not say, from the queue that this one replaces. */
+  adopt(old: FairQueue): void {
+    this.advance(old.virtualTime);
+    this.lastEnd = old.lastEnd;
+    for (const [key, { lastStarted, lastReserved, reserved, ticks }] of old.lines)
+      Object.assign(this.lineOf(key), { lastStarted, lastReserved, reserved, ticks });
+  }
+
+  private lineOf(key: number): Line {
+    let line = this.lines.get(key);
+    if (line === undefined) {
+      if (this.lines.size >= this.sweepAt) this.sweep();
+      line = {
+        waiting: 0,
+        lastWaiting: undefined,
+        lastStarted: never,
+        lastReserved: never,
+        reserved: 0,
+        ticks: ticksOfWeight1,
+      };
+      this.lines.set(key, line);
+    }
+    return line;
+  }
+
+  /** Nobody waits, so nobody was treated unfairly: all keys are even. */
+  private endBusyPeriod(): void {
+    this.advance(this.lastEnd);
+    for (const [key, line] of this.lines) if (line.reserved === 0) this.lines.delete(key);
+  }
+
+  /** A key without requests whose turn has come again is as new. */
+  private sweep(): void {
+    for (const [key, { waiting, reserved, lastStarted, ticks }] of this.lines)
+      if (waiting === 0 && reserved === 0 && lastStarted + ticks <= this.virtualTime) this.lines.delete(key);
+    this.sweepAt = Math.max(minSweep, 2 * this.lines.size);
+  }
+}
