@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { FairQueue } from './fair-queue.js';
+import { FairQueue, ticksOfWeight1 } from './fair-queue.js';
 import type { Place } from './ordered-set.js';
 import { Tombstones } from './tombstones.js';
 
@@ -144,6 +144,8 @@ export class WaitingIndex {
       this.refilled.at(modelId, priority).adopt(queue);
     this.queues = this.refilled;
     this.refilled = undefined;
-    for (const [, , queue] of this.queues.all()) queue.advance(queue.first()?.start ?? 0);
+    // Of a process that has just begun: what is started next is about one turn further.
+    for (const [, , queue] of this.queues.all())
+      if (queue.time === 0) queue.advance((queue.first()?.start ?? 0) - ticksOfWeight1);
   }
 }

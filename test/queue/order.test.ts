@@ -1,0 +1,168 @@
+import { IndexSync } from '../../src/queue/duties/index-sync.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { keyHeader, QueueCalls } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const models = {
+  'test/one': { concurrency: 1 },
+  'test/arrival': { concurrency: 1, order: 'arrival' },
+  'test/again': { concurrency: 1, attempts: 3, retry: { base: '10ms' } },
+};
+const { service, calls, model } = testQueue({ models, limits: 'off' });
+
+let one: Record<string, string>;
+let another: Record<string, string>;
+beforeAll(async () => {
+  one = keyHeader(await calls.newKey({ name: 'one' }));
+  another = keyHeader(await calls.newKey({ name: 'another' }));
+});
+
+/** Keeps the only slot of a model busy until the test says so. */
+async function busy(modelId: string): Promise<() => Promise<void>> {
+  const id = await calls.submit(modelId, { hold: true });
+  await model.arrived(id);
+  return () => model.answer(id);
+}
+
+async function submitAll(path: string, count: number, headers: Record<string, string>): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) ids.push(await calls.submit(path, {}, headers));
+  return ids;
+}
+
+const positionIn = async (from: QueueCalls, id: string): Promise<number | undefined> =>
+  (await from.status(id)).queue_position;
+const positions = (ids: string[], from = calls): Promise<(number | undefined)[]> =>
+  Promise.all(ids.map((id) => positionIn(from, id)));
+
+/** In the order in which the model was called with them. */
+async function ran(ids: string[]): Promise<string[]> {
+  await Promise.all(ids.map((id) => calls.reached(id, 'COMPLETED')));
+  return model.calls.map(({ id }) => id).filter((id) => ids.includes(id));
+}
+
+test('keys take turns: one with a single request does not wait behind the batch of another', async () => {
+  const end = await busy('test/one');
+  const batch = await submitAll('test/one', 5, one);
+  const few = await submitAll('test/one', 2, another);
+  expect(await positions(batch)).toEqual([0, 2, 4, 5, 6]);
+  expect(await positions(few)).toEqual([1, 3]);
+  await end();
+  const order = [batch[0], few[0], batch[1], few[1], ...batch.slice(2)];
+  expect(await ran([...batch, ...few])).toEqual(order);
+});
+
+test('a priority is before any turn', async () => {
+  const end = await busy('test/one');
+  const batch = await submitAll('test/one?priority=high', 3, one);
+  const few = await submitAll('test/one', 1, another);
+  const urgent = await submitAll('test/one?priority=high', 1, another);
+  expect(await positions([...batch, ...few, ...urgent])).toEqual([0, 2, 3, 4, 1]);
+  await end();
+  expect(await ran([...batch, ...few, ...urgent])).toEqual([batch[0], urgent[0], ...batch.slice(1), few[0]]);
+});
+
+test('where the order is arrival they go as they came, whoever sent them', async () => {
+  const end = await busy('test/arrival');
+  const ids = [
+    ...(await submitAll('test/arrival', 3, one)),
+    ...(await submitAll('test/arrival', 1, another)),
+    ...(await submitAll('test/arrival', 1, one)),
+  ];
+  expect(await positions(ids)).toEqual([0, 1, 2, 3, 4]);
+  await end();
+  expect(await ran(ids)).toEqual(ids);
+});
+
+test('an attempt that failed is tried again at its old place', async () => {
+  const end = await busy('test/again');
+  const failing = await calls.submit('test/again', { attempts: [{ status: 500 }, {}] }, one);
+  const holding = await calls.submit('test/again', { hold: true }, another);
+  const others = await submitAll('test/again', 3, another);
+  await end();
+  await model.arrived(holding);
+  await until(async () => (await calls.status(failing)).reason === 'busy', { message: 'it is back' });
+  expect(await positions([failing, ...others])).toEqual([0, 1, 2, 3]);
+  await model.answer(holding);
+  expect(await ran([failing, holding, ...others])).toEqual([failing, holding, failing, ...others]);
+});
+
+test('what is cancelled gives its key’s turns back', async () => {
+  const end = await busy('test/one');
+  const others = await submitAll('test/one', 3, another);
+  const batch = await submitAll('test/one', 50, one);
+  const answer = await fetch(new URL('/v1/queue/requests/cancel', service.url), {
+    method: 'POST',
+    headers: { ...one, 'content-type': 'application/json' },
+    body: JSON.stringify({ request_ids: batch }),
+  });
+  expect(await answer.json()).toMatchObject({ cancelled: 50 });
+  const next = await submitAll('test/one', 1, one);
+  expect(await positions([...others, ...next])).toEqual([0, 2, 3, 1]);
+  await end();
+  await ran([...others, ...next]);
+});
+
+test('a scheduled request takes its turn when its time has come', async () => {
+  const end = await busy('test/one');
+  const scheduled = await calls.submit('test/one?delay=50ms', {}, another);
+  const batch = await submitAll('test/one', 5, one);
+  await until(async () => (await calls.status(scheduled)).reason === 'busy', { message: 'it waits' });
+  expect(await positionIn(calls, scheduled)).toBeLessThan(2);
+  await end();
+  await ran([...batch, scheduled]);
+});
+
+test('the order is that of before when the index was filled again', async () => {
+  const end = await busy('test/one');
+  const batch = await submitAll('test/one', 6, one);
+  const before = await submitAll('test/one', 1, another);
+  await service.app.get(IndexSync).refill();
+  const after = await submitAll('test/one', 1, another);
+  expect(await positions([...batch, ...before, ...after])).toEqual([0, 2, 4, 5, 6, 7, 1, 3]);
+  await end();
+  await ran([...batch, ...before, ...after]);
+});
+
+describe('with a second node', () => {
+  let other: TestService | undefined;
+  let there: QueueCalls;
+  beforeEach(() => (other = undefined));
+  afterEach(() => other?.stop());
+
+  async function join(): Promise<void> {
+    const config = { databaseUrl: service.databaseUrl, bootstrapApiKey: service.key, role: 'api' as const };
+    other = await startTestService({ config, models: model.file(models), limits: 'off' });
+    there = new QueueCalls(other);
+  }
+
+  test('what was submitted there takes its turn here', async () => {
+    await join();
+    const end = await busy('test/one');
+    const batch = await submitAll('test/one', 6, one);
+    await until(async () => (await positions([batch[5]!], there))[0] === 5, { message: 'the other knows' });
+    const few = [await there.submit('test/one', {}, another), await there.submit('test/one', {}, another)];
+    await until(async () => (await positions([batch[5]!]))[0] === 7, { message: 'this one knows' });
+    expect(await positions([...batch, ...few])).toEqual([0, 2, 4, 5, 6, 7, 1, 3]);
+    await end();
+    expect(await ran([...batch, ...few])).toEqual([
+      ...[batch[0], few[0], batch[1], few[1]],
+      ...batch.slice(2),
+    ]);
+  });
+
+  test('one that has just joined knows how far the order has come', async () => {
+    const end = await busy('test/one');
+    const batch = await submitAll('test/one', 10, one);
+    const hold = await calls.submit('test/one', { hold: true }, one);
+    const rest = await submitAll('test/one', 3, one);
+    await end();
+    await model.arrived(hold);
+    await join();
+    const few = [await there.submit('test/one', {}, another), await there.submit('test/one', {}, another)];
+    await until(async () => (await positions([rest[2]!]))[0] === 4, { message: 'this one knows' });
+    expect(await positions([...rest, ...few])).toEqual([1, 3, 4, 0, 2]);
+    await model.answer(hold);
+    await ran([...batch, ...rest, ...few]);
+  });
+});
