@@ -24,6 +24,7 @@ import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
+import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
 
 @Module({
@@ -49,6 +50,7 @@ import { Submissions } from './submit/submissions.js';
     RunStore,
     Slots,
     StatusSources,
+    SubmissionWriter,
     Submissions,
     Backlog,
   ],

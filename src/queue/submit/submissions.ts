@@ -14,11 +14,10 @@ import {
   submitOnce,
   type Submitted,
 } from '../queries/submit.js';
-import { QueueEvents } from '../queue-events.js';
 import { Dispatcher } from '../runs/dispatcher.js';
-import { orderKeyOf } from '../waiting/fair-queue.js';
-import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
 import { RequestIds } from './request-id.js';
+import { type Placed, SubmissionWriter, type Written } from './submission-writer.js';
 
 export type { Retry } from '../queries/retry.js';
 export type { SubmissionOptions } from '../queries/submission.js';
@@ -26,10 +25,7 @@ export type { SubmissionOptions } from '../queries/submission.js';
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
 
-export interface NewRequest extends Omit<Submission, 'id' | 'virtualStart'> {
-  /** How much virtual time its key's next turn comes later; 0: the order is arrival. */
-  ticks: number;
-}
+export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> & Pick<Placed, 'ticks'>;
 
 type Incoming = NewRequest & Submission;
 
@@ -46,23 +42,9 @@ export interface Accepted {
 
 export type BatchItem = NewRequest & { idempotency?: Idempotency | undefined };
 
-type Placed = Pick<Incoming, 'id' | 'modelId' | 'keyId' | 'priority' | 'virtualStart' | 'ticks' | 'options'>;
-
-interface Written<T> {
-  result: T;
-  /** Resolves when the caller may see it. */
-  visibleAfter: Promise<unknown> | undefined;
-}
-
-type WritePath = 'pipeline' | 'connection';
-
-/**
- * Writes requests and publishes them, so that no position rises after a caller saw it: a pipeline draws seqs and commits
- * in one order, other connections do not. So a caller is answered when what was in flight on those is published too.
- */
+/** Accepts submissions: alone or many at once, once for a key, at once where there is room, and completed ones again. */
 @Injectable()
 export class Submissions {
-  private readonly inFlight = { pipeline: new Set<Promise<void>>(), connection: new Set<Promise<void>>() };
   /** One is being written that never waits: no position depends on it. */
   private startsImmediately = false;
   private readonly pipeline: Pipeline;
@@ -71,7 +53,7 @@ export class Submissions {
 
   constructor(
     private readonly database: Database,
-    private readonly events: QueueEvents,
+    private readonly writer: SubmissionWriter,
     private readonly dispatcher: Dispatcher,
     private readonly index: WaitingIndex,
     private readonly ids: RequestIds,
@@ -100,12 +82,10 @@ export class Submissions {
   /** As `submit`, but only once for a key; throws when the key stands for another request. */
   async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
     const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
-    const { result, visibleAfter } = await this.write(
+    const { result, visibleAfter } = await this.writer.write(
       [submission],
       () => submitOnce(this.database, submission),
-      (written) => {
-        if ('seq' in written) this.publish([submission], [written]);
-      },
+      (written) => [written],
     );
     await visibleAfter;
     return acceptedOrThrow(result);
@@ -137,12 +117,10 @@ export class Submissions {
     terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
   ): Promise<Accepted | undefined> {
     const item = { ...request, id: this.ids.next(), virtualStart: 0 };
-    const { result, visibleAfter } = await this.write(
+    const { result, visibleAfter } = await this.writer.write(
       [item],
       () => retry(this.database, request.keyId, { ...terms, ...item }),
-      (written) => {
-        if (written !== undefined && 'seq' in written) this.publish([item], [written]);
-      },
+      (written) => [written],
     );
     await visibleAfter;
     return result && acceptedOrThrow(result);
@@ -150,17 +128,15 @@ export class Submissions {
 
   /** Nothing that a submission could share a statement with. */
   private get isIdle(): boolean {
-    const { pipeline, connection } = this.inFlight;
-    const areIdle = pipeline.size + connection.size === 0 && this.small.isIdle && this.large.isIdle;
-    return areIdle && !this.startsImmediately;
+    return this.writer.isIdle && this.small.isIdle && this.large.isIdle && !this.startsImmediately;
   }
 
-  private async submitAll(items: Incoming[], path: WritePath): Promise<Written<Submitted>[]> {
+  private async submitAll(items: Incoming[], path: 'pipeline' | 'connection'): Promise<Written<Submitted>[]> {
     const queries = path === 'pipeline' ? this.pipeline : this.database;
-    const { result, visibleAfter } = await this.write(
+    const { result, visibleAfter } = await this.writer.write(
       items,
       () => submit(queries, items),
-      (written) => this.publish(items, written),
+      (written) => written,
       path,
     );
     return result.map((one) => ({ result: one, visibleAfter }));
@@ -175,18 +151,10 @@ export class Submissions {
     const unique = [...firsts.values()];
     const results = new Map<string, Submitted | Known>();
     if (unique.length > 0) {
-      const { result, visibleAfter } = await this.write(
+      const { result, visibleAfter } = await this.writer.write(
         unique,
         () => submitManyOnce(this.database, unique),
-        (all) => {
-          const written = unique
-            .map((item, i) => ({ item, result: all[i]! }))
-            .filter(({ result }) => 'seq' in result);
-          this.publish(
-            written.map(({ item }) => item),
-            written.map(({ result }) => result as Submitted),
-          );
-        },
+        (written) => written,
       );
       await visibleAfter;
       unique.forEach(({ idempotencyKey }, i) => results.set(idempotencyKey, result[i]!));
@@ -217,56 +185,6 @@ export class Submissions {
 
   private incoming(request: NewRequest): Incoming {
     return { ...request, id: this.ids.next(), virtualStart: 0 };
-  }
-
-  /** Decides where they wait, and writes them. */
-  private async write<T>(
-    items: readonly Placed[],
-    statement: () => Promise<T>,
-    publish: (result: T) => void,
-    path: WritePath = 'connection',
-  ): Promise<Written<T>> {
-    for (const item of items) this.reserve(item);
-    const writing = statement();
-    const ended = writing.then(publish, () => undefined).finally(() => this.settle(items));
-    this.inFlight[path].add(ended);
-    await ended.finally(() => this.inFlight[path].delete(ended));
-    const { pipeline, connection } = this.inFlight;
-    // What follows in the pipeline draws its seqs later.
-    const others = path === 'pipeline' ? [...connection] : [...pipeline, ...connection];
-    const visibleAfter = others.length === 0 ? undefined : Promise.all(others);
-    return { result: await writing, visibleAfter };
-  }
-
-  /** What is scheduled gets its place when it joins the queue. */
-  private reserve(item: Placed): void {
-    const { modelId, priority, keyId, ticks, options } = item;
-    if (options?.notBefore !== undefined) return;
-    item.virtualStart = this.index.reserve(modelId, priority, orderKeyOf(keyId), ticks);
-  }
-
-  private settle(items: readonly Placed[]): void {
-    for (const { modelId, priority, keyId, ticks, options } of items)
-      if (ticks > 0 && options?.notBefore === undefined)
-        this.index.settle(modelId, priority, orderKeyOf(keyId));
-  }
-
-  private publish(items: readonly Placed[], seqs: readonly { seq: number }[]): void {
-    this.events.emit('request.submitted', () =>
-      items.map(({ id, modelId, keyId }) => ({ id, modelId, keyId })),
-    );
-    const waiting: EntryChange[] = items.flatMap(
-      ({ modelId, keyId, priority, virtualStart: start, ticks, options }, i) => {
-        if (options?.notBefore !== undefined) return [];
-        const orderKey = ticks > 0 ? orderKeyOf(keyId) : 0;
-        return [{ modelId, priority, start, seq: seqs[i]!.seq, attempt: 0, orderKey }];
-      },
-    );
-    this.events.publish({
-      added: waiting,
-      work: [...new Set(waiting.map(({ modelId }) => modelId))],
-      ...(waiting.length < items.length && { scheduled: true }),
-    });
   }
 }
 

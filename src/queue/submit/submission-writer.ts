@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import type { Submission } from '../queries/submission.js';
+import { QueueEvents } from '../queue-events.js';
+import { orderKeyOf } from '../waiting/fair-queue.js';
+import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
+
+/** What of a submission decides its place. */
+export interface Placed extends Pick<
+  Submission,
+  'id' | 'modelId' | 'keyId' | 'priority' | 'virtualStart' | 'options'
+> {
+  /** How much virtual time its key's next turn comes later; 0: the order is arrival. */
+  ticks: number;
+}
+
+export interface Written<T> {
+  result: T;
+  /** Resolves when the caller may see it. */
+  visibleAfter: Promise<unknown> | undefined;
+}
+
+type WritePath = 'pipeline' | 'connection';
+
+/**
+ * Decides the places of requests, writes them and publishes them, so that no position of a key alone rises after a
+ * caller saw it: a pipeline draws seqs and commits in one order, other connections do not. So a caller is answered when
+ * what was in flight on those is published too.
+ */
+@Injectable()
+export class SubmissionWriter {
+  private readonly inFlight = { pipeline: new Set<Promise<void>>(), connection: new Set<Promise<void>>() };
+
+  constructor(
+    private readonly events: QueueEvents,
+    private readonly index: WaitingIndex,
+  ) {}
+
+  get isIdle(): boolean {
+    return this.inFlight.pipeline.size + this.inFlight.connection.size === 0;
+  }
+
+  /** `rowsOf`: one an item; without a seq it was not written. */
+  async write<T>(
+    items: readonly Placed[],
+    statement: () => Promise<T>,
+    rowsOf: (result: T) => readonly (object | undefined)[],
+    path: WritePath = 'connection',
+  ): Promise<Written<T>> {
+    for (const item of items) this.reserve(item);
+    const writing = statement();
+    const ended = writing
+      .then(
+        (result) => this.publish(items, rowsOf(result)),
+        () => undefined,
+      )
+      .finally(() => this.settle(items));
+    this.inFlight[path].add(ended);
+    await ended.finally(() => this.inFlight[path].delete(ended));
+    const { pipeline, connection } = this.inFlight;
+    // What follows in the pipeline draws its seqs later.
+    const others = path === 'pipeline' ? [...connection] : [...pipeline, ...connection];
+    const visibleAfter = others.length === 0 ? undefined : Promise.all(others);
+    return { result: await writing, visibleAfter };
+  }
+
+  /** What is scheduled gets its place when it joins the queue. */
+  private reserve(item: Placed): void {
+    const { modelId, priority, keyId, ticks, options } = item;
+    if (options?.notBefore !== undefined) return;
+    item.virtualStart = this.index.reserve(modelId, priority, orderKeyOf(keyId), ticks);
+  }
+
+  private settle(items: readonly Placed[]): void {
+    for (const { modelId, priority, keyId, ticks, options } of items)
+      if (ticks > 0 && options?.notBefore === undefined)
+        this.index.settle(modelId, priority, orderKeyOf(keyId));
+  }
+
+  private publish(items: readonly Placed[], rows: readonly (object | undefined)[]): void {
+    const written = items.flatMap((item, i) => {
+      const row = rows[i];
+      return row !== undefined && 'seq' in row ? [{ item, seq: row.seq as number }] : [];
+    });
+    if (written.length === 0) return;
+    this.events.emit('request.submitted', () =>
+      written.map(({ item: { id, modelId, keyId } }) => ({ id, modelId, keyId })),
+    );
+    const added = written.flatMap(({ item, seq }): EntryChange[] => {
+      const { modelId, keyId, priority, virtualStart: start, ticks, options } = item;
+      if (options?.notBefore !== undefined) return [];
+      const orderKey = ticks > 0 ? orderKeyOf(keyId) : 0;
+      return [{ modelId, priority, start, seq, attempt: 0, orderKey }];
+    });
+    this.events.publish({
+      added,
+      work: [...new Set(added.map(({ modelId }) => modelId))],
+      ...(added.length < written.length && { scheduled: true }),
+    });
+  }
+}
