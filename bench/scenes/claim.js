@@ -79,7 +79,7 @@ async function timedClaim(side, floor) {
   const ms = performance.now() - started;
   if (claimed.length !== limit) throw new Error(`a claim of ${limit} got ${claimed.length}`);
   const last = claimed[claimed.length - 1];
-  side.next = { priority: last.priority, seq: last.seq + 1 };
+  side.next = { priority: last.priority, start: last.start, seq: last.seq + 1 };
   await finishOf(statements, claimed);
   await statements.submit(
     statements.database,
@@ -88,6 +88,7 @@ async function timedClaim(side, floor) {
       modelId,
       keyId,
       priority: 0,
+      virtualStart: 0,
       input: Buffer.from(input),
       expiresMs: null,
     })),

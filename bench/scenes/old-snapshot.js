@@ -88,7 +88,7 @@ async function timedClaim(claimer, floor) {
   if (claimed.length !== limit) throw new Error(`a claim of ${limit} got ${claimed.length}`);
   await finishOf(claimer.statements, claimed);
   const last = claimed[claimed.length - 1];
-  claimer.floor = { priority: last.priority, seq: last.seq + 1 };
+  claimer.floor = { priority: last.priority, start: last.start, seq: last.seq + 1 };
   return ms;
 }
 

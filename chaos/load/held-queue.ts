@@ -97,9 +97,9 @@ export class HeldQueue {
   private async order(): Promise<string[]> {
     const rows = await this.cluster.postgres.query<{ id: string }>(
       `SELECT request_id AS id
-       FROM (SELECT model_id, priority, seq, request_id FROM queue_entry UNION ALL
-             SELECT model_id, priority, seq, request_id FROM delayed_entry) AS waiting
-       WHERE model_id = $1 ORDER BY priority, seq`,
+       FROM (SELECT model_id, priority, virtual_start, seq, request_id FROM queue_entry UNION ALL
+             SELECT model_id, priority, virtual_start, seq, request_id FROM delayed_entry) AS waiting
+       WHERE model_id = $1 ORDER BY priority, virtual_start, seq`,
       [modelId],
     );
     return rows.map(({ id }) => id);

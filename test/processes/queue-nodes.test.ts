@@ -76,7 +76,7 @@ test('positions agree on all nodes and with the database, whoever took the reque
     (id) => b.cancel(id),
   );
   const rows = await a.service.query<{ id: string; position: number }>(
-    `SELECT request_id AS id, (row_number() OVER (ORDER BY priority, seq) - 1)::int AS position
+    `SELECT request_id AS id, (row_number() OVER (ORDER BY priority, virtual_start, seq) - 1)::int AS position
      FROM queue_entry WHERE model_id = 'test/counted'`,
   );
   expect(rows).toHaveLength(53);

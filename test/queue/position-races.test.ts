@@ -32,10 +32,10 @@ async function truth(): Promise<Map<string, number>> {
   const rows = await service.query<{ id: string; position: number }>(
     `SELECT request_id AS id,
             CASE WHEN is_scheduled THEN count(*) FILTER (WHERE NOT is_scheduled) OVER (PARTITION BY model_id)
-                 ELSE row_number() OVER (PARTITION BY model_id, is_scheduled ORDER BY priority, seq) - 1
+                 ELSE row_number() OVER (PARTITION BY model_id, is_scheduled ORDER BY priority, virtual_start, seq) - 1
             END::int AS position
-     FROM (SELECT model_id, priority, seq, request_id, false AS is_scheduled FROM queue_entry
-           UNION ALL SELECT model_id, priority, seq, request_id, is_scheduled FROM delayed_entry) AS waiting`,
+     FROM (SELECT model_id, priority, virtual_start, seq, request_id, false AS is_scheduled FROM queue_entry
+           UNION ALL SELECT model_id, priority, virtual_start, seq, request_id, is_scheduled FROM delayed_entry) AS waiting`,
   );
   return new Map(rows.map((row) => [row.id, row.position]));
 }
@@ -156,7 +156,7 @@ test('with priorities, schedules, bulk cancels and retries at once, none of high
   expect(risen).toEqual([]);
   expect(await expectExact(ids)).toBeGreaterThan(40);
 
-  const inOrder = `SELECT request_id AS id FROM queue_entry WHERE model_id = 'test/c' ORDER BY priority, seq`;
+  const inOrder = `SELECT request_id AS id FROM queue_entry WHERE model_id = 'test/c' ORDER BY priority, virtual_start, seq`;
   const waiting = (await service.query<{ id: string }>(inOrder)).map(({ id }) => id);
   model.release();
   await until(() => waiting.every((id) => model.times(id) === 1));

@@ -44,7 +44,7 @@ describe('a service that stops', () => {
     await offline(async (query) => {
       const rows = await query<{ request_id: string; attempt: number; state: string; failed: number }>(
         `SELECT request_id, queue_entry.attempt, state, failed_attempts AS failed
-         FROM queue_entry JOIN request ON id = request_id ORDER BY queue_entry.priority, queue_entry.seq`,
+         FROM queue_entry JOIN request ON id = request_id ORDER BY queue_entry.priority, queue_entry.virtual_start, queue_entry.seq`,
       );
       expect(rows.map(({ request_id: id }) => id)).toEqual([running, ...waiting]);
       expect(rows[0]).toMatchObject({ attempt: 1, state: 'IN_QUEUE', failed: 0 });
