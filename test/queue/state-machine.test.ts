@@ -23,7 +23,7 @@ import {
   returning,
   submitStartedFor,
 } from '../support/queue-tables.js';
-import { attemptOf, lostLimit, type ModelRequest, QueueModel } from '../support/state-model.js';
+import { attemptOf, lostLimit, type ModelRequest, type Place, QueueModel } from '../support/state-model.js';
 
 const modelId = 'test/model';
 const hourMs = 3_600_000;
@@ -49,7 +49,7 @@ afterAll(() => tables.drop());
 const requestRows = {
   name: 'all_requests',
   text: `
-  SELECT r.id, r.priority, r.seq::integer AS seq,
+  SELECT r.id, r.priority, r.virtual_start::integer AS start, r.seq::integer AS seq,
          CASE WHEN l.request_id IS NOT NULL THEN 'lease'
               WHEN q.request_id IS NOT NULL THEN 'queue'
               WHEN d.request_id IS NOT NULL THEN 'delay'
@@ -91,9 +91,9 @@ function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
 }
 
 function asRow(request: ModelRequest): object {
-  const { id, priority, seq, place, outcome, code, lease, ended, events, retryOf, retriedAs, erased } =
-    request;
-  const same = { id, priority, seq, place, outcome, code, ended, events, retryOf, retriedAs, erased };
+  const { id, priority, start, seq, place, outcome, code, lease, ended, events } = request;
+  const { retryOf, retriedAs, erased } = request;
+  const same = { id, priority, start, seq, place, outcome, code, ended, events, retryOf, retriedAs, erased };
   const states = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
   return {
     ...same,
@@ -137,21 +137,21 @@ const outputOf = (attempt: number): string => JSON.stringify(`attempt ${attempt}
 const pickFrom = <T>(items: readonly T[], pick: number): T => items[pick % items.length]!;
 const ids = (requests: readonly { id: string }[]): string[] => requests.map(({ id }) => id).sort();
 
-const submitSome = (priorities: number[], overdue: boolean): Command =>
-  step(`submit ${priorities.join()}${overdue ? ' overdue' : ''}`, always, async (model) => {
-    const items = priorities.map((priority) => ({
+const submitSome = (places: Pick<Place, 'priority' | 'start'>[], overdue: boolean): Command =>
+  step(`submit ${JSON.stringify(places)}${overdue ? ' overdue' : ''}`, always, async (model) => {
+    const items = places.map(({ priority, start }) => ({
       id: v7(),
       modelId,
       keyId,
       priority,
-      virtualStart: 0,
+      virtualStart: start,
       input: Buffer.from('{}'),
       expiresMs: overdue ? -1 : hourMs,
     }));
     const submitted = await submit(database, items);
-    const inOrder = submitted.map((one, i) => ({ ...one, priority: priorities[i]! }));
+    const inOrder = submitted.map((one, i) => ({ ...one, ...places[i]! }));
     inOrder.sort((a, b) => a.seq - b.seq);
-    for (const { id, priority, seq } of inOrder) model.submit(id, priority, seq, overdue);
+    for (const { id, ...place } of inOrder) model.submit(id, place, overdue);
   });
 
 const schedule = (priority: number, overdue: boolean): Command =>
@@ -161,7 +161,7 @@ const schedule = (priority: number, overdue: boolean): Command =>
     const input = Buffer.from('{}');
     const item = { id: v7(), modelId, keyId, priority, virtualStart: 0, input, expiresMs, options };
     const [submitted] = await submit(database, [item]);
-    model.submit(item.id, priority, submitted!.seq, overdue);
+    model.submit(item.id, { priority, start: 0, seq: submitted!.seq }, overdue);
     Object.assign(model.requests.at(-1)!, { place: 'delay', isScheduled: true });
   });
 
@@ -172,7 +172,7 @@ const submitStartedOn = (node: number): Command =>
     expect(started !== undefined).toBe(noneWaits);
     if (started === undefined) return;
     const { id, seq, token } = started;
-    model.submit(id, 0, seq, false);
+    model.submit(id, { priority: 0, start: 0, seq }, false);
     model.start(model.requests.at(-1)!, token, nodes[node]!);
   });
 
@@ -218,9 +218,9 @@ const giveBack = (pick: number, attemptOutcome: Requeue['attemptOutcome'], delay
     );
   });
 
-const promoteSome = (count: number): Command =>
+const promoteSome = (count: number, start: number): Command =>
   step(
-    `promote ${count}`,
+    `promote ${count}, scheduled ones to ${start}`,
     (model) => model.at('delay').length > 0,
     async (model) => {
       const ready = model.at('delay').slice(0, count);
@@ -231,7 +231,7 @@ const promoteSome = (count: number): Command =>
       const scheduled = await findScheduledReady(database);
       const promoted = await promote(
         database,
-        scheduled.map((one) => ({ ...one, virtualStart: 0 })),
+        scheduled.map((one) => ({ ...one, virtualStart: start })),
       );
       expect(ids(promoted)).toEqual(ids(ready));
       const last = Math.max(...model.requests.map(({ seq }) => seq));
@@ -240,7 +240,7 @@ const promoteSome = (count: number): Command =>
         const seq = seqs.get(request.id)!;
         // Who comes now is behind all that came before.
         expect(request.isScheduled ? seq > last : seq === request.seq).toBe(true);
-        model.promote(request, seq);
+        model.promote(request, { start: request.isScheduled ? start : request.start, seq });
       }
     },
   );
@@ -273,20 +273,20 @@ const cancelSome = (picks: number[]): Command =>
     },
   );
 
-const retryOne = (pick: number): Command =>
+const retryOne = (pick: number, start: number): Command =>
   step(
-    `retry ${pick}`,
+    `retry ${pick} at ${start}`,
     (model) => model.requests.length > 0,
     async (model) => {
       const original = pickFrom(model.requests, pick);
       const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000 };
       const id = v7();
       const written = await retry(database, keyId, {
-        ...{ id, virtualStart: 0, priority: original.priority },
+        ...{ id, virtualStart: start, priority: original.priority },
         ...terms,
       });
       expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
-      if (written !== undefined && 'seq' in written) model.retry(original, id, written.seq);
+      if (written !== undefined && 'seq' in written) model.retry(original, id, { start, seq: written.seq });
     },
   );
 
@@ -343,10 +343,12 @@ const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
 const pick = fc.nat(60);
 const node = fc.constantFrom(0, 1);
 const how = fc.constantFrom<Finish['attemptOutcome']>('succeeded', 'failed', 'timed_out', 'cancelled');
-const priorities = fc.array(fc.constantFrom(-5, 0, 0, 0, 5), { minLength: 1, maxLength: 5 });
+const start = fc.constantFrom(0, 0, 1_000, 2_000);
+const place = fc.record({ priority: fc.constantFrom(-5, 0, 0, 0, 5), start });
+const places = fc.array(place, { minLength: 1, maxLength: 5 });
 const goingBack = fc.constantFrom<Requeue['attemptOutcome']>('failed', 'timed_out', 'returned', 'unreached');
 const anyCommand = [
-  fc.tuple(priorities, fc.constantFrom(false, false, true)).map((args) => submitSome(...args)),
+  fc.tuple(places, fc.constantFrom(false, false, true)).map((args) => submitSome(...args)),
   fc.tuple(fc.constantFrom(-1, 0, 1), fc.constantFrom(false, false, true)).map((args) => schedule(...args)),
   node.map(submitStartedOn),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
@@ -354,10 +356,10 @@ const anyCommand = [
   fc.tuple(pick, fc.nat(2), fc.integer({ min: 1, max: 3 })).map((args) => log(...args)),
   fc.tuple(fc.array(pick, { minLength: 1, maxLength: 3 }), how).map((args) => finishSome(...args)),
   fc.tuple(pick, goingBack, fc.constantFrom(0, hourMs)).map((args) => giveBack(...args)),
-  fc.integer({ min: 1, max: 3 }).map(promoteSome),
+  fc.tuple(fc.integer({ min: 1, max: 3 }), start).map((args) => promoteSome(...args)),
   pick.map(cancelOne),
   fc.array(pick, { minLength: 1, maxLength: 4 }).map(cancelSome),
-  pick.map(retryOne),
+  fc.tuple(pick, start).map((args) => retryOne(...args)),
   pick.map(eraseOne),
   fc.constant(null).map(expireAll),
   node.map(loseNode),

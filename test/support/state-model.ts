@@ -7,9 +7,13 @@ export interface ModelLease {
   lines: number;
 }
 
+export type Place = Pick<ModelRequest, 'priority' | 'start' | 'seq'>;
+
 export interface ModelRequest {
   id: string;
   priority: number;
+  /** Its virtual start. */
+  start: number;
   seq: number;
   /** Whether its time to wait is over. */
   overdue: boolean;
@@ -40,11 +44,12 @@ export class QueueModel {
     return this.requests.filter(({ place }) => places.includes(place));
   }
 
-  submit(id: string, priority: number, seq: number, overdue: boolean): void {
+  submit(id: string, { priority, start, seq }: Place, overdue: boolean): void {
     const open = { place: 'queue', outcome: null, code: null, lease: null } as const;
     this.requests.push({
       id,
       priority,
+      start,
       seq,
       overdue,
       isScheduled: false,
@@ -59,8 +64,8 @@ export class QueueModel {
   }
 
   /** A new one, as the first was submitted. */
-  retry(original: ModelRequest, id: string, seq: number): void {
-    this.submit(id, original.priority, seq, original.overdue);
+  retry(original: ModelRequest, id: string, place: Omit<Place, 'priority'>): void {
+    this.submit(id, { ...place, priority: original.priority }, original.overdue);
     this.requests.at(-1)!.retryOf = original.id;
     original.retriedAs = id;
   }
@@ -73,7 +78,7 @@ export class QueueModel {
 
   /** The requests that wait, as the queue has them. */
   waiting(): ModelRequest[] {
-    return this.at('queue').sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+    return this.at('queue').sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq);
   }
 
   /** What a claim takes: the first of the queue whose time is not over. */
@@ -111,8 +116,8 @@ export class QueueModel {
     return true;
   }
 
-  promote(request: ModelRequest, seq: number): void {
-    Object.assign(request, { place: 'queue', seq, isScheduled: false });
+  promote(request: ModelRequest, place: Omit<Place, 'priority'>): void {
+    Object.assign(request, { place: 'queue', ...place, isScheduled: false });
   }
 
   cancel(request: ModelRequest): 'cancelled' | 'requested' | 'completed' {

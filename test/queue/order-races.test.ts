@@ -1,0 +1,113 @@
+import { QueueEvents } from '../../src/queue/queue-events.js';
+import { orderKeyOf } from '../../src/queue/waiting/fair-queue.js';
+import type { EntryChange } from '../../src/queue/waiting/waiting-index.js';
+import { until } from '../support/index.js';
+import { inParallel } from '../support/in-parallel.js';
+import { keyHeader } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: { 'test/shared': { concurrency: 2, attempts: 3, retry: { base: '5ms', cap: '5ms' } } },
+  limits: 'off',
+});
+
+interface Row {
+  id: string;
+  keyId: string;
+  priority: number;
+  start: number;
+  seq: number;
+}
+
+/** A position that was more than the last one, and what was added to the queue between the two looks at it. */
+interface Rise {
+  id: string;
+  by: number;
+  added: EntryChange[];
+}
+
+type Reason = 'priority' | 'came back' | 'turn' | 'none';
+
+function reasonOf(entry: EntryChange, row: Row): Reason | undefined {
+  const order = entry.priority - row.priority || entry.start - row.start || entry.seq - row.seq;
+  if (order >= 0) return undefined;
+  if (entry.priority < row.priority) return 'priority';
+  if (entry.attempt > 0) return 'came back';
+  return entry.orderKey === orderKeyOf(row.keyId) ? 'none' : 'turn';
+}
+
+/** Looks at positions again and again, and keeps every rise. */
+class Watcher {
+  readonly rises: Rise[] = [];
+  readonly ids: string[] = [];
+  private readonly added: EntryChange[] = [];
+  private readonly last = new Map<string, { position: number; from: number }>();
+
+  constructor() {
+    service.app.get(QueueEvents).subscribe((changes) => this.added.push(...(changes.added ?? [])));
+  }
+
+  async watch(whileIt: () => boolean): Promise<void> {
+    for (let i = 0; whileIt(); i++) {
+      const id = this.ids[i % Math.max(1, this.ids.length)];
+      if (id !== undefined) await this.look(id);
+      await new Promise(setImmediate);
+    }
+  }
+
+  private async look(id: string): Promise<void> {
+    const from = this.added.length;
+    const { queue_position: position } = await calls.status(id);
+    const last = this.last.get(id);
+    if (position === undefined) {
+      // It runs; should it come back, its place is new to its watcher.
+      this.last.delete(id);
+      return;
+    }
+    if (last !== undefined && position > last.position)
+      this.rises.push({ id, by: position - last.position, added: this.added.slice(last.from) });
+    this.last.set(id, { position, from });
+  }
+}
+
+test('a position rises for a retry, a higher priority and another key’s turn, and for nothing else', async () => {
+  const keys = await Promise.all(
+    Array.from({ length: 5 }, async (_, i) => keyHeader(await calls.newKey({ name: `key ${i}` }))),
+  );
+  model.takesMs = 2;
+  const watcher = new Watcher();
+  let moving = true;
+  const watching = watcher.watch(() => moving);
+  // One has a batch; the others come now and then.
+  await inParallel(8, Array.from({ length: 400 }), async (_, i) => {
+    const headers = keys[i % 3 === 0 ? 1 + (i % 4) : 0]!;
+    const input = i % 9 === 0 ? { attempts: [{ status: 500 }, {}] } : {};
+    const id = await calls.submit(`test/shared${i % 11 === 0 ? '?priority=high' : ''}`, input, headers);
+    if (i % 5 === 0) watcher.ids.push(id);
+    if (i % 13 === 0) await calls.cancel(id);
+  });
+  const waits = 'SELECT 1 FROM queue_entry UNION ALL SELECT 1 FROM delayed_entry';
+  await until(async () => (await service.query(waits)).length === 0, { timeoutMs: 30_000 });
+  moving = false;
+  await watching;
+
+  const rows = await service.query<Row>(
+    `SELECT id, api_key_id AS "keyId", priority, virtual_start::integer AS start, seq::integer FROM request`,
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const counts: Record<Reason, number> = { priority: 0, 'came back': 0, turn: 0, none: 0 };
+  const unexplained: object[] = [];
+  for (const { id, by, added } of watcher.rises) {
+    const reasons = added.flatMap((entry) => reasonOf(entry, byId.get(id)!) ?? []);
+    for (const reason of reasons) counts[reason]++;
+    if (reasons.filter((reason) => reason !== 'none').length < by) unexplained.push({ id, by, reasons });
+  }
+  expect(unexplained).toEqual([]);
+  expect(counts).toEqual({
+    priority: expect.any(Number),
+    'came back': expect.any(Number),
+    turn: expect.any(Number),
+    none: 0,
+  });
+  expect(Math.min(counts.priority, counts['came back'], counts.turn)).toBeGreaterThan(0);
+}, 60_000);
