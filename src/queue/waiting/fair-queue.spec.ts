@@ -79,6 +79,25 @@ it('counts what is still being written', () => {
   expect(queue.reserve(1, 1_000)).toBe(0);
 });
 
+it('takes back what a key gains where nodes place its requests without knowing of each other', () => {
+  const [here, there] = [new FairQueue(), new FairQueue()];
+  const place = (queue: FairQueue, count: number): Entry[] =>
+    Array.from({ length: count }, () => ({ key: 1, start: queue.reserve(1, 1_000), seq: ++seq }));
+  const written = [here, there].map((queue) => place(queue, 5));
+  for (const entries of [written[0]!, written[1]!.toReversed()]) {
+    for (const queue of [here, there]) for (const entry of entries) queue.add(entry, 1);
+  }
+  for (const queue of [here, there]) for (let i = 0; i < 5; i++) queue.settle(1);
+  const next = place(there, 1)[0]!;
+  expect([here.reserve(1, 1_000), next.start]).toEqual([10_000, 10_000]);
+  here.settle(1);
+  here.add(next, 1);
+  // One that comes back is no other.
+  here.remove(written[0]![0]!, true);
+  here.add(written[0]![0]!, 1, true);
+  expect(here.reserve(1, 1_000)).toBe(11_000);
+});
+
 it('goes by arrival where the order says so, behind what was submitted while it did not', () => {
   submit(1, 3);
   const entries = [...submit(2, 1, 0), ...submit(1, 1, 0), ...submit(2, 1, 0)];

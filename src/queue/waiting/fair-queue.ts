@@ -20,9 +20,12 @@ interface Line {
   /** Of the last that waits; undefined: to be looked up. */
   lastWaiting: number | undefined;
   lastStarted: number;
-  /** Of the last that is being written, and how many are. */
+  /** So many have no virtual time of their own: several nodes placed them without knowing of each other. */
+  beside: number;
+  /** Of the last that is being written, how many are, and of which that is not known to be done. */
   lastReserved: number;
   reserved: number;
+  inFlight: Set<number>;
   ticks: number;
 }
 
@@ -69,11 +72,12 @@ export class FairQueue {
     if (ticks === 0) return Math.max(this.virtualTime, this.entries.last()?.start ?? 0);
     const line = this.lineOf(key);
     line.ticks = ticks;
-    if (line.waiting > 0) line.lastWaiting ??= this.entries.lastStartOf(key);
-    const last = Math.max(line.lastWaiting ?? never, line.lastStarted, line.lastReserved);
-    const start = Math.max(this.virtualTime, last + ticks);
+    const next = this.lastOf(line, key) + (1 + line.beside) * ticks;
+    const start = Math.max(this.virtualTime, next, line.lastReserved + ticks);
+    line.beside = 0;
     line.lastReserved = start;
     line.reserved++;
+    line.inFlight.add(start);
     return start;
   }
 
@@ -81,12 +85,20 @@ export class FairQueue {
     const line = this.lines.get(key);
     if (line === undefined || --line.reserved > 0) return;
     line.reserved = 0;
+    line.inFlight.clear();
     line.lastReserved = never;
   }
 
-  add({ start, seq }: Place, key: number): void {
+  /** `isBack`: it was started before, and has had its turn. */
+  add({ start, seq }: Place, key: number, isBack = false): void {
     if (!this.entries.add(start, seq, key) || key === 0) return;
     const line = this.lineOf(key);
+    const last = Math.max(line.lastWaiting ?? never, line.lastStarted);
+    const isOwn = line.inFlight.delete(start);
+    if (start <= last && !isOwn && !isBack) line.beside++;
+    // It was placed by a node that knew of them, and left their time out.
+    else if (line.beside > 0 && start > last)
+      line.beside = Math.max(0, line.beside - Math.round((start - last) / line.ticks) + 1);
     line.waiting++;
     // Where it has to be looked up it is found then.
     if (line.waiting === 1 || (line.lastWaiting !== undefined && start > line.lastWaiting))
@@ -101,6 +113,7 @@ export class FairQueue {
     const line = this.lineOf(key);
     line.waiting--;
     if (line.lastWaiting === start || line.waiting === 0) line.lastWaiting = undefined;
+    if (!isStarted && line.beside > 0) line.beside--;
     if (isStarted) {
       line.lastStarted = Math.max(line.lastStarted, start);
       this.lastEnd = Math.max(this.lastEnd, start + line.ticks);
@@ -116,8 +129,13 @@ export class FairQueue {
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
     this.lastEnd = old.lastEnd;
-    for (const [key, { lastStarted, lastReserved, reserved, ticks }] of old.lines)
-      Object.assign(this.lineOf(key), { lastStarted, lastReserved, reserved, ticks });
+    for (const [key, { lastStarted, lastReserved, reserved, inFlight, ticks }] of old.lines)
+      Object.assign(this.lineOf(key), { lastStarted, lastReserved, reserved, inFlight, ticks });
+  }
+
+  private lastOf(line: Line, key: number): number {
+    if (line.waiting > 0) line.lastWaiting ??= this.entries.lastStartOf(key);
+    return Math.max(line.lastWaiting ?? never, line.lastStarted);
   }
 
   private lineOf(key: number): Line {
@@ -128,8 +146,10 @@ export class FairQueue {
         waiting: 0,
         lastWaiting: undefined,
         lastStarted: never,
+        beside: 0,
         lastReserved: never,
         reserved: 0,
+        inFlight: new Set(),
         ticks: ticksOfWeight1,
       };
       this.lines.set(key, line);
@@ -145,8 +165,10 @@ export class FairQueue {
 
   /** A key without requests whose turn has come again is as new. */
   private sweep(): void {
-    for (const [key, { waiting, reserved, lastStarted, ticks }] of this.lines)
-      if (waiting === 0 && reserved === 0 && lastStarted + ticks <= this.virtualTime) this.lines.delete(key);
+    for (const [key, { waiting, reserved, lastStarted, beside, ticks }] of this.lines) {
+      const isEven = lastStarted + (1 + beside) * ticks <= this.virtualTime;
+      if (waiting === 0 && reserved === 0 && isEven) this.lines.delete(key);
+    }
     this.sweepAt = Math.max(minSweep, 2 * this.lines.size);
   }
 }

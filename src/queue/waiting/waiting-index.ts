@@ -57,8 +57,8 @@ export class WaitingIndex {
     const { modelId, priority, seq, attempt, orderKey } = entry;
     const removedAttempt = this.tombstones.attempt(seq);
     if (removedAttempt !== undefined && attempt <= removedAttempt) return;
-    this.queues.at(modelId, priority).add(entry, orderKey ?? 0);
-    this.refilled?.at(modelId, priority).add(entry, orderKey ?? 0);
+    this.queues.at(modelId, priority).add(entry, orderKey ?? 0, attempt > 0);
+    this.refilled?.at(modelId, priority).add(entry, orderKey ?? 0, attempt > 0);
   }
 
   remove(entry: EntryChange, isStarted = false): void {
