@@ -4,6 +4,7 @@ import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { Cluster } from './cluster/cluster.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
+import { Estimates } from './estimates/estimates.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
 import { LeaseEntity } from './entities/lease.entity.js';
@@ -35,6 +36,7 @@ import { Submissions } from './submit/submissions.js';
     Cluster,
     ClusterMessages,
     Dispatcher,
+    Estimates,
     ModelAvailability,
     WaitingIndex,
     ModelLoads,

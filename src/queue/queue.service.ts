@@ -6,13 +6,14 @@ import { Database } from '../database/database.js';
 import { Batcher } from '../tools/batcher.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
+import { Estimates } from './estimates/estimates.js';
 import { cancel } from './queries/cancel.js';
 import { readLog } from './queries/read-log.js';
 import { readStatus } from './queries/read-status.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
-import type { Snapshot, StatusRow } from './status-row.js';
+import type { Snapshot, StatusRow, Waiting } from './status-row.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
@@ -29,6 +30,7 @@ export class QueueService {
     private readonly events: QueueEvents,
     private readonly clock: Clock,
     private readonly availability: ModelAvailability,
+    private readonly estimates: Estimates,
   ) {
     const pipeline = database.pipeline();
     const options = { maxItems: 256, writers: 3, earlyItems: 16, itemsBehind: 8 };
@@ -41,13 +43,18 @@ export class QueueService {
   }
 
   /** Its position is how many requests of its model will be started before it; exact, and 0 at the front. */
-  snapshot(row: StatusRow): Snapshot {
-    if (row.state !== 'IN_QUEUE') return { row, position: 0, reason: undefined };
+  waiting(row: StatusRow): Waiting {
+    if (row.state !== 'IN_QUEUE') return { position: 0, reason: undefined };
     // It joins the queue behind all that wait then.
     if (row.attempt === 0 && row.notBeforeMs !== null && row.notBeforeMs > this.clock.now())
-      return { row, position: this.index.depth(row.modelId), reason: 'scheduled' };
+      return { position: this.index.depth(row.modelId), reason: 'scheduled' };
     const reason = this.availability.of(row.modelId) === 'unavailable' ? 'unavailable' : 'busy';
-    return { row, position: this.index.position(row), reason: row.isDelayed ? 'retrying' : reason };
+    return { position: this.index.position(row), reason: row.isDelayed ? 'retrying' : reason };
+  }
+
+  snapshot(row: StatusRow): Snapshot {
+    const { position, reason } = this.waiting(row);
+    return { row, position, reason, estimate: this.estimates.of(row, { position, reason }) };
   }
 
   /** Log entries after one event and up to another. */

@@ -15,6 +15,8 @@ export interface AttemptFailure {
 }
 
 export interface RequeuedRequest extends StartedRequest {
+  /** Of a run of this node that failed. */
+  runMs?: number | undefined;
   /** `unreached`: its model was away; `returned`: the node did not finish it; `lost`: the node was lost. */
   reason: Exclude<AttemptOutcome, 'succeeded' | 'cancelled'>;
   delayMs: number;

@@ -1,3 +1,4 @@
+import type { Estimate } from './estimates/estimate.js';
 import type { Outcome, RequestState } from './request-state.js';
 import type { RequestError } from './request-errors.js';
 
@@ -43,11 +44,16 @@ export interface StatusRow extends RequestRow {
 /** What a request waits for. */
 export type WaitReason = 'busy' | 'unavailable' | 'paused' | 'scheduled' | 'retrying';
 
-/** A request's row and its place, as of one moment. */
-export interface Snapshot {
-  row: StatusRow;
+export interface Waiting {
   /** 0 unless it waits. */
   position: number;
   /** Only while it waits. */
   reason: WaitReason | undefined;
+}
+
+/** A request's row and its place, as of one moment. */
+export interface Snapshot extends Waiting {
+  row: StatusRow;
+  /** Absent where too little is known. */
+  estimate?: Estimate | undefined;
 }

@@ -1,3 +1,4 @@
+import { Clock } from '../database/clock.js';
 import type { QueueService } from './queue.service.js';
 import type { StatusRow } from './status-row.js';
 import { StatusSources, stepsBetween } from './status-sources.js';
@@ -13,10 +14,11 @@ it('sends 5,000 positions a second at most, and each in its turn', async () => {
   const row = (id: number): StatusRow =>
     ({ id: String(id), state: 'IN_QUEUE', attempt: 0, lastEventId: 1 }) as StatusRow;
   const queue = {
+    waiting: () => ({ position, reason: 'busy' }),
     snapshot: (of: StatusRow) => ({ row: of, position, reason: 'busy' }),
     status: (id: string) => Promise.resolve(row(Number(id))),
   };
-  const sources = new StatusSources(queue as unknown as QueueService);
+  const sources = new StatusSources(queue as unknown as QueueService, new Clock());
   const received = new Map<string, number>();
   let sent = 0;
   for (let id = 0; id < streams; id++) {

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
+import { Clock } from '../database/clock.js';
+import { steady } from './estimates/estimate.js';
 import type { Snapshot, StatusRow } from './status-row.js';
 import { type QueueChanges, queueChanges } from './queue-events.js';
 import { QueueService } from './queue.service.js';
@@ -14,6 +16,7 @@ class Source {
   /** A read is under way; another is due after it. */
   reading = false;
   stale = false;
+  looks = 0;
 
   constructor(public latest: Snapshot) {}
 }
@@ -25,6 +28,8 @@ const stepsPerRound = 50;
 const stepMs = roundMs / stepsPerRound;
 /** Of positions: 5,000 a second. Where more have changed, a round takes longer. */
 const maxUpdatesPerStep = (5_000 * stepMs) / 1_000;
+/** An estimate costs more than a position. Of one that does not move it is made every so many rounds. */
+const looksPerEstimate = 5;
 /** Every source is read again this often, or once a round, in case a message between nodes was lost. */
 const refreshEveryMs = 20_000;
 
@@ -41,7 +46,10 @@ export class StatusSources {
   private roundIsOver = true;
   private closed = false;
 
-  constructor(private readonly queue: QueueService) {}
+  constructor(
+    private readonly queue: QueueService,
+    private readonly clock: Clock,
+  ) {}
 
   @OnEvent(queueChanges)
   refreshChanged({ changed, missed }: QueueChanges): void {
@@ -81,7 +89,7 @@ export class StatusSources {
     if (known !== undefined) {
       if (row.lastEventId > known.latest.row.lastEventId) this.emit(known, row);
       // Nobody was shown its position until now.
-      else if (positions && known.viewers === 1) known.latest = this.queue.snapshot(known.latest.row);
+      else if (positions && known.viewers === 1) known.latest = this.snapshot(known.latest.row, known);
       return known;
     }
     this.sources.set(row.id, source);
@@ -101,6 +109,12 @@ export class StatusSources {
       clearInterval(this.ticker);
       this.ticker = undefined;
     }
+  }
+
+  /** An estimate that has hardly changed stays as it was sent last. */
+  private snapshot(row: StatusRow, { latest }: Source): Snapshot {
+    const next = this.queue.snapshot(row);
+    return { ...next, estimate: steady(latest.estimate, next.estimate, this.clock.now()) };
   }
 
   private async refresh(id: string, source: Source): Promise<void> {
@@ -123,7 +137,7 @@ export class StatusSources {
 
   private emit(source: Source, row: StatusRow): void {
     for (const step of stepsBetween(source.latest.row, row)) source.subject.next(pastSnapshot(step));
-    source.latest = this.queue.snapshot(row);
+    source.latest = this.snapshot(row, source);
     source.sentAt = performance.now();
     source.subject.next(source.latest);
     if (row.state === 'COMPLETED') source.subject.complete();
@@ -155,10 +169,12 @@ export class StatusSources {
   /** Whether it sent a position. */
   private look(id: string, source: Source): boolean {
     if (source.stale || this.refreshes) void this.refresh(id, source);
-    const { row, position, reason } = source.latest;
+    const { row, position, reason, estimate } = source.latest;
     if (row.state !== 'IN_QUEUE' || source.viewers === 0) return false;
-    const now = this.queue.snapshot(row);
-    if (now.position === position && now.reason === reason) return false;
+    const now = this.queue.waiting(row);
+    const isMoved = now.position !== position || now.reason !== reason;
+    const isEstimateDue = source.looks++ % looksPerEstimate === 0;
+    if (!isMoved && !(isEstimateDue && this.snapshot(row, source).estimate !== estimate)) return false;
     // When others are removed, its turn in the round comes earlier.
     if (performance.now() - source.sentAt < roundMs - stepMs) return false;
     this.emit(source, row);

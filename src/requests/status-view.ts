@@ -1,4 +1,5 @@
 import type { LogEntry } from '../queue/runs/run-log.js';
+import type { TimeSpan } from '../queue/estimates/estimate.js';
 import type { RequestRow, Snapshot } from '../queue/status-row.js';
 import type * as dto from './dto/answers.dto.js';
 
@@ -9,7 +10,7 @@ type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metri
 
 /** The one place where a status object gets its shape. No `logs`: the caller did not ask for them. */
 export function toStatus(
-  { row, position, reason }: Omit<Snapshot, 'row'> & { row: RequestRow },
+  { row, position, reason, estimate }: Omit<Snapshot, 'row'> & { row: RequestRow },
   base: string,
   logs?: LogEntry[],
 ): Status {
@@ -27,6 +28,8 @@ export function toStatus(
   status.attempt = attemptOf(row);
   status.tags = row.tags ?? [];
   if (reason !== undefined) status.reason = reason;
+  if (estimate?.start !== undefined) status.estimated_start = toSpan(estimate.start);
+  if (estimate !== undefined) status.estimated_end = toSpan(estimate.end);
   if (row.notBeforeMs !== null) status.scheduled_at = toTime(row.notBeforeMs);
   if (row.retryOf !== null) status.retry_of = row.retryOf;
   if (row.retriedAs !== null) status.retried_as = row.retriedAs;
@@ -49,6 +52,10 @@ function toTime(ms: number): string;
 function toTime(ms: number | null): string | null;
 function toTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
+}
+
+function toSpan({ fromMs, toMs }: TimeSpan): dto.TimeSpanDto {
+  return { from: toTime(fromMs), to: toTime(toMs) };
 }
 
 /** Of the attempts that count, the one that goes on, comes next, or was the last; 0: it ended without one. */

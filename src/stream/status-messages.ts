@@ -84,7 +84,8 @@ class StatusMessages implements Observer<Snapshot> {
 }
 
 /** Whether a status object would read the same, save for its logs. A state is left before it comes again. */
-function looksLike({ row, position, reason }: Snapshot, other: Snapshot | undefined): boolean {
+function looksLike({ row, position, reason, estimate }: Snapshot, other: Snapshot | undefined): boolean {
   const isSameState = row.state === other?.row.state && row.attempt === other.row.attempt;
-  return isSameState && position === other.position && reason === other.reason;
+  const isSamePlace = position === other?.position && reason === other.reason;
+  return isSameState && isSamePlace && estimate === other.estimate;
 }

@@ -66,7 +66,10 @@ test('a failed attempt and a failed request say why', async () => {
   const failure = { code: 'model_error', message: 'The model answered 500.' };
   expect(await lifeOf(id)).toEqual([
     ...(await beginning(modelId)),
-    ['request.requeued', { modelId, attempt: 1, reason: 'failed', delayMs: expect.any(Number), failure }],
+    [
+      'request.requeued',
+      { modelId, attempt: 1, reason: 'failed', delayMs: expect.any(Number), runMs, failure },
+    ],
     ['request.started', { modelId, attempt: 2 }],
     ['request.completed', { modelId, outcome: 'failed', attempt: 2, runMs, failure }],
   ]);

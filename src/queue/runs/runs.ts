@@ -115,7 +115,7 @@ export class Runs {
     failure?: AttemptFailure,
   ): Promise<boolean> {
     const { id: requestId, token } = execution.claimed;
-    const { attempt } = execution;
+    const { attempt, runMs } = execution;
     const { attemptOutcome: reason, delayMs } = how;
     // A long outage would fill the log of the request at the front: the circuit says what there is to say.
     const failed = reason === 'unreached' ? undefined : failure;
@@ -133,7 +133,8 @@ export class Runs {
     if (entry === undefined) return false;
     const { id, modelId } = entry;
     this.events.publish({ added: [entry], changed: [id], work: delayMs <= 0 ? [modelId] : [] });
-    this.events.emit('request.requeued', () => [{ id, modelId, attempt, reason, delayMs, failure: failed }]);
+    const ended = { runMs: failed && runMs, failure: failed };
+    this.events.emit('request.requeued', () => [{ id, modelId, attempt, reason, delayMs, ...ended }]);
     return true;
   }
 

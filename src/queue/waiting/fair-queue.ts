@@ -59,6 +59,11 @@ export class FairQueue {
     return this.virtualTime;
   }
 
+  /** The highest virtual start that waits. */
+  get last(): number {
+    return this.entries.last()?.start ?? this.virtualTime;
+  }
+
   first(): Place | undefined {
     return this.entries.first();
   }

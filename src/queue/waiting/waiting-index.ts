@@ -23,6 +23,11 @@ export interface VirtualTime {
   time: number;
 }
 
+export interface Span {
+  time: number;
+  last: number;
+}
+
 class ModelQueues {
   readonly models = new Map<string, Map<number, FairQueue>>();
 
@@ -79,6 +84,12 @@ export class WaitingIndex {
 
   virtualTime(modelId: string, priority: number): number {
     return this.queues.at(modelId, priority).time;
+  }
+
+  /** Where the queue begins and ends, in virtual time. */
+  span(modelId: string, priority: number): Span {
+    const { time, last } = this.queues.at(modelId, priority);
+    return { time, last };
   }
 
   virtualTimes(): VirtualTime[] {

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import type { WaitReason } from '../../queue/status-row.js';
 import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
-import { completed, error, inQueue, logEntry, output } from '../openapi/examples.js';
+import { completed, error, estimated, inQueue, logEntry, output } from '../openapi/examples.js';
 
 const uuid = { format: 'uuid' };
 const uri = { format: 'uri' };
@@ -118,6 +118,18 @@ export class FinalMetricsDto extends QueueMetricsDto {
   inference_time!: number | null;
 }
 
+@ApiSchema({
+  name: 'TimeSpan',
+  description:
+    'When something happens, as far as can be told: a time, not a promise. It holds more often than not.',
+})
+export class TimeSpanDto {
+  @Field('Hardly earlier, in UTC.', estimated.start.from, { format: 'date-time' })
+  from!: string;
+  @Field('Hardly later.', estimated.start.to, { format: 'date-time' })
+  to!: string;
+}
+
 @ApiSchema({ name: 'InQueueStatus', description: 'The request waits.' })
 export class InQueueStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
   @Field('The state.', 'IN_QUEUE', { enum: ['IN_QUEUE'] })
@@ -136,6 +148,20 @@ export class InQueueStatusDto extends IntersectionType(QueuedRequestDto, Logs) {
     { enum: ['busy', 'unavailable', 'paused', 'scheduled', 'retrying'] },
   )
   reason!: WaitReason;
+  @ApiPropertyOptional({
+    description:
+      'When it starts: an estimate from how long runs take, what waits before it and how often others come in ' +
+      'before. Absent while too little is known, or it waits for something else than slots.',
+    type: TimeSpanDto,
+    example: estimated.start,
+  })
+  estimated_start?: TimeSpanDto;
+  @ApiPropertyOptional({
+    description: 'When it ends, if its next attempt is the last. Absent as `estimated_start` is.',
+    type: TimeSpanDto,
+    example: estimated.end,
+  })
+  estimated_end?: TimeSpanDto;
 }
 
 @ApiSchema({ name: 'InProgressStatus', description: 'The request is being processed.' })
@@ -144,6 +170,12 @@ export class InProgressStatusDto extends IntersectionType(QueuedRequestDto, Logs
   status!: string;
   @ApiProperty({ description: 'What has been measured so far.', type: QueueMetricsDto })
   metrics!: QueueMetricsDto;
+  @ApiPropertyOptional({
+    description: 'When it ends: an estimate from how long other runs took. Absent while too little is known.',
+    type: TimeSpanDto,
+    example: estimated.end,
+  })
+  estimated_end?: TimeSpanDto;
 }
 
 @ApiSchema({ name: 'CompletedStatus', description: 'The request has ended; nothing changes it any more.' })

@@ -26,6 +26,11 @@ export const inQueue = {
   reason: 'busy',
 };
 
+export const estimated = {
+  start: { from: '2026-03-01T12:00:20.000Z', to: '2026-03-01T12:00:40.000Z' },
+  end: { from: '2026-03-01T12:00:22.000Z', to: '2026-03-01T12:00:43.000Z' },
+};
+
 export const logEntry = {
   message: 'Drawing line 120 of 512',
   level: 'INFO',

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { Duty } from '../../tools/duty.js';
+import { Cluster } from '../cluster/cluster.js';
+import { Estimates } from '../estimates/estimates.js';
+import { addRunTimes, readRunTimes, type StoredRunTimes } from '../queries/run-times.js';
+
+/** Keeps the run times that estimates go by over a restart, and shares them with the other nodes. */
+@Injectable()
+export class RunTimesKeeper extends Duty {
+  protected readonly intervalMs = 10_000;
+  private hasRead = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly cluster: Cluster,
+    private readonly estimates: Estimates,
+  ) {
+    super();
+  }
+
+  override start(): void {
+    super.start();
+    this.scheduleWithin(0);
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.write().catch(() => undefined);
+  }
+
+  async runOnce(): Promise<void> {
+    await this.write();
+    if (this.hasRead && !this.cluster.hasPeers) return;
+    this.set(await readRunTimes(this.database));
+    this.hasRead = true;
+  }
+
+  private async write(): Promise<void> {
+    const runs = [...this.estimates.models].flatMap(([modelId, { runTimes }]) => {
+      const taken = runTimes.take();
+      return taken === undefined ? [] : [{ modelId, memory: runTimes.memory, runTimes, taken }];
+    });
+    if (runs.length === 0) return;
+    try {
+      const rows = runs.map(({ modelId, memory, taken }) => ({ modelId, memory, ...taken }));
+      this.set(await addRunTimes(this.database, rows));
+    } catch (error) {
+      for (const { runTimes, taken } of runs) runTimes.giveBack(taken);
+      throw error;
+    }
+  }
+
+  private set(rows: readonly StoredRunTimes[]): void {
+    for (const { modelId, ...stored } of rows) this.estimates.models.get(modelId)?.runTimes.set(stored);
+  }
+}

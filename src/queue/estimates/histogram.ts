@@ -1,0 +1,79 @@
+/** Of a factor of two in time; a bucket is 9 % wide. */
+const bucketsPerOctave = 8;
+/** Up to 4.6 hours; what is longer counts as that. */
+const buckets = 24 * bucketsPerOctave;
+
+/** As it is stored. */
+export interface StoredHistogram {
+  /** By buckets of the logarithm; without the empty ones at the end. */
+  weights: readonly number[];
+  sumMs: number;
+  /** The sum of the squares of the milliseconds. */
+  squares: number;
+}
+
+/** How often which times were taken, by their logarithms. */
+export class Histogram {
+  private readonly weights = new Float64Array(buckets);
+  private sumMs = 0;
+  private squares = 0;
+  count = 0;
+
+  get meanMs(): number {
+    return this.sumMs / this.count;
+  }
+
+  /** The square of the standard deviation as a part of the mean. */
+  get variation(): number {
+    return Math.max(0, this.squares / this.count / this.meanMs ** 2 - 1);
+  }
+
+  add(ms: number): void {
+    const time = Math.max(1, ms);
+    this.weights[Math.min(buckets - 1, Math.floor(Math.log2(time) * bucketsPerOctave))]! += 1;
+    this.sumMs += time;
+    this.squares += time * time;
+    this.count++;
+  }
+
+  merge({ weights, sumMs, squares }: StoredHistogram): void {
+    weights.forEach((weight, bucket) => {
+      this.weights[bucket]! += weight;
+      this.count += weight;
+    });
+    this.sumMs += sumMs;
+    this.squares += squares;
+  }
+
+  halve(): void {
+    for (let bucket = 0; bucket < buckets; bucket++) this.weights[bucket]! /= 2;
+    this.sumMs /= 2;
+    this.squares /= 2;
+    this.count /= 2;
+  }
+
+  toStored(): StoredHistogram {
+    const end = 1 + this.weights.findLastIndex((weight) => weight > 0);
+    return { weights: [...this.weights.subarray(0, end)], sumMs: this.sumMs, squares: this.squares };
+  }
+
+  /** This part of those that take longer than `aboveMs` takes no longer; undefined: none took that long. */
+  quantileMs(part: number, aboveMs = 0): number | undefined {
+    const from = aboveMs <= 1 ? 0 : Math.log2(aboveMs) * bucketsPerOctave;
+    const first = Math.floor(from);
+    // Of the first bucket what is above that point.
+    const weightOf = (bucket: number): number => this.weights[bucket]! * Math.min(1, bucket + 1 - from);
+    let above = 0;
+    for (let bucket = first; bucket < buckets; bucket++) above += weightOf(bucket);
+    let left = part * above;
+    for (let bucket = first; bucket < buckets; bucket++) {
+      const weight = weightOf(bucket);
+      if (weight > 0 && left <= weight) {
+        const begin = Math.max(bucket, from);
+        return 2 ** ((begin + ((bucket + 1 - begin) * left) / weight) / bucketsPerOctave);
+      }
+      left -= weight;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+import { ticksOfWeight1 } from '../waiting/fair-queue.js';
+import type { Span } from '../waiting/waiting-index.js';
+
+/** After so long what was seen counts for about a third. */
+const memoryMs = 150_000;
+/** What comes within a step counts as coming at once: bursts do not come as often as requests. */
+const stepMs = 1_000;
+/** What came in the first moments, or in few steps, is not expected to come as often again. */
+const minSeenMs = 2_000;
+const doubtfulSteps = 2;
+const buckets = 24;
+
+/** Requests that come in before others. */
+export interface Arrivals {
+  /** A millisecond. */
+  rate: number;
+  /** How many come at once. */
+  clump: number;
+  /** In how many steps they came: few say little. */
+  steps: number;
+}
+
+/** How much came, and whether it came at once. */
+class Seen {
+  private inStep = 0;
+  private total = 0;
+  private squares = 0;
+
+  add(count: number): void {
+    this.inStep += count;
+  }
+
+  step(kept: number): void {
+    this.total = this.total * kept + this.inStep;
+    this.squares = this.squares * kept + this.inStep ** 2;
+    this.inStep = 0;
+  }
+
+  get count(): number {
+    return this.total;
+  }
+
+  /** `rate`: where as much comes in each step as in those in which something came. */
+  arrivals(rate: number): Arrivals {
+    const clump = this.total > 0 ? Math.max(1, this.squares / this.total) : 1;
+    const steps = this.total / clump;
+    return { rate: (rate * steps) / (steps + doubtfulSteps), clump, steps };
+  }
+}
+
+/**
+ * How often requests come in before others of one model and priority, by how far from the front of the queue: a newcomer
+ * comes in near it, and the next of a key with a hundred that wait comes in far behind.
+ */
+export class Overtaking {
+  private readonly counts = new Float64Array(buckets);
+  /** For how long something waited so far behind that it could be overtaken there. */
+  private readonly exposedMs = new Float64Array(buckets);
+  private readonly overtook = new Seen();
+  private readonly came = new Seen();
+  private seenMs = 0;
+  /** The end of the queue before what came last. */
+  private last = 0;
+  private steppedAt: number | undefined;
+
+  /** `starts`: of what came at once; `span`: of the queue since then. */
+  added(starts: readonly number[], span: Span, now: number): void {
+    const last = Math.min(this.last, span.last);
+    this.step(span, now);
+    this.came.add(starts.length);
+    for (const start of starts) {
+      if (start >= last) continue;
+      this.counts[bucketOf(start - span.time)]! += 1;
+      this.overtook.add(1);
+    }
+  }
+
+  step({ time, last }: Span, now: number): void {
+    this.last = last;
+    this.steppedAt ??= now;
+    const ms = now - this.steppedAt;
+    if (ms < stepMs) return;
+    this.steppedAt = now;
+    const kept = Math.exp(-ms / memoryMs);
+    const reached = last > time ? bucketOf(last - time) : -1;
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      this.counts[bucket]! *= kept;
+      this.exposedMs[bucket] = this.exposedMs[bucket]! * kept + (bucket <= reached ? ms : 0);
+    }
+    this.overtook.step(kept);
+    this.came.step(kept);
+    this.seenMs = this.seenMs * kept + ms;
+  }
+
+  /** What comes in before a request, on average from now to its start. */
+  before(start: number, { time }: Span): Arrivals {
+    const distance = Math.max(1, start - time);
+    const end = bucketOf(distance);
+    let rate = 0;
+    for (let bucket = 0; bucket <= end; bucket++) {
+      const from = lowerBound(bucket);
+      const to = lowerBound(bucket + 1);
+      const reached = Math.min(to, distance);
+      // The way to the front gets shorter: what comes in far from it does so before it for a part of the wait.
+      const part = ((reached - from) / (to - from)) * (1 - (from + reached) / 2 / distance);
+      rate += (this.counts[bucket]! / (this.exposedMs[bucket]! + minSeenMs)) * part;
+    }
+    return this.overtook.arrivals(rate);
+  }
+
+  /** All that comes: before those of lower priority. */
+  get all(): Arrivals {
+    return this.came.arrivals(this.came.count / (this.seenMs + minSeenMs));
+  }
+}
+
+/** By turns of a key of weight 1: below one, two, four… */
+function bucketOf(distance: number): number {
+  const turns = distance / ticksOfWeight1;
+  return turns < 1 ? 0 : Math.min(buckets - 1, 1 + Math.floor(Math.log2(turns)));
+}
+
+function lowerBound(bucket: number): number {
+  return bucket === 0 ? 0 : 2 ** (bucket - 1) * ticksOfWeight1;
+}

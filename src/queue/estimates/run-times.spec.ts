@@ -1,0 +1,63 @@
+import { RunTimes } from './run-times.js';
+
+let times: RunTimes;
+beforeEach(() => (times = new RunTimes(100)));
+
+function addAll(count: number, ms: number): void {
+  for (let i = 0; i < count; i++) times.add(ms);
+}
+
+it('says nothing after fewer than five runs', () => {
+  addAll(4, 1_000);
+  expect(times.isKnown).toBe(false);
+  times.add(1_000);
+  expect(times.isKnown).toBe(true);
+});
+
+it('knows runs of one length to a bucket', () => {
+  addAll(10, 1_000);
+  const [from, to] = times.mostMs;
+  expect([times.meanMs, times.variation]).toEqual([1_000, 0]);
+  expect(from).toBeGreaterThan(1_000 / 1.1);
+  expect(to).toBeLessThan(1_000 * 1.1);
+});
+
+it('tells what is left of a run that has gone on for longer than most', () => {
+  addAll(80, 1_000);
+  addAll(20, 20_000);
+  expect(times.mostMs[0] / 1_000).toBeCloseTo(1, 0);
+  expect(times.mostLeftMs(5_000)![0] / 20_000).toBeCloseTo(1, 0);
+  expect(times.mostLeftMs(60_000)).toBeUndefined();
+});
+
+it('forgets: newer runs have the say', () => {
+  addAll(1_000, 1_000);
+  addAll(300, 4_000);
+  expect(times.meanMs).toBeGreaterThan(3_500);
+});
+
+it('takes runs of no time and of days', () => {
+  addAll(5, 0);
+  addAll(5, 86_400_000);
+  expect(times.count).toBe(10);
+});
+
+describe('sharing with other nodes', () => {
+  it('hands each run out once, and again where it could not be written', () => {
+    addAll(5, 1_000);
+    const taken = times.take()!;
+    expect(times.take()).toBeUndefined();
+    times.giveBack(taken);
+    expect(times.take()).toEqual(taken);
+    expect(times.count).toBe(5);
+  });
+
+  it('takes over what all have written, and keeps what came since', () => {
+    addAll(5, 1_000);
+    const taken = times.take()!;
+    addAll(2, 3_000);
+    const { weights, sumMs, squares } = taken;
+    times.set({ weights: weights.map((weight) => 2 * weight), sumMs: 2 * sumMs, squares: 2 * squares });
+    expect([times.count, times.meanMs]).toEqual([12, 16_000 / 12]);
+  });
+});
