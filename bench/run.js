@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Bench } from './support/bench.js';
 import { gitState, machine, versions } from './support/machine.js';
+import { simulate } from './simulator/report.js';
 import { table } from './support/table.js';
 import { documentIsUpToDate, writeDocument } from './support/document.js';
 import { scenes } from './scenes/index.js';
@@ -14,6 +15,7 @@ npm run bench -- --long            the ones that take half an hour too
 npm run bench -- --rounds 9        of each turn; how long one is, the scene says
 npm run bench -- --profile            also shows where the service spent its time
 npm run bench -- --list
+npm run bench -- --simulate        order and estimates in virtual time, without a server
 npm run bench -- --table           writes the figures of bench/results into docs/performance.md
 npm run bench -- --check           says whether they are there already`;
 
@@ -26,6 +28,7 @@ const { values: options } = parseArgs({
     long: { type: 'boolean', default: false },
     profile: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
+    simulate: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     table: { type: 'boolean', default: false },
@@ -98,6 +101,7 @@ async function main() {
     }
     return undefined;
   }
+  if (options.simulate) return simulate(say);
   if (options.table) return say(writeDocument(scenes));
   if (options.check) {
     if (documentIsUpToDate(scenes)) return say('docs/performance.md is up to date.');

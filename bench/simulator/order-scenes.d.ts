@@ -1,0 +1,24 @@
+export interface Order {
+  WaitingIndex: unknown;
+  ticksFor: unknown;
+}
+
+export interface OrderScene {
+  busy: number;
+}
+
+export const orderScenes: Record<string, OrderScene>;
+
+export function playOrder(
+  order: Order,
+  scene: OrderScene,
+  options: { seed: number; slots: number; lateMs?: [number, number]; windows?: number },
+): {
+  /** undefined: no key always has work. */
+  jain: number | undefined;
+  newcomers: number;
+  /** As parts of what may be. */
+  longestNewcomer: number;
+  longestPause: number;
+  starts: number;
+};

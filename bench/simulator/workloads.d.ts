@@ -1,0 +1,5 @@
+export interface Workload {
+  slots: number;
+}
+
+export const workloads: Record<string, Workload>;
