@@ -78,7 +78,7 @@ export class IndexSync extends Duty {
   private async read(): Promise<void> {
     this.index.beginRefill();
     for await (const page of waiting(this.database)) {
-      for (const entry of page) this.index.add(entry);
+      for (const entry of page) this.index.add(entry, true);
     }
     this.index.endRefill();
   }

@@ -94,7 +94,7 @@ it('takes back what a key gains where nodes place its requests without knowing o
   here.add(next, 1);
   // One that comes back is no other.
   here.remove(written[0]![0]!, true);
-  here.add(written[0]![0]!, 1, true);
+  here.add(written[0]![0]!, 1, false);
   expect(here.reserve(1, 1_000)).toBe(11_000);
 });
 

@@ -25,7 +25,7 @@ interface Line {
   /** Of the last that is being written, how many are, and of which that is not known to be done. */
   lastReserved: number;
   reserved: number;
-  inFlight: Set<number>;
+  inFlight: Set<number> | undefined;
   ticks: number;
 }
 
@@ -82,7 +82,7 @@ export class FairQueue {
     line.beside = 0;
     line.lastReserved = start;
     line.reserved++;
-    line.inFlight.add(start);
+    (line.inFlight ??= new Set()).add(start);
     return start;
   }
 
@@ -90,20 +90,15 @@ export class FairQueue {
     const line = this.lines.get(key);
     if (line === undefined || --line.reserved > 0) return;
     line.reserved = 0;
-    line.inFlight.clear();
+    line.inFlight = undefined;
     line.lastReserved = never;
   }
 
-  /** `isBack`: it was started before, and has had its turn. */
-  add({ start, seq }: Place, key: number, isBack = false): void {
+  /** `isNew`: just placed. What comes back has had its turn, and what is read again was counted. */
+  add({ start, seq }: Place, key: number, isNew = true): void {
     if (!this.entries.add(start, seq, key) || key === 0) return;
     const line = this.lineOf(key);
-    const last = Math.max(line.lastWaiting ?? never, line.lastStarted);
-    const isOwn = line.inFlight.delete(start);
-    if (start <= last && !isOwn && !isBack) line.beside++;
-    // It was placed by a node that knew of them, and left their time out.
-    else if (line.beside > 0 && start > last)
-      line.beside = Math.max(0, line.beside - Math.round((start - last) / line.ticks) + 1);
+    if (isNew) this.charge(line, start);
     line.waiting++;
     // Where it has to be looked up it is found then.
     if (line.waiting === 1 || (line.lastWaiting !== undefined && start > line.lastWaiting))
@@ -126,6 +121,18 @@ export class FairQueue {
     if (this.entries.size === 0) this.endBusyPeriod();
   }
 
+  /** A node that does not know what others placed gives it no time of its own. */
+  private charge(line: Line, start: number): void {
+    const last = Math.max(line.lastWaiting ?? never, line.lastStarted);
+    const isOwn = line.inFlight?.delete(start) === true;
+    if (start <= last) {
+      if (!isOwn) line.beside++;
+    } else if (line.beside > 0) {
+      // It was placed by a node that knew of them, and left their time out.
+      line.beside = Math.max(0, line.beside - Math.round((start - last) / line.ticks) + 1);
+    }
+  }
+
   advance(time: number): void {
     this.virtualTime = Math.max(this.virtualTime, time);
   }
@@ -134,8 +141,8 @@ export class FairQueue {
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
     this.lastEnd = old.lastEnd;
-    for (const [key, { lastStarted, lastReserved, reserved, inFlight, ticks }] of old.lines)
-      Object.assign(this.lineOf(key), { lastStarted, lastReserved, reserved, inFlight, ticks });
+    for (const [key, { lastStarted, beside, lastReserved, reserved, inFlight, ticks }] of old.lines)
+      Object.assign(this.lineOf(key), { lastStarted, beside, lastReserved, reserved, inFlight, ticks });
   }
 
   private lastOf(line: Line, key: number): number {
@@ -154,7 +161,7 @@ export class FairQueue {
         beside: 0,
         lastReserved: never,
         reserved: 0,
-        inFlight: new Set(),
+        inFlight: undefined,
         ticks: ticksOfWeight1,
       };
       this.lines.set(key, line);

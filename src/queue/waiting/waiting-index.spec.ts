@@ -81,6 +81,18 @@ describe('being filled anew', () => {
     expect(index.position(change(2))).toBe(0);
   });
 
+  it('charges no key for what is read behind what has just come', () => {
+    const [model, key] = ['a/model', 7];
+    const entry = (seq: number) => change(seq, { start: seq * 1_000, orderKey: key });
+    index.beginRefill();
+    index.add(entry(9));
+    for (let seq = 0; seq < 9; seq++) index.add(entry(seq), true);
+    expect(index.reserve(model, 0, key, 1_000)).toBe(10_000);
+    index.settle(model, 0, key);
+    index.endRefill();
+    expect(index.reserve(model, 0, key, 1_000)).toBe(10_000);
+  });
+
   it('follows the changes of the meantime', () => {
     addAll(1, 2, 3);
     index.beginRefill();

@@ -58,12 +58,14 @@ export class WaitingIndex {
   private refilled: ModelQueues | undefined;
   private readonly tombstones = new Tombstones();
 
-  add(entry: EntryChange): void {
+  /** `isRead`: from the table, and not just placed. */
+  add(entry: EntryChange, isRead = false): void {
     const { modelId, priority, seq, attempt, orderKey } = entry;
     const removedAttempt = this.tombstones.attempt(seq);
     if (removedAttempt !== undefined && attempt <= removedAttempt) return;
-    this.queues.at(modelId, priority).add(entry, orderKey ?? 0, attempt > 0);
-    this.refilled?.at(modelId, priority).add(entry, orderKey ?? 0, attempt > 0);
+    const isNew = attempt === 0 && !isRead;
+    this.queues.at(modelId, priority).add(entry, orderKey ?? 0, isNew);
+    this.refilled?.at(modelId, priority).add(entry, orderKey ?? 0, isNew);
   }
 
   remove(entry: EntryChange, isStarted = false): void {
