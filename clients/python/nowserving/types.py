@@ -116,14 +116,25 @@ class _Sometimes(TypedDict, total=False):
     erased_at: str
 
 
-class InQueueStatus(_Details, _Sometimes):
+TimeSpan = TypedDict("TimeSpan", {"from": str, "to": str})
+
+
+class _Ends(TypedDict, total=False):
+    estimated_end: TimeSpan
+
+
+class _Starts(_Ends, total=False):
+    estimated_start: TimeSpan
+
+
+class InQueueStatus(_Details, _Sometimes, _Starts):
     status: Literal["IN_QUEUE"]
     queue_position: int
     reason: Literal["busy", "unavailable", "paused", "scheduled", "retrying"]
     metrics: NoMetrics
 
 
-class InProgressStatus(_Details, _Sometimes):
+class InProgressStatus(_Details, _Sometimes, _Ends):
     status: Literal["IN_PROGRESS"]
     metrics: QueueMetrics
 
