@@ -33,6 +33,7 @@ TYPES: dict[str, Any] = {
         "RequestError",
         "RequestPage",
         "ResponseWithLogs",
+        "TimeSpan",
         "TypicalTime",
         "WebhookDelivery",
         "WebhookTry",
