@@ -10,6 +10,7 @@ import { WebhookDeliveries1790000000017 } from '../../migrations/0007-webhooks.j
 import { Lists1790000000018 } from '../../migrations/0008-lists.js';
 import { Adapters1790000000019 } from '../../migrations/0009-adapters.js';
 import { FairOrder1790000000020 } from '../../migrations/0010-fair-order.js';
+import { KeyBounds1790000000022 } from '../../migrations/0012-key-bounds.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -24,6 +25,7 @@ export const migrations = [
   Lists1790000000018,
   Adapters1790000000019,
   FairOrder1790000000020,
+  KeyBounds1790000000022,
 ];
 
 export interface DataSourceSettings {
