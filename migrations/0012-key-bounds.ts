@@ -8,6 +8,7 @@ export class KeyBounds1790000000022 implements MigrationInterface {
         ADD COLUMN max_running integer,
         ADD COLUMN bounded_at timestamptz,
         ADD CONSTRAINT api_key_max_running_is_positive CHECK (max_running > 0);
+      CREATE INDEX api_key_by_bounded_at ON api_key (bounded_at) WHERE bounded_at IS NOT NULL;
 
       -- Whose bound it counts against. Only these are in the indexes, so that nobody else pays for a bound.
       ALTER TABLE queue_entry ADD COLUMN bounded_key_id uuid;

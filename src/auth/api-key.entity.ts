@@ -1,9 +1,10 @@
-import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Priority, Scope } from './caller.js';
 
 /** One key as the database keeps it. The secret itself is kept nowhere. */
 @Entity('api_key')
 @Unique('api_key_hash_is_unique', ['hash'])
+@Index('api_key_by_bounded_at', ['boundedAt'], { where: 'bounded_at IS NOT NULL' })
 @Check('api_key_hash_is_sha256', `octet_length(hash) = 32`)
 @Check('api_key_max_priority_is_known', `max_priority IN ('high', 'normal', 'low')`)
 @Check('api_key_max_waiting_is_positive', `max_waiting > 0`)

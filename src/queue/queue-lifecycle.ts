@@ -10,6 +10,7 @@ import { Heartbeat } from './duties/heartbeat.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
 import { Pruner } from './duties/pruner.js';
+import { Releaser } from './duties/releaser.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
@@ -17,7 +18,7 @@ import { IndexSync } from './duties/index-sync.js';
 import { Runs } from './runs/runs.js';
 
 /** In the order in which they start. */
-const everywhere = [IndexSync, CircuitKeeper, PartitionKeeper, Rescuer, Expirer, Promoter, Pruner];
+const everywhere = [IndexSync, CircuitKeeper, PartitionKeeper, Rescuer, Expirer, Promoter, Releaser, Pruner];
 const whereRequestsRun = [SlotKeeper, Scheduler];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 
