@@ -80,7 +80,7 @@ describe('a key at its bound', () => {
     const late = await submitHeld(3);
     const urgent = await submitHeld(1, { priority: -1 });
     expect(await claimSome(here, node, 9)).toEqual([]);
-    expect((await released()).in).toEqual([late[0], ...urgent].sort());
+    expect((await released()).in).toEqual([late[0]!, ...urgent].sort());
     expect(await released()).toEqual({ in: [], back: [] });
     expect((await claimSome(here, node, 9)).map(({ id }) => id)).toEqual([...urgent, late[0]]);
     expect(await heldIds()).toEqual(late.slice(1));

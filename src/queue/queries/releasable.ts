@@ -40,7 +40,7 @@ SELECT id, NULL FROM api_key
 WHERE bounded_at > now() - interval '15 seconds' AND max_running IS NOT NULL`;
 
 /** No model: the key's bound is new. */
-export type Releasable = Omit<BoundedLine, 'modelId'> & { modelId: string | null };
+type Releasable = Omit<BoundedLine, 'modelId'> & { modelId: string | null };
 
 export function findReleasable(database: Database): Promise<Releasable[]> {
   return database.query(releasable);

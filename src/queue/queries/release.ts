@@ -10,7 +10,7 @@ export interface BoundedLine {
 }
 
 /** One that may be claimed now, or that is held again for a more urgent one. */
-export type Released = EntryChange & { id: string; isHeld: boolean };
+type Released = EntryChange & { id: string; isHeld: boolean };
 
 /** Whoever changes what counts against the bound of a key. */
 export const lockKey = statement('lock_bounded_key')`
