@@ -15,7 +15,9 @@ export interface ModelRequest {
   overdue: boolean;
   /** Whether it waits for the time to join its queue. */
   isScheduled: boolean;
-  place: 'queue' | 'delay' | 'lease' | 'end';
+  /** Whether it counts against the bound of its key. */
+  isBounded: boolean;
+  place: 'queue' | 'delay' | 'held' | 'lease' | 'end';
   outcome: Outcome | null;
   code: string | null;
   lease: ModelLease | null;
@@ -40,14 +42,15 @@ export class QueueModel {
     return this.requests.filter(({ place }) => places.includes(place));
   }
 
-  submit(id: string, priority: number, seq: number, overdue: boolean): void {
-    const open = { place: 'queue', outcome: null, code: null, lease: null } as const;
+  submit(id: string, priority: number, seq: number, overdue: boolean, isBounded = false): void {
+    const open = { place: isBounded ? 'held' : 'queue', outcome: null, code: null, lease: null } as const;
     this.requests.push({
       id,
       priority,
       seq,
       overdue,
       isScheduled: false,
+      isBounded,
       ...open,
       ended: [],
       events: [],
@@ -60,7 +63,7 @@ export class QueueModel {
 
   /** A new one, as the first was submitted. */
   retry(original: ModelRequest, id: string, seq: number): void {
-    this.submit(id, original.priority, seq, original.overdue);
+    this.submit(id, original.priority, seq, original.overdue, original.isBounded);
     this.requests.at(-1)!.retryOf = original.id;
     original.retriedAs = id;
   }
@@ -72,8 +75,20 @@ export class QueueModel {
   }
 
   /** The requests that wait, as the queue has them. */
-  waiting(): ModelRequest[] {
-    return this.at('queue').sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+  waiting(...places: ModelRequest['place'][]): ModelRequest[] {
+    return this.at('queue', ...places).sort((a, b) => a.priority - b.priority || a.seq - b.seq);
+  }
+
+  /** Of the bounded ones the first come into the queue, or stay there. */
+  release(max: number): Record<'letIn' | 'takenBack', ModelRequest[]> {
+    const elsewhere = this.at('lease', 'delay').filter(({ isBounded }) => isBounded);
+    const all = this.waiting('held').filter(({ isBounded }) => isBounded);
+    const room = Math.max(0, max - elsewhere.length);
+    const letIn = all.slice(0, room).filter(({ place }) => place === 'held');
+    const takenBack = all.slice(room).filter(({ place }) => place === 'queue');
+    for (const request of letIn) request.place = 'queue';
+    for (const request of takenBack) request.place = 'held';
+    return { letIn, takenBack };
   }
 
   /** What a claim takes: the first of the queue whose time is not over. */
@@ -111,8 +126,10 @@ export class QueueModel {
     return true;
   }
 
-  promote(request: ModelRequest, seq: number): void {
-    Object.assign(request, { place: 'queue', seq, isScheduled: false });
+  promote(request: ModelRequest, seq: number, isBounded: boolean): void {
+    const isHeld = request.isScheduled && isBounded;
+    if (isHeld) request.isBounded = true;
+    Object.assign(request, { place: isHeld ? 'held' : 'queue', seq, isScheduled: false });
   }
 
   cancel(request: ModelRequest): 'cancelled' | 'requested' | 'completed' {
@@ -127,7 +144,7 @@ export class QueueModel {
   }
 
   expire(): ModelRequest[] {
-    const over = this.at('queue', 'delay').filter(({ overdue }) => overdue);
+    const over = this.at('queue', 'delay', 'held').filter(({ overdue }) => overdue);
     for (const request of over) this.complete(request, 'expired', 'expired');
     return over;
   }
