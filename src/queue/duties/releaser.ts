@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { Duty } from '../../tools/duty.js';
 import { BoundedKeys } from '../bounded-keys.js';
-import { findBoundedModels, recall } from '../queries/recall.js';
+import { findBoundedModels, maxRecalled, recall } from '../queries/recall.js';
 import { findReleasable } from '../queries/releasable.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
@@ -37,13 +37,14 @@ export class Releaser extends Duty {
   }
 
   private async recall(keyId: string): Promise<void> {
-    const held = await recall(this.database, keyId);
-    if (held.length > 0) this.events.publish({ held });
-    const models = [
-      ...held.map(({ modelId }) => modelId),
-      ...(await findBoundedModels(this.database, keyId)),
-    ];
-    for (const modelId of new Set(models)) await this.boundedKeys.release({ keyId, modelId });
+    const models = new Set(await findBoundedModels(this.database, keyId));
+    for (let count = maxRecalled; count === maxRecalled;) {
+      const held = await recall(this.database, keyId);
+      count = held.length;
+      if (count > 0) this.events.publish({ held });
+      for (const { modelId } of held) models.add(modelId);
+    }
+    for (const modelId of models) await this.boundedKeys.release({ keyId, modelId });
   }
 
   protected override nextIntervalMs(): number {

@@ -3,6 +3,9 @@ import { statement } from '../../database/statement.js';
 import { lockKey } from './release.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
+/** At once. */
+export const maxRecalled = 20_000;
+
 /*
  * Purpose: makes a bound hold for what a key had before it: what waits is held, what runs or waits for another attempt
  *   counts from now on.
@@ -17,7 +20,8 @@ const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
   DELETE FROM queue_entry
   WHERE ctid = ANY (ARRAY (
     SELECT queue_entry.ctid FROM queue_entry, key
-    WHERE api_key_id = key.id AND bounded_key_id IS NULL FOR UPDATE OF queue_entry SKIP LOCKED
+    WHERE api_key_id = key.id AND bounded_key_id IS NULL
+    LIMIT ${String(maxRecalled)} FOR UPDATE OF queue_entry SKIP LOCKED
   ))
   RETURNING *
 ), held AS (
