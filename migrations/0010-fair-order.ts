@@ -33,7 +33,7 @@ export class FairOrder1790000000020 implements MigrationInterface {
       LEFT JOIN (SELECT model_id, count(*) FROM lease GROUP BY model_id) AS running ON running.model_id = model.id;
 
       ALTER TABLE api_key
-        ADD COLUMN weight real NOT NULL DEFAULT 1,
+        ADD COLUMN weight double precision NOT NULL DEFAULT 1,
         ADD CONSTRAINT api_key_weight_is_sane CHECK (weight BETWEEN 0.01 AND 1000)`);
 
   down = (db: QueryRunner): Promise<unknown> =>

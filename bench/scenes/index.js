@@ -1,5 +1,6 @@
 import { scene as balanced } from './balanced.js';
 import { scene as batch } from './batch.js';
+import { scene as boundedKey } from './bounded-key.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as firstCalls } from './first-calls.js';
@@ -52,4 +53,5 @@ export const scenes = [
   batch,
   list,
   webhookNeighbours,
+  boundedKey,
 ];

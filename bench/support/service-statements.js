@@ -5,6 +5,7 @@
  * @property {(database: object, options: object) => Promise<object[]>} claim
  * @property {(database: object, items: object[]) => Promise<object[]>} submit
  * @property {(database: object, items: object[]) => Promise<boolean[]>} finish
+ * @property {(database: object, line: object) => Promise<object[]>} release
  * @property {string} nodeId of a node that is registered and runs nothing else
  */
 
@@ -18,6 +19,7 @@ export async function serviceStatements(bench, databaseUrl) {
   const { Database } = await bench.built.load('database/database.js');
   const { claim } = await bench.built.load('queue/queries/claim.js');
   const { submit } = await bench.built.load('queue/queries/submit.js');
+  const { release } = await bench.built.load('queue/queries/release.js');
   const { finish } = await bench.built.load('queue/queries/finish.js');
   const pool = createStatementPool({ url: databaseUrl, size: 2 });
   bench.atEndOfScene(() => pool.end());
@@ -30,6 +32,7 @@ export async function serviceStatements(bench, databaseUrl) {
     claim,
     submit,
     finish,
+    release,
     nodeId,
     dataSource,
   };

@@ -12,13 +12,23 @@ interface Comparison {
 const views = [
   {
     view: 'queue_depth',
-    columns: 'model_id, waiting, delayed, running, concurrency',
+    columns: 'model_id, waiting, delayed, running, concurrency, held',
     expected: `SELECT id,
                       (SELECT count(*) FROM queue_entry WHERE model_id = model.id),
                       (SELECT count(*) FROM delayed_entry WHERE model_id = model.id),
                       (SELECT count(*) FROM lease WHERE model_id = model.id),
-                      concurrency
+                      concurrency,
+                      (SELECT count(*) FROM delayed_entry WHERE model_id = model.id AND ready_at = 'infinity')
                FROM model`,
+  },
+  {
+    view: 'key_shares WHERE waiting + running > 0',
+    columns: 'model_id, api_key_id, waiting, running',
+    expected: `SELECT model_id, api_key_id, sum((state = 'IN_QUEUE')::integer), sum((state = 'IN_PROGRESS')::integer)
+               FROM request
+               WHERE state <> 'COMPLETED'
+                 AND NOT EXISTS (SELECT FROM delayed_entry WHERE request_id = request.id AND is_scheduled)
+               GROUP BY model_id, api_key_id`,
   },
   {
     view: 'running_now',

@@ -1,12 +1,14 @@
-import { Check, Column, Entity, PrimaryColumn, Unique } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Priority, Scope } from './caller.js';
 
 /** One key as the database keeps it. The secret itself is kept nowhere. */
 @Entity('api_key')
 @Unique('api_key_hash_is_unique', ['hash'])
+@Index('api_key_by_bounded_at', ['boundedAt'], { where: 'bounded_at IS NOT NULL' })
 @Check('api_key_hash_is_sha256', `octet_length(hash) = 32`)
 @Check('api_key_max_priority_is_known', `max_priority IN ('high', 'normal', 'low')`)
 @Check('api_key_max_waiting_is_positive', `max_waiting > 0`)
+@Check('api_key_max_running_is_positive', `max_running > 0`)
 @Check('api_key_weight_is_sane', `weight BETWEEN 0.01 AND 1000`)
 @Check('api_key_scopes_are_known', `scopes <@ ARRAY['submit', 'read', 'cancel']`)
 export class ApiKey {
@@ -25,8 +27,12 @@ export class ApiKey {
   @Column('text', { name: 'max_priority', nullable: true }) maxPriority!: Priority | null;
   /** Of its requests, how many may wait; null: any number. */
   @Column('integer', { name: 'max_waiting', nullable: true }) maxWaiting!: number | null;
+  /** Of its requests for one model, how many may run at once; null: any number. */
+  @Column('integer', { name: 'max_running', nullable: true }) maxRunning!: number | null;
+  /** When `maxRunning` was last changed. */
+  @Column('timestamptz', { name: 'bounded_at', nullable: true }) boundedAt!: Date | null;
   /** Of its turns, where keys share a model. */
-  @Column('real', { default: 1 }) weight!: number;
+  @Column('double precision', { default: 1 }) weight!: number;
   @Column('timestamptz', { name: 'created_at', default: () => 'now()' }) createdAt!: Date;
   @Column('timestamptz', { name: 'expires_at', nullable: true }) expiresAt!: Date | null;
   @Column('timestamptz', { name: 'revoked_at', nullable: true }) revokedAt!: Date | null;

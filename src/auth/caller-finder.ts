@@ -89,6 +89,7 @@ function toCaller(key: FoundKey): Caller {
     rateLimitOther: readLimits(key.rateLimitOther),
     maxPriority: key.maxPriority ?? 'high',
     maxWaiting: key.maxWaiting,
+    maxRunning: key.maxRunning,
     weight: key.weight,
   };
 }

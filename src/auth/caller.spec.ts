@@ -8,6 +8,7 @@ const callerFor = (models: string[] | null): Caller => ({
   rateLimitOther: null,
   maxPriority: 'high',
   maxWaiting: null,
+  maxRunning: null,
   weight: 1,
 });
 

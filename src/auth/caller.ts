@@ -23,6 +23,8 @@ export interface Caller {
   readonly maxPriority: Priority;
   /** Of its requests, how many may wait; null: any number. */
   readonly maxWaiting: number | null;
+  /** Of its requests for one model, how many may run at once; null: any number. */
+  readonly maxRunning: number | null;
   /** Of its turns, where keys share a model. */
   readonly weight: number;
 }

@@ -20,8 +20,15 @@ export interface NewKey {
   maxPriority?: Priority;
   /** Any number if left out. */
   maxWaiting?: number;
+  /** Of its requests for one model; any number if left out. */
+  maxRunning?: number | 'off';
+  /** 1 if left out. */
+  weight?: number;
   expires?: { inMs: number } | { at: Date };
 }
+
+/** What may be changed of a key; what is left out stays. */
+export type KeyChanges = Pick<NewKey, 'maxRunning' | 'weight'>;
 
 /** The API keys, for the service and for the command line. Times are the database's. */
 @Injectable()
@@ -45,6 +52,14 @@ export class KeysService {
   /** Oldest first, the revoked ones too. */
   list(): Promise<ApiKey[]> {
     return this.rows.find({ order: { createdAt: 'ASC', id: 'ASC' } });
+  }
+
+  /** False if there is no such key or it was revoked before. Nodes go by it within 5 s. */
+  async update(id: string, { maxRunning, weight }: KeyChanges): Promise<boolean> {
+    const bound = maxRunning !== undefined && { maxRunning: boundOf(maxRunning), boundedAt: () => 'now()' };
+    const changes = { ...bound, ...(weight !== undefined && { weight }) };
+    const { affected } = await this.rows.update({ id, revokedAt: IsNull() }, changes);
+    return affected === 1;
   }
 
   /** False if there is no such key or it was revoked before. Nodes refuse it within 5 s. */
@@ -81,11 +96,17 @@ export class KeysService {
       rateLimitOther: key.rateLimitOther ?? null,
       maxPriority: key.maxPriority ?? null,
       maxWaiting: key.maxWaiting ?? null,
+      maxRunning: boundOf(key.maxRunning),
+      weight: key.weight ?? 1,
       expiresAt: expiry(key.expires),
     };
     await this.rows.createQueryBuilder().insert().values(row).orIgnore().execute();
   }
 }
+
+/** null: none. */
+const boundOf = (maxRunning: NewKey['maxRunning']): number | null =>
+  typeof maxRunning === 'number' ? maxRunning : null;
 
 function expiry(expires: NewKey['expires']): Date | null | (() => string) {
   if (expires === undefined) return null;

@@ -11,6 +11,7 @@ import { Lists1790000000018 } from '../../migrations/0008-lists.js';
 import { Adapters1790000000019 } from '../../migrations/0009-adapters.js';
 import { FairOrder1790000000020 } from '../../migrations/0010-fair-order.js';
 import { RunTimes1790000000021 } from '../../migrations/0011-run-times.js';
+import { KeyBounds1790000000022 } from '../../migrations/0012-key-bounds.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -26,6 +27,7 @@ export const migrations = [
   Adapters1790000000019,
   FairOrder1790000000020,
   RunTimes1790000000021,
+  KeyBounds1790000000022,
 ];
 
 export interface DataSourceSettings {

@@ -33,6 +33,8 @@ export class KeyController {
       limits: { submit: this.limits(caller, 'submit'), other: this.limits(caller, 'other') },
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,
+      max_running: caller.maxRunning,
+      weight: caller.weight,
       expires_at: row.expiresAt?.toISOString() ?? null,
       ...(caller.scopes.includes('submit') && { webhook_secret: await this.secrets.secretOf(row.id) }),
     };

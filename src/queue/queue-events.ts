@@ -12,6 +12,10 @@ export interface CircuitChange {
 /** What one statement changed: published after its commit. */
 export interface QueueChanges {
   added?: EntryChange[];
+  /** Of those that wait, which no claim may take yet: their keys are at their bounds. */
+  held?: EntryChange[];
+  /** Held until now. */
+  released?: EntryChange[];
   /** Without having been started. */
   removed?: EntryChange[];
   /** Removed, for they are in progress. */

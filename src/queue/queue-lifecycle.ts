@@ -11,6 +11,7 @@ import { PartitionKeeper } from './duties/partition-keeper.js';
 import { Promoter } from './duties/promoter.js';
 import { Pruner } from './duties/pruner.js';
 import { RunTimesKeeper } from './duties/run-times-keeper.js';
+import { Releaser } from './duties/releaser.js';
 import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
@@ -25,6 +26,7 @@ const everywhere = [
   Rescuer,
   Expirer,
   Promoter,
+  Releaser,
   Pruner,
   RunTimesKeeper,
 ];

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
+import { BoundedKeys } from './bounded-keys.js';
 import { Cluster } from './cluster/cluster.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import { Estimates } from './estimates/estimates.js';
@@ -32,6 +33,7 @@ import { Submissions } from './submit/submissions.js';
   imports: [TypeOrmModule.forFeature([IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
   providers: [
     ...duties,
+    BoundedKeys,
     Circuits,
     Cluster,
     ClusterMessages,

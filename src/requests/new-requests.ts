@@ -70,6 +70,7 @@ export class NewRequests {
       keyId: caller.keyId,
       priority: rank(priority),
       ticks: ticksFor(model.order, caller.weight),
+      isBounded: caller.maxRunning !== null,
       input: input.bytes,
       expiresMs: expiresMs === null ? null : waitMs + expiresMs,
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
@@ -88,6 +89,7 @@ export class NewRequests {
         keyId: caller.keyId,
         priority: Math.max(priority, rank(caller.maxPriority)),
         ticks: ticksFor(model.order, caller.weight),
+        isBounded: caller.maxRunning !== null,
       },
       terms: { originalId: id, maxExpiresMs, maxTimeoutMs },
     };

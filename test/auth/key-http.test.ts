@@ -46,6 +46,8 @@ test('a key reads what it may do', async () => {
     rateLimitOther: 'off',
     maxPriority: 'normal',
     maxWaiting: 100,
+    maxRunning: 3,
+    weight: 2.5,
     expires: { at: expires },
   });
   const [{ id }] = (await service.query<{ id: string }>(
@@ -59,6 +61,8 @@ test('a key reads what it may do', async () => {
     limits: { submit: [limit(5, 1), limit(50, 3_600)], other: [] },
     max_priority: 'normal',
     max_waiting: 100,
+    max_running: 3,
+    weight: 2.5,
     expires_at: expires.toISOString(),
     webhook_secret: expect.stringMatching(/^whsec_[\w+/]{43}=$/) as string,
   });
@@ -80,6 +84,8 @@ test('one without bounds of its own has those of the service', async () => {
     },
     max_priority: 'high',
     max_waiting: null,
+    max_running: null,
+    weight: 1,
     expires_at: null,
   });
 });

@@ -77,7 +77,8 @@ describe('the keys command', () => {
   test('create keeps every option', async () => {
     const options = '-n ci --scope submit --scope READ --model acme/* --model demo/echo --expires 2099-12-31';
     const limits = '--rate-limit-submit 50/s,1000/m --rate-limit-other off';
-    const { code } = await run('create', ...options.split(' '), ...limits.split(' '));
+    const turns = '--weight 0.01 --max-running 3';
+    const { code } = await run('create', ...`${options} ${limits} ${turns}`.split(' '));
     expect(code).toBe(0);
     expect(await list()).toEqual([
       expect.objectContaining({
@@ -87,10 +88,25 @@ describe('the keys command', () => {
         models: ['acme/*', 'demo/echo'],
         rate_limit_submit: '50/s,1000/m',
         rate_limit_other: 'off',
+        max_running: 3,
+        weight: 0.01,
         expires_at: '2099-12-31T00:00:00.000Z',
         revoked_at: null,
       }),
     ]);
+    expect((await run('list')).output).toContain('weight 0.01 running 3');
+  });
+
+  test('update changes what it is told, of a key that is not revoked', async () => {
+    await run('create', '--name', 'ci');
+    const changed = await run('update', 'ci', '--weight', '2', '--max-running', '3');
+    expect([changed.code, changed.output]).toEqual([0, expect.stringContaining('weight 2 running 3')]);
+    expect(await list()).toMatchObject([{ weight: 2, max_running: 3 }]);
+    await run('update', 'ci', '--max-running', 'off');
+    expect(await list()).toMatchObject([{ weight: 2, max_running: null }]);
+    await run('revoke', 'ci');
+    const refused = await run('update', 'ci', '--weight', '1');
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('is revoked') as string });
   });
 
   test('a duration is counted from now', async () => {

@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { Database } from '../../src/database/database.js';
 import { Pipeline } from '../../src/database/pipeline.js';
 import type { Queries, Statement } from '../../src/database/statement.js';
 import { Promoter } from '../../src/queue/duties/promoter.js';
+import { Releaser } from '../../src/queue/duties/releaser.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { RequestCollection } from '../../src/queue/request-collection.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
+import { release } from '../../src/queue/queries/release.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -36,13 +39,22 @@ beforeAll(async () => {
 });
 
 /** Notes what is asked of it, until what it returns is called. */
-function watch(queries: Queries): () => void {
-  const { query } = queries;
+function watch(queries: Queries & { atomically?: Database['atomically'] }): () => void {
+  const { query, atomically } = queries;
+  if (atomically !== undefined)
+    queries.atomically = function <Row extends object>(
+      this: Database,
+      ...all: Parameters<Database['atomically']>
+    ) {
+      for (const [statement, values] of all)
+        used.set(statement.name, { statement, values: values as Value[] });
+      return atomically.call(this, ...all) as Promise<Row[]>;
+    };
   queries.query = function <Row extends object>(statement: Statement, values: unknown[] = []) {
     used.set(statement.name, { statement, values: values as Value[] });
     return query.call(this, statement, values) as Promise<Row[]>;
   };
-  return () => (queries.query = query);
+  return () => Object.assign(queries, { query, ...(atomically && { atomically }) });
 }
 
 /** Takes requests through every statement of the hot path. */
@@ -95,7 +107,30 @@ async function useCollection(
   await collection.cancelMany(keyId, ids);
   const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000 };
   await submissions.retry(request, terms);
+  await submitBounded({ ...request, keyId: boundedKey, isBounded: true }, terms);
   await collection.erase(ended);
+}
+
+const boundedKey = randomUUID();
+
+async function submitBounded(
+  request: Parameters<Submissions['submit']>[0],
+  terms: Parameters<Submissions['retry']>[1],
+): Promise<void> {
+  await service.query(
+    `INSERT INTO api_key (id, name, prefix, hash, scopes, max_running)
+     VALUES ($1, 'bounded', '', sha256('bounded'), '{}', 2)`,
+    [boundedKey],
+  );
+  const submissions = service.app.get(Submissions);
+  await submissions.submit(request);
+  const idempotency = { key: 'one', fingerprint: Buffer.alloc(sha256Bytes, 1) };
+  await submissions.submitOnce(request, idempotency);
+  const keys = ['two', 'three'].map((key) => ({ ...idempotency, key }));
+  await submissions.submitMany([request, request, ...keys.map((one) => ({ ...request, idempotency: one }))]);
+  await submissions.retry(request, terms);
+  await service.app.get(Releaser).runOnce();
+  await service.app.get(RequestCollection).cancelFitting(boundedKey, { modelId: request.modelId });
 }
 
 /** The plan that the service itself would get: on its own connections, with the plan kept for all values. */
@@ -155,6 +190,13 @@ const hot = [
   'erase',
   'list_requests',
   'cancel_many',
+  'submit_one_held',
+  'submit_many_held',
+  'submit_once_held',
+  'submit_many_once_held',
+  'retry_held',
+  'release',
+  'releasable',
 ];
 
 async function expectGoodPlans(): Promise<void> {
@@ -283,4 +325,32 @@ test('a claim reads as little of a long queue as of a short one', async () => {
   await fill(50_000);
   const long = await pagesOf();
   expect(long).toBeLessThanOrEqual(short + 5);
+});
+
+test('a release reads as little of many held requests as of few, and a claim of others reads none of them', async () => {
+  const line = { keyId: boundedKey, modelId: 'test/1' };
+  await service.app.get(Releaser).stop();
+  const hold = (rows: number): Promise<unknown> =>
+    service.query(
+      `INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, bounded_key_id, ready_at)
+       SELECT $1, 0, n, nextval('request_seq'), gen_random_uuid(), $2, 'infinity'
+       FROM generate_series(1, $3::integer) AS n`,
+      [line.modelId, line.keyId, rows],
+    );
+  const pagesOf = async (name: string): Promise<number> => {
+    const plan = await planOf(name, '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
+    const all = /Buffers: ([^\n]*)/.exec(plan)![1]!;
+    return [...all.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+  used.get('release')!.values = [line.keyId, line.modelId];
+  await service.query(`TRUNCATE queue_entry, delayed_entry`);
+  await fill(100);
+  await hold(10);
+  const [release10, claim10] = [await pagesOf('release'), await pagesOf('claim')];
+  await hold(50_000);
+  expect(await pagesOf('release')).toBeLessThanOrEqual(release10 + 20);
+  expect(await pagesOf('claim')).toBeLessThanOrEqual(claim10 + 5);
+  expect(await planOf('release')).toMatch(/Index Scan using delayed_entry_held on delayed_entry/);
+  expect(await release(database, line)).toHaveLength(2);
+  expect(await planOf('releasable')).toMatch(/using delayed_entry_held on delayed_entry/);
 });

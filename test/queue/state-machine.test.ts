@@ -9,6 +9,7 @@ import { erase } from '../../src/queue/queries/erase.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
 import { findScheduledReady, promote } from '../../src/queue/queries/promote.js';
+import { release } from '../../src/queue/queries/release.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
 import { retry } from '../../src/queue/queries/retry.js';
 import { submit } from '../../src/queue/queries/submit.js';
@@ -42,6 +43,10 @@ let commands = 0;
 beforeAll(async () => {
   tables = await QueueTables.create();
   database = tables.session();
+  await tables.rows(
+    `INSERT INTO api_key (id, name, prefix, hash, scopes) VALUES ($1, 'bounded', '', sha256('x'), '{}')`,
+    [keyId],
+  );
 });
 afterAll(() => tables.drop());
 
@@ -52,6 +57,7 @@ const requestRows = {
   SELECT r.id, r.priority, r.virtual_start::integer AS start, r.seq::integer AS seq,
          CASE WHEN l.request_id IS NOT NULL THEN 'lease'
               WHEN q.request_id IS NOT NULL THEN 'queue'
+              WHEN d.ready_at = 'infinity' THEN 'held'
               WHEN d.request_id IS NOT NULL THEN 'delay'
               ELSE 'end' END AS place,
          r.state, r.outcome, r.error->>'code' AS code, r.attempt, r.failed_attempts AS failed, r.lost_attempts AS lost,
@@ -94,7 +100,8 @@ function asRow(request: ModelRequest): object {
   const { id, priority, start, seq, place, outcome, code, lease, ended, events } = request;
   const { retryOf, retriedAs, erased } = request;
   const same = { id, priority, start, seq, place, outcome, code, ended, events, retryOf, retriedAs, erased };
-  const states = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
+  const waits = { queue: 'IN_QUEUE', delay: 'IN_QUEUE', held: 'IN_QUEUE' } as const;
+  const states = { ...waits, lease: 'IN_PROGRESS', end: 'COMPLETED' } as const;
   return {
     ...same,
     places: place === 'end' ? 0 : 1,
@@ -137,8 +144,12 @@ const outputOf = (attempt: number): string => JSON.stringify(`attempt ${attempt}
 const pickFrom = <T>(items: readonly T[], pick: number): T => items[pick % items.length]!;
 const ids = (requests: readonly { id: string }[]): string[] => requests.map(({ id }) => id).sort();
 
-const submitSome = (places: Pick<Place, 'priority' | 'start'>[], overdue: boolean): Command =>
-  step(`submit ${JSON.stringify(places)}${overdue ? ' overdue' : ''}`, always, async (model) => {
+const submitSome = (
+  places: Pick<Place, 'priority' | 'start'>[],
+  overdue: boolean,
+  how: 'free' | 'held',
+): Command =>
+  step(`submit ${JSON.stringify(places)} ${how}${overdue ? ' overdue' : ''}`, always, async (model) => {
     const items = places.map(({ priority, start }) => ({
       id: v7(),
       modelId,
@@ -148,10 +159,10 @@ const submitSome = (places: Pick<Place, 'priority' | 'start'>[], overdue: boolea
       input: Buffer.from('{}'),
       expiresMs: overdue ? -1 : hourMs,
     }));
-    const submitted = await submit(database, items);
+    const submitted = await submit(database, items, how);
     const inOrder = submitted.map((one, i) => ({ ...one, ...places[i]! }));
     inOrder.sort((a, b) => a.seq - b.seq);
-    for (const { id, ...place } of inOrder) model.submit(id, place, overdue);
+    for (const { id, ...place } of inOrder) model.submit(id, place, overdue, how === 'held');
   });
 
 const schedule = (priority: number, overdue: boolean): Command =>
@@ -218,7 +229,17 @@ const giveBack = (pick: number, attemptOutcome: Requeue['attemptOutcome'], delay
     );
   });
 
-const promoteSome = (count: number, start: number): Command =>
+/** As many of the bounded as `max` may run, or be about to; what is less urgent gives way. */
+const releaseSome = (max: number): Command =>
+  step(`release up to ${max}`, always, async (model) => {
+    await tables.rows('UPDATE api_key SET max_running = $1', [max]);
+    const expected = model.release(max);
+    const changed = await release(database, { keyId, modelId });
+    expect(ids(changed.filter(({ isHeld }) => !isHeld))).toEqual(ids(expected.letIn));
+    expect(ids(changed.filter(({ isHeld }) => isHeld))).toEqual(ids(expected.takenBack));
+  });
+
+const promoteSome = (count: number, start: number, isBounded: boolean): Command =>
   step(
     `promote ${count}, scheduled ones to ${start}`,
     (model) => model.at('delay').length > 0,
@@ -231,7 +252,7 @@ const promoteSome = (count: number, start: number): Command =>
       const scheduled = await findScheduledReady(database);
       const promoted = await promote(
         database,
-        scheduled.map((one) => ({ ...one, virtualStart: start })),
+        scheduled.map((one) => ({ ...one, virtualStart: start, isBounded })),
       );
       expect(ids(promoted)).toEqual(ids(ready));
       const last = Math.max(...model.requests.map(({ seq }) => seq));
@@ -240,7 +261,7 @@ const promoteSome = (count: number, start: number): Command =>
         const seq = seqs.get(request.id)!;
         // Who comes now is behind all that came before.
         expect(request.isScheduled ? seq > last : seq === request.seq).toBe(true);
-        model.promote(request, { start: request.isScheduled ? start : request.start, seq });
+        model.promote(request, { start: request.isScheduled ? start : request.start, seq }, isBounded);
       }
     },
   );
@@ -281,10 +302,9 @@ const retryOne = (pick: number, start: number): Command =>
       const original = pickFrom(model.requests, pick);
       const terms = { originalId: original.id, maxExpiresMs: null, maxTimeoutMs: 1_000 };
       const id = v7();
-      const written = await retry(database, keyId, {
-        ...{ id, virtualStart: start, priority: original.priority },
-        ...terms,
-      });
+      const place = { id, virtualStart: start, priority: original.priority };
+      const how = original.isBounded ? 'held' : 'free';
+      const written = await retry(database, keyId, { ...place, ...terms }, how);
       expect(written !== undefined).toBe(original.place === 'end' && !original.erased);
       if (written !== undefined && 'seq' in written) model.retry(original, id, { start, seq: written.seq });
     },
@@ -348,7 +368,10 @@ const place = fc.record({ priority: fc.constantFrom(-5, 0, 0, 0, 5), start });
 const places = fc.array(place, { minLength: 1, maxLength: 5 });
 const goingBack = fc.constantFrom<Requeue['attemptOutcome']>('failed', 'timed_out', 'returned', 'unreached');
 const anyCommand = [
-  fc.tuple(places, fc.constantFrom(false, false, true)).map((args) => submitSome(...args)),
+  fc
+    .tuple(places, fc.constantFrom(false, false, true), fc.constantFrom('free', 'held'))
+    .map((args) => submitSome(...args)),
+  fc.integer({ min: 1, max: 4 }).map(releaseSome),
   fc.tuple(fc.constantFrom(-1, 0, 1), fc.constantFrom(false, false, true)).map((args) => schedule(...args)),
   node.map(submitStartedOn),
   fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => claimFor(...args)),
@@ -356,7 +379,7 @@ const anyCommand = [
   fc.tuple(pick, fc.nat(2), fc.integer({ min: 1, max: 3 })).map((args) => log(...args)),
   fc.tuple(fc.array(pick, { minLength: 1, maxLength: 3 }), how).map((args) => finishSome(...args)),
   fc.tuple(pick, goingBack, fc.constantFrom(0, hourMs)).map((args) => giveBack(...args)),
-  fc.tuple(fc.integer({ min: 1, max: 3 }), start).map((args) => promoteSome(...args)),
+  fc.tuple(fc.integer({ min: 1, max: 3 }), start, fc.boolean()).map((args) => promoteSome(...args)),
   pick.map(cancelOne),
   fc.array(pick, { minLength: 1, maxLength: 4 }).map(cancelSome),
   fc.tuple(pick, start).map((args) => retryOne(...args)),

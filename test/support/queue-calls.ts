@@ -146,6 +146,6 @@ export const keyHeader = (key: string): { authorization: string } => ({ authoriz
 export async function queueRequest({ query }: TestService, modelId: string, input: object = {}) {
   const [key] = await query<{ id: string }>('SELECT id FROM api_key');
   const expiresMs = null;
-  const order = { priority: 0, ticks: ticksOfWeight1 };
+  const order = { priority: 0, ticks: ticksOfWeight1, isBounded: false };
   return { modelId, keyId: key!.id, ...order, input: Buffer.from(JSON.stringify(input)), expiresMs };
 }

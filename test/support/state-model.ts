@@ -19,7 +19,9 @@ export interface ModelRequest {
   overdue: boolean;
   /** Whether it waits for the time to join its queue. */
   isScheduled: boolean;
-  place: 'queue' | 'delay' | 'lease' | 'end';
+  /** Whether it counts against the bound of its key. */
+  isBounded: boolean;
+  place: 'queue' | 'delay' | 'held' | 'lease' | 'end';
   outcome: Outcome | null;
   code: string | null;
   lease: ModelLease | null;
@@ -44,8 +46,8 @@ export class QueueModel {
     return this.requests.filter(({ place }) => places.includes(place));
   }
 
-  submit(id: string, { priority, start, seq }: Place, overdue: boolean): void {
-    const open = { place: 'queue', outcome: null, code: null, lease: null } as const;
+  submit(id: string, { priority, start, seq }: Place, overdue: boolean, isBounded = false): void {
+    const open = { place: isBounded ? 'held' : 'queue', outcome: null, code: null, lease: null } as const;
     this.requests.push({
       id,
       priority,
@@ -53,6 +55,7 @@ export class QueueModel {
       seq,
       overdue,
       isScheduled: false,
+      isBounded,
       ...open,
       ended: [],
       events: [],
@@ -65,7 +68,7 @@ export class QueueModel {
 
   /** A new one, as the first was submitted. */
   retry(original: ModelRequest, id: string, place: Omit<Place, 'priority'>): void {
-    this.submit(id, { ...place, priority: original.priority }, original.overdue);
+    this.submit(id, { ...place, priority: original.priority }, original.overdue, original.isBounded);
     this.requests.at(-1)!.retryOf = original.id;
     original.retriedAs = id;
   }
@@ -77,8 +80,22 @@ export class QueueModel {
   }
 
   /** The requests that wait, as the queue has them. */
-  waiting(): ModelRequest[] {
-    return this.at('queue').sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq);
+  waiting(...places: ModelRequest['place'][]): ModelRequest[] {
+    return this.at('queue', ...places).sort(
+      (a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq,
+    );
+  }
+
+  /** Of the bounded ones the first come into the queue, or stay there. */
+  release(max: number): Record<'letIn' | 'takenBack', ModelRequest[]> {
+    const elsewhere = this.at('lease', 'delay').filter(({ isBounded }) => isBounded);
+    const all = this.waiting('held').filter(({ isBounded }) => isBounded);
+    const room = Math.max(0, max - elsewhere.length);
+    const letIn = all.slice(0, room).filter(({ place }) => place === 'held');
+    const takenBack = all.slice(room).filter(({ place }) => place === 'queue');
+    for (const request of letIn) request.place = 'queue';
+    for (const request of takenBack) request.place = 'held';
+    return { letIn, takenBack };
   }
 
   /** What a claim takes: the first of the queue whose time is not over. */
@@ -116,8 +133,10 @@ export class QueueModel {
     return true;
   }
 
-  promote(request: ModelRequest, place: Omit<Place, 'priority'>): void {
-    Object.assign(request, { place: 'queue', ...place, isScheduled: false });
+  promote(request: ModelRequest, place: Omit<Place, 'priority'>, isBounded: boolean): void {
+    const isHeld = request.isScheduled && isBounded;
+    if (isHeld) request.isBounded = true;
+    Object.assign(request, { place: isHeld ? 'held' : 'queue', ...place, isScheduled: false });
   }
 
   cancel(request: ModelRequest): 'cancelled' | 'requested' | 'completed' {
@@ -132,7 +151,7 @@ export class QueueModel {
   }
 
   expire(): ModelRequest[] {
-    const over = this.at('queue', 'delay').filter(({ overdue }) => overdue);
+    const over = this.at('queue', 'delay', 'held').filter(({ overdue }) => overdue);
     for (const request of over) this.complete(request, 'expired', 'expired');
     return over;
   }

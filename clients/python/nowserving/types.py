@@ -240,6 +240,8 @@ class _Key(TypedDict):
     limits: KeyLimits
     max_priority: Priority
     max_waiting: int | None
+    max_running: int | None
+    weight: float
     expires_at: str | None
 
 

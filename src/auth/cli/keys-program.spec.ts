@@ -1,11 +1,13 @@
 import { CommanderError } from 'commander';
 import { KeySecret } from '../key-secret.js';
-import type { KeysService, NewKey } from '../keys.service.js';
+import type { ApiKey } from '../api-key.entity.js';
+import type { KeyChanges, KeysService, NewKey } from '../keys.service.js';
 import { keysProgram } from './keys-program.js';
 
 interface Outcome {
   /** What was asked of the keys, if the command line was understood. */
   added?: NewKey;
+  changed?: KeyChanges;
   error?: CommanderError;
 }
 
@@ -15,7 +17,12 @@ async function run(...args: string[]): Promise<Outcome> {
     outcome.added = added;
     return Promise.resolve(KeySecret.generate());
   };
-  const program = keysProgram(async (work) => void (await work({ create } as KeysService)));
+  const list = (): Promise<ApiKey[]> => Promise.resolve([{ name: 'ci', weight: 1 } as ApiKey]);
+  const update = (_: string, changed: KeyChanges): Promise<boolean> => {
+    outcome.changed = changed;
+    return Promise.resolve(true);
+  };
+  const program = keysProgram(async (work) => void (await work({ create, list, update } as KeysService)));
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
   }
@@ -36,6 +43,12 @@ test.each([
   [['create', '--name', 'x', '--expires', '2020-01-01'], 'Expected a time in the future'],
   [['create', '--name', 'x', '--expires', '2099-13-01'], 'Expected an ISO date'],
   [['create', '--name', 'x', 'y'], 'too many arguments'],
+  [['create', '--name', 'x', '--weight', '0'], 'Expected a number from 0.01 to 1000'],
+  [['create', '--name', 'x', '--weight', '1001'], 'Expected a number from 0.01 to 1000'],
+  [['create', '--name', 'x', '--weight', '1e2'], 'Expected a number from 0.01 to 1000'],
+  [['create', '--name', 'x', '--max-running', '0'], 'Expected a whole number from 1 on, or off'],
+  [['update', 'ci'], 'nothing to change'],
+  [['update', '--weight', '2'], "missing required argument 'key'"],
   [['revoke'], "missing required argument 'key'"],
 ])('%j is explained', async (args, said) => {
   const { error, added } = await run(...args);
@@ -60,4 +73,13 @@ test('an expiry is a duration from now or a date', async () => {
   expect((await run('create', '-n', 'x', '-e', '2099-12-31T23:00:00+01:00')).added?.expires).toEqual({
     at: new Date('2099-12-31T22:00:00Z'),
   });
+});
+
+test('a key changes in what is said, and in nothing else', async () => {
+  expect((await run('update', 'ci', '--weight', '0.5')).changed).toEqual({ weight: 0.5 });
+  expect((await run('update', 'ci', '--max-running', '3', '--weight', '1000')).changed).toEqual({
+    maxRunning: 3,
+    weight: 1_000,
+  });
+  expect((await run('update', 'ci', '--max-running', 'off')).changed).toEqual({ maxRunning: 'off' });
 });

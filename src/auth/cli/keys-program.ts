@@ -1,13 +1,25 @@
-import { Command, InvalidArgumentError } from 'commander';
-import { parseDuration, parseRateLimits } from '../../config/parsers.js';
+import { Command } from 'commander';
 import type { ApiKey } from '../api-key.entity.js';
-import { isModelPattern, priorities, type Priority, type Scope, scopes } from '../caller.js';
-import type { KeysService, NewKey } from '../keys.service.js';
+import type { Scope } from '../caller.js';
+import type { KeyChanges, KeysService, NewKey } from '../keys.service.js';
+import {
+  boundValue,
+  countValue,
+  expiryValue,
+  modelValue,
+  nameValue,
+  priorityValue,
+  rateLimitValue,
+  scopeValue,
+  weightValue,
+} from './option-values.js';
 
 interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
   scope?: Scope[];
   model?: string[];
 }
+
+const keyArgument = 'its id, prefix or name, as list shows them';
 
 /** Opens the database, hands it over, and closes it whatever happens. */
 export type WithKeys = (work: (keys: KeysService) => Promise<string>) => Promise<void>;
@@ -15,7 +27,7 @@ export type WithKeys = (work: (keys: KeysService) => Promise<string>) => Promise
 /** The command line of `npm run keys`. Each command gives `withKeys` what to do and returns what to print. */
 export function keysProgram(withKeys: WithKeys): Command {
   const program = new Command('npm run keys --')
-    .description('Makes, shows and revokes the API keys of this service.')
+    .description('Makes, shows, changes and revokes the API keys of this service.')
     .helpCommand(false)
     .showHelpAfterError('(--help shows what is possible)')
     .addHelpText(
@@ -28,6 +40,7 @@ Examples:
   npm run keys -- create --name "web shop"
   npm run keys -- create --name ci --scope submit --scope read --model 'acme/*' --expires 90d
   npm run keys -- list
+  npm run keys -- update ci --weight 2 --max-running 3
   npm run keys -- revoke ci`,
     );
 
@@ -54,6 +67,12 @@ Examples:
       priorityValue,
     )
     .option('--max-waiting <count>', 'of its requests at once (default: any number)', countValue)
+    .option(
+      '--max-running <count>',
+      'of its requests for one model at once (default: any number)',
+      boundValue,
+    )
+    .option('--weight <weight>', 'of its turns, where keys share a model (default: 1)', weightValue)
     .option('-e, --expires <when>', 'after a time such as 12h or 90d, or on an ISO date', expiryValue)
     .action(({ name, ...options }: CreateOptions, command: Command) => {
       if (name === undefined) command.error('error: the key needs a name: --name <name>');
@@ -76,9 +95,21 @@ Examples:
     );
 
   program
+    .command('update')
+    .description('Changes what is said; running services go by it within 5 seconds.')
+    .argument('<key>', keyArgument)
+    .option('--max-running <count>', 'of its requests for one model at once, or off', boundValue)
+    .option('--weight <weight>', 'of its turns, where keys share a model', weightValue)
+    .action((text: string, changes: KeyChanges, command: Command) => {
+      if (Object.keys(changes).length === 0)
+        command.error('error: nothing to change: say --weight <weight> or --max-running <count>');
+      return withKeys((keys) => update(keys, text, changes));
+    });
+
+  program
     .command('revoke')
     .description('Makes a key invalid for good, within 5 seconds.')
-    .argument('<key>', 'its id, prefix or name, as list shows them')
+    .argument('<key>', keyArgument)
     .action((text: string) => withKeys((keys) => revoke(keys, text)));
 
   return program;
@@ -98,12 +129,24 @@ async function create(
   ].join('\n');
 }
 
+async function update(keys: KeysService, text: string, changes: KeyChanges): Promise<string> {
+  const key = selectKey(await keys.list(), text, new Date());
+  const label = labelOf(key);
+  if (!(await keys.update(key.id, changes)))
+    throw new Error(`The key ${label} is revoked: there is nothing to change.`);
+  const { maxRunning = key.maxRunning, weight = key.weight } = changes;
+  const said = toLimits({ ...key, weight, maxRunning: maxRunning === 'off' ? null : maxRunning });
+  return `Changed the key ${label}: ${said}. Running services go by it within 5 seconds.`;
+}
+
 async function revoke(keys: KeysService, text: string): Promise<string> {
   const key = selectKey(await keys.list(), text, new Date());
-  const label = `${key.prefix}… "${key.name}"`;
+  const label = labelOf(key);
   if (!(await keys.revoke(key.id))) throw new Error(`The key ${label} was revoked before.`);
   return `Revoked the key ${label}. Running services refuse it within 5 seconds.`;
 }
+
+const labelOf = ({ prefix, name }: ApiKey): string => `${prefix}… "${name}"`;
 
 /** The one key that is meant by an id, a prefix or a name. Revoked ones count only if nothing else fits. */
 export function selectKey(keys: readonly ApiKey[], text: string, now: Date): ApiKey {
@@ -122,66 +165,6 @@ export function selectKey(keys: readonly ApiKey[], text: string, now: Date): Api
   throw new Error(`"${text}" fits ${candidates.length} keys. Name one by its id:\n${lines.join('\n')}`);
 }
 
-/* What is wrong with an option's value is said by the parser that reads it. */
-
-function scopeValue(text: string, before: readonly Scope[] | undefined): Scope[] {
-  const scope = scopes.find((known) => known === text.toLowerCase());
-  if (scope === undefined) throw new InvalidArgumentError(`Expected one of ${scopes.join(', ')}.`);
-  return [...(before ?? []), scope];
-}
-
-function modelValue(text: string, before: readonly string[] | undefined): string[] {
-  if (!isModelPattern(text)) {
-    throw new InvalidArgumentError(
-      'Expected a model id such as acme/image/upscale, or a pattern such as acme/*. Leave it out for all models.',
-    );
-  }
-  return [...(before ?? []), text];
-}
-
-function nameValue(text: string): string {
-  const name = text.trim();
-  if (!/^[^\p{C}]{1,100}$/u.test(name))
-    throw new InvalidArgumentError('Expected 1 to 100 printable characters.');
-  return name;
-}
-
-function rateLimitValue(text: string): string {
-  explain(() => parseRateLimits(text));
-  return text.trim().toLowerCase();
-}
-
-function priorityValue(text: string): Priority {
-  const priority = priorities.find((known) => known === text.toLowerCase());
-  if (priority === undefined) throw new InvalidArgumentError(`Expected one of ${priorities.join(', ')}.`);
-  return priority;
-}
-
-function countValue(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Expected a whole number from 1 on.');
-  return Number(text);
-}
-
-function expiryValue(text: string): NonNullable<NewKey['expires']> {
-  if (!/^\d{4}-\d\d-\d\d/.test(text)) {
-    const inMs = explain(() => parseDuration(text));
-    if (inMs < 1) throw new InvalidArgumentError('Expected a time in the future.');
-    return { inMs };
-  }
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime())) throw new InvalidArgumentError('Expected an ISO date such as 2030-12-31.');
-  if (at.getTime() <= Date.now()) throw new InvalidArgumentError('Expected a time in the future.');
-  return { at };
-}
-
-function explain<T>(parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new InvalidArgumentError(`${(error as Error).message}.`);
-  }
-}
-
 /** One key as `--json` shows it: everything but what could help to guess the secret. */
 function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
   const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther } = key;
@@ -196,6 +179,8 @@ function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
     rate_limit_other: rateLimitOther,
     max_priority: key.maxPriority,
     max_waiting: key.maxWaiting,
+    max_running: key.maxRunning,
+    weight: key.weight,
     created_at: key.createdAt,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
@@ -229,10 +214,14 @@ function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
   return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'valid';
 }
 
-function toLimits({ rateLimitSubmit, rateLimitOther }: ApiKey): string {
-  const submit = rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit} `;
-  const other = rateLimitOther === null ? '' : `other ${rateLimitOther}`;
-  return `${submit}${other}`.trim() || 'default';
+function toLimits({ rateLimitSubmit, rateLimitOther, maxRunning, weight }: ApiKey): string {
+  const limits = [
+    rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit}`,
+    rateLimitOther === null ? '' : `other ${rateLimitOther}`,
+    weight === 1 ? '' : `weight ${weight}`,
+    maxRunning === null ? '' : `running ${maxRunning}`,
+  ];
+  return limits.filter(Boolean).join(' ') || 'default';
 }
 
 /** `2026-01-31 09:05Z` */

@@ -11,6 +11,7 @@ export interface FoundKey {
   rateLimitOther: string | null;
   maxPriority: Priority | null;
   maxWaiting: number | null;
+  maxRunning: number | null;
   weight: number;
   /** Until it expires; null: never. */
   livesMs: number | null;
@@ -32,7 +33,8 @@ const statement = {
   text: `
     SELECT encode(hash, 'hex') AS hash, id, scopes, models,
            rate_limit_submit AS "rateLimitSubmit", rate_limit_other AS "rateLimitOther",
-           max_priority AS "maxPriority", max_waiting AS "maxWaiting", weight,
+           max_priority AS "maxPriority", max_waiting AS "maxWaiting",
+           max_running AS "maxRunning", weight,
            (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
            last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "wasUnused"
     FROM api_key

@@ -59,6 +59,14 @@ export class KeyDto {
     nullable: true,
   })
   max_waiting!: number | null;
+  @Field('How many of its requests for one model run at once; null: any number.', 3, {
+    type: 'integer',
+    minimum: 1,
+    nullable: true,
+  })
+  max_running!: number | null;
+  @Field('The weight of its turns, where keys share a model.', 1, { minimum: 0.01, maximum: 1_000 })
+  weight!: number;
   @Field('When it expires, in UTC; null: never.', '2030-12-31T00:00:00.000Z', {
     type: String,
     format: 'date-time',

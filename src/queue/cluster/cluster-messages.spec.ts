@@ -79,3 +79,12 @@ it('hears from others only', async () => {
   there.channel.deliver(message!);
   expect(origins).toEqual(['elsewhere']);
 });
+
+it('publishes what is held, and what is let in since', async () => {
+  const [here, there] = [await startNode(), await startNode()];
+  here.events.publish({ added: [entry(1)], held: [entry(2), entry(3)] });
+  here.events.publish({ released: [entry(2)] });
+  for (const message of here.channel.collect()) there.channel.deliver(message);
+  for (const { index } of [here, there])
+    expect([index.depth('a/model'), index.claimable('a/model')]).toEqual([3, 2]);
+});

@@ -18,6 +18,8 @@ interface WireMessage extends Pick<
   added?: WireChanges[];
   removed?: WireChanges[];
   started?: WireChanges[];
+  held?: WireChanges[];
+  released?: WireChanges[];
 }
 
 /** Until the others have noticed a new node by its heartbeat and publish to it. */
@@ -87,14 +89,22 @@ export class ClusterMessages {
     const added = pending.flatMap((changes) => changes.added ?? []);
     const removed = pending.flatMap((changes) => changes.removed ?? []);
     const started = pending.flatMap((changes) => changes.started ?? []);
+    const held = pending.flatMap((changes) => changes.held ?? []);
+    const released = pending.flatMap((changes) => changes.released ?? []);
     const changed = pending.flatMap((changes) => changes.changed ?? []);
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
     const times = pending.flatMap((changes) => changes.times ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
-    this.throttle.published(added.length + removed.length + started.length + changed.length);
+    this.throttle.published(added.length + held.length + removed.length + started.length + changed.length);
     // Removals first: an entry may have been added again since, and its attempt keeps out one that was not.
-    const entries = { removed: toWire(removed), started: toWire(started), added: toWire(added) };
+    const entries = {
+      removed: toWire(removed),
+      started: toWire(started),
+      added: toWire(added),
+      held: toWire(held),
+      released: toWire(released),
+    };
     const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled, circuits, times });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
@@ -109,6 +119,8 @@ export class ClusterMessages {
       added = [],
       removed = [],
       started = [],
+      held = [],
+      released = [],
       ...rest
     } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
@@ -118,6 +130,8 @@ export class ClusterMessages {
       added: added.flatMap(fromWire),
       removed: removed.flatMap(fromWire),
       started: started.flatMap(fromWire),
+      held: held.flatMap(fromWire),
+      released: released.flatMap(fromWire),
     };
     this.events.publish({ ...entries, ...rest }, 'elsewhere');
   }

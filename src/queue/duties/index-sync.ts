@@ -29,11 +29,13 @@ export class IndexSync extends Duty {
   ) {
     super();
     // Before the first page is read, so that nothing falls between.
-    events.subscribe(({ added, removed, started, times, missed }) => {
+    events.subscribe(({ added, held, released, removed, started, times, missed }) => {
       // In this order: within the time that one message covers, a request may have been removed and added again.
       for (const change of removed ?? []) this.index.remove(change);
       for (const change of started ?? []) this.index.remove(change, true);
       for (const change of added ?? []) this.index.add(change);
+      for (const change of held ?? []) this.index.hold(change);
+      for (const change of released ?? []) this.index.release(change);
       for (const time of times ?? []) this.index.advance(time);
       // Should it fail, the next check of the index finds what is missing.
       if (missed === true) this.refill().catch(() => undefined);
@@ -78,7 +80,10 @@ export class IndexSync extends Duty {
   private async read(): Promise<void> {
     this.index.beginRefill();
     for await (const page of waiting(this.database)) {
-      for (const entry of page) this.index.add(entry, true);
+      for (const entry of page) {
+        if (entry.isHeld) this.index.hold(entry, true);
+        else this.index.add(entry, true);
+      }
     }
     this.index.endRefill();
   }

@@ -6,6 +6,7 @@ import { QueueEvents } from '../queue-events.js';
 import { orderKeyOf, ticksFor } from '../waiting/fair-queue.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { Duty } from '../../tools/duty.js';
+import { BoundedKeys } from '../bounded-keys.js';
 
 /** Lets requests whose backoff is over, or whose scheduled time has come, into their queue. */
 @Injectable()
@@ -19,6 +20,7 @@ export class Promoter extends Duty {
     private readonly events: QueueEvents,
     private readonly index: WaitingIndex,
     private readonly models: ModelsService,
+    private readonly boundedKeys: BoundedKeys,
   ) {
     super();
     events.subscribe(({ added, scheduled }) => {
@@ -46,10 +48,13 @@ export class Promoter extends Duty {
       const promoted = await promote(this.database, placed);
       if (promoted.length === 0) return;
       this.events.publish({
-        added: promoted.filter(({ isScheduled }) => isScheduled),
+        added: promoted.filter(({ isScheduled, isHeld }) => isScheduled && !isHeld),
+        held: promoted.filter(({ isHeld }) => isHeld),
         changed: promoted.map(({ id }) => id),
         work: [...new Set(promoted.map(({ modelId }) => modelId))],
       });
+      for (const { keyId, modelId, isHeld } of promoted)
+        if (isHeld) void this.boundedKeys.release({ keyId, modelId });
     } finally {
       for (const { modelId, priority, orderKey, ticks } of placed)
         if (ticks > 0) this.index.settle(modelId, priority, orderKey);

@@ -25,6 +25,8 @@ export interface Claimed {
   attempt: number;
   failedAttempts: number;
   lostAttempts: number;
+  /** The key against whose bound it counts; null: none has one. */
+  boundedKeyId: string | null;
   /** null: the model's. */
   timeoutMs: number | null;
   input: string;
@@ -50,25 +52,26 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
 ), taken AS (
   DELETE FROM queue_entry
   WHERE ctid = ANY (ARRAY (SELECT ctid FROM due))
-  RETURNING request_id
+  RETURNING request_id, bounded_key_id
 ), started AS (
   UPDATE request
   SET state = 'IN_PROGRESS', attempt = attempt + 1, started_at = clock_timestamp()
   FROM taken
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
-            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at
+            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
+            taken.bounded_key_id
 ), leased AS (
-  INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
+  INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
-         started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond'
+         started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
   FROM started
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT id, 'started', attempt FROM started
 )
 SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
-       lost_attempts AS "lostAttempts", timeout_ms AS "timeoutMs", input::text AS input
+       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", input::text AS input
 FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {

@@ -3,7 +3,7 @@ import { statement } from '../../database/statement.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
 /** One that is in its queue now; scheduled ones are new there. */
-export type Promoted = WaitingRequest & { isScheduled: boolean };
+export type Promoted = WaitingRequest & { keyId: string; isScheduled: boolean; isHeld: boolean };
 
 /** One whose time has come, with what decides its place. */
 export interface Scheduled {
@@ -12,6 +12,8 @@ export interface Scheduled {
   priority: number;
   keyId: string;
   weight: number;
+  /** It is to be held: its key has a bound. */
+  isBounded: boolean;
 }
 
 /*
@@ -20,7 +22,7 @@ export interface Scheduled {
  * Index: delayed_entry_by_ready_at; api_key_pkey for each.
  */
 const scheduledReady = statement('scheduled_ready')`SELECT request_id AS id, model_id AS "modelId", priority,
-  api_key_id AS "keyId", coalesce(weight, 1) AS weight
+  api_key_id AS "keyId", coalesce(weight, 1) AS weight, max_running IS NOT NULL AS "isBounded"
 FROM delayed_entry
 LEFT JOIN api_key ON api_key.id = api_key_id
 WHERE ready_at <= now() AND is_scheduled
@@ -32,7 +34,7 @@ export function findScheduledReady(database: Database): Promise<Scheduled[]> {
 
 /*
  * Purpose: lets requests whose backoff is over back into the queue, under their old key, and those into it that were
- *   scheduled for now, as if they came now: those whose virtual starts are given.
+ *   scheduled for now, as if they came now: those whose virtual starts are given. Of these some are held, for a bound.
  * Race: several nodes do this at once; SKIP LOCKED gives each entry to one, DELETE makes it single.
  * Index: delayed_entry_by_ready_at, then delayed_entry_pkey, request_pkey and queue_entry_pkey.
  */
@@ -49,35 +51,48 @@ const promoteStatement = statement('promote')`WITH ready AS MATERIALIZED (
   UPDATE request
   SET seq = nextval('request_seq'), virtual_start = placed.virtual_start
   FROM taken
-  JOIN unnest($1::uuid[], $2::bigint[]) AS placed (request_id, virtual_start) USING (request_id)
+  JOIN unnest($1::uuid[], $2::bigint[], $3::boolean[]) AS placed (request_id, virtual_start, is_bounded)
+    USING (request_id)
   WHERE request.id = taken.request_id AND taken.is_scheduled
-  RETURNING request.id, request.virtual_start, request.seq
+  RETURNING request.id, request.virtual_start, request.seq, placed.is_bounded
 ), promoted AS (
   SELECT taken.model_id, taken.priority, coalesce(arrived.virtual_start, taken.virtual_start) AS virtual_start,
          coalesce(arrived.seq, taken.seq) AS seq, taken.request_id, taken.api_key_id, taken.attempt,
-         taken.expires_at, taken.is_scheduled
+         taken.expires_at, taken.is_scheduled, taken.bounded_key_id, coalesce(arrived.is_bounded, false) AS is_held
   FROM taken
   LEFT JOIN arrived ON arrived.id = taken.request_id
 ), added AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at)
-  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at FROM promoted
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+                           bounded_key_id)
+  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id
+  FROM promoted
+  WHERE NOT is_held
+), held AS (
+  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+                             bounded_key_id, ready_at)
+  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, api_key_id, 'infinity'
+  FROM promoted
+  WHERE is_held
 )
-SELECT request_id AS id, ${entryColumns}, is_scheduled AS "isScheduled" FROM promoted`;
+SELECT request_id AS id, ${entryColumns}, api_key_id AS "keyId", is_scheduled AS "isScheduled", is_held AS "isHeld"
+FROM promoted`;
 
 export function promote(
   database: Database,
-  scheduled: readonly { id: string; virtualStart: number }[],
+  scheduled: readonly { id: string; virtualStart: number; isBounded: boolean }[],
 ): Promise<Promoted[]> {
   return database.query(promoteStatement, [
     scheduled.map(({ id }) => id),
     scheduled.map(({ virtualStart }) => virtualStart),
+    scheduled.map(({ isBounded }) => isBounded),
   ]);
 }
 
 const nextReady = statement('next_ready')`
-SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs" FROM delayed_entry`;
+SELECT extract(epoch FROM min(ready_at) - clock_timestamp())::float8 * 1000 AS "inMs" FROM delayed_entry
+WHERE ready_at < 'infinity'`;
 
-/** Milliseconds until the next backoff is over; null: nothing is delayed. */
+/** Milliseconds until the next backoff is over; null: nothing is delayed but what is held. */
 export async function nextReadyInMs(database: Database): Promise<number | null> {
   const [row] = await database.query<{ inMs: number | null }>(nextReady);
   return row?.inMs ?? null;

@@ -8,6 +8,7 @@ export const statusColumns = `${requestColumns},
          SELECT FROM delayed_entry AS entry
          WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
            = (request.model_id, request.priority, request.virtual_start, request.seq)
+           AND entry.ready_at < 'infinity'
        ) ELSE false END AS "isDelayed",
        coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
          AS "lastEventId"`;

@@ -27,7 +27,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE request_id = $1::uuid
     AND token = $2::uuid
     AND cancel_requested_at IS NULL
-  RETURNING request_id, node_id, started_at, clock_timestamp() AS ended_at
+  RETURNING request_id, node_id, bounded_key_id, started_at, clock_timestamp() AS ended_at
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -38,14 +38,17 @@ const requeueStatement = statement('requeue')`WITH released AS (
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, released.node_id, released.started_at, released.ended_at
+            request.attempt, request.expires_at, released.node_id, released.started_at, released.ended_at,
+            released.bounded_key_id
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at FROM returned
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+                           bounded_key_id)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id FROM returned
   WHERE $4::float8 <= 0
 ), delayed AS (
-  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, ready_at)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at,
+  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+                             bounded_key_id, ready_at)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id,
          clock_timestamp() + $4::float8 * interval '1 millisecond'
   FROM returned
   WHERE $4::float8 > 0

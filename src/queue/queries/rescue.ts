@@ -85,10 +85,11 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
     AND verdict.outcome IS NULL
     AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts
+            request.attempt, request.expires_at, request.failed_attempts, request.lost_attempts, verdict.bounded_key_id
 ), waiting AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at FROM requeued
+  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+                           bounded_key_id)
+  SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id FROM requeued
 ), rescued AS (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt,
          failed_attempts + lost_attempts AS lost_attempt, outcome

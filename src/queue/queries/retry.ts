@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
 import { insertCopy } from './submission.js';
-import { findKnown, type Known, reserved, type Submitted } from './submit.js';
+import { both, type Both, findKnown, type Known, reserved, type Submitted, waitWhere } from './submit.js';
 
 export interface Retry {
   /** Of the new request. */
@@ -33,7 +33,8 @@ const { placeholders: $, bind } = parameters({
   idempotencyKey: 'text',
   fingerprint: 'bytea',
 });
-const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
+const retryStatements = both(
+  (isHeld, suffix) => statement(`retry${suffix}`)`WITH original AS MATERIALIZED (
   SELECT * FROM request
   WHERE id = ${$.originalId} AND state = 'COMPLETED' AND input IS NOT NULL FOR UPDATE
 ), ${reserved(`SELECT api_key_id, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint}
@@ -55,27 +56,26 @@ const retryStatement = statement('retry')`WITH original AS MATERIALIZED (
     },
     `WHERE ${$.idempotencyKey} IS NULL OR EXISTS (SELECT FROM reserved)`,
   )}
-  RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at
+  RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at, not_before
 ), marked AS (
   UPDATE request SET retried_as = ${$.id}
   WHERE id = ${$.originalId} AND EXISTS (SELECT FROM written)
-), added AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at FROM written
-)
+), ${waitWhere(isHeld)}
 SELECT written.id, written.seq
-FROM original LEFT JOIN written ON true`;
+FROM original LEFT JOIN written ON true`,
+);
 
 /** undefined: its input is gone. */
 export async function retry(
   database: Database,
   keyId: string,
   { idempotency, ...item }: Retry,
+  how: keyof Both = 'free',
 ): Promise<Submitted | Known | undefined> {
   const { key = null, fingerprint = null } = idempotency ?? {};
   for (;;) {
     const [row] = await database.query<Submitted | Record<keyof Submitted, null>>(
-      retryStatement,
+      retryStatements[how],
       bind({ ...item, idempotencyKey: key, fingerprint }),
     );
     if (row !== undefined && row.id !== null) return row;

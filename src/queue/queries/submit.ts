@@ -16,37 +16,65 @@ export interface Submitted {
   seq: number;
 }
 
+const entry = 'model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at';
+const ofWritten = 'model_id, priority, virtual_start, seq, id, api_key_id, expires_at';
+
+/** Where what was `written` waits. */
+const wait = `added AS (
+  INSERT INTO queue_entry (${entry})
+  SELECT ${ofWritten} FROM written WHERE not_before IS NULL
+), scheduled AS (
+  INSERT INTO delayed_entry (${entry}, ready_at, is_scheduled)
+  SELECT ${ofWritten}, not_before, true FROM written
+  WHERE not_before IS NOT NULL
+)`;
+/** The same for a key with a bound, for which nothing waits in the queue that may not run. */
+const waitHeld = `held AS (
+  INSERT INTO delayed_entry (${entry}, bounded_key_id, ready_at, is_scheduled)
+  SELECT ${ofWritten}, CASE WHEN not_before IS NULL THEN api_key_id END, coalesce(not_before, 'infinity'),
+         not_before IS NOT NULL
+  FROM written
+)`;
+export const waitWhere = (isHeld: boolean): string => (isHeld ? waitHeld : wait);
+
+/** The statement, and that for a key with a bound. */
+export type Both = Record<'free' | 'held', Statement>;
+export const both = (make: (isHeld: boolean, suffix: string) => Statement): Both => ({
+  free: make(false, ''),
+  held: make(true, '_held'),
+});
+
 /*
  * Purpose: puts requests on disk and in the queue, or beside it until their time, in one statement and one commit.
  * Race: none to lose. Row and queue entry appear together; two submits that overlap draw their seqs and commit in either
  *   order, which is why a claim's floor is only a hint.
  * Index: inserts into request_pkey (today's partition), queue_entry_pkey, and the index by expires_at of those that have one.
  */
-const submitStatement = (name: string, insert: string, before = ''): Statement => statement(name)`
+const submitStatements = (name: string, insert: string, before = ''): Both =>
+  both(
+    (isHeld, suffix) => statement(name + suffix)`
 WITH ${before}written AS (
   ${insert}
   RETURNING id, model_id, api_key_id, priority, virtual_start, seq, expires_at, not_before
-), added AS (
-  INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at FROM written WHERE not_before IS NULL
-), scheduled AS (
-  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, expires_at, ready_at,
-                             is_scheduled)
-  SELECT model_id, priority, virtual_start, seq, id, api_key_id, expires_at, not_before, true FROM written
-  WHERE not_before IS NOT NULL
-)
-SELECT id, seq FROM written`;
+), ${waitWhere(isHeld)}
+SELECT id, seq FROM written`,
+  );
 
-const submitOne = submitStatement('submit_one', insertOne());
-const submitMany = submitStatement('submit_many', insertMany());
+const submitOne = submitStatements('submit_one', insertOne());
+const submitMany = submitStatements('submit_many', insertMany());
 const { bind } = parameters(submissionTypes);
 
-export async function submit(database: Queries, items: Submission[]): Promise<Submitted[]> {
-  if (items.length === 1) return database.query<Submitted>(submitOne, bind(valuesOf(items[0]!)));
+/** `how`: `held` where all are of keys with a bound. */
+export async function submit(
+  database: Queries,
+  items: Submission[],
+  how: keyof Both = 'free',
+): Promise<Submitted[]> {
+  if (items.length === 1) return database.query<Submitted>(submitOne[how], bind(valuesOf(items[0]!)));
   // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
   const rows = await withJsonArray(
     items.map(({ input }) => input),
-    (inputs) => database.query<Submitted>(submitMany, bindMany(items, inputs)),
+    (inputs) => database.query<Submitted>(submitMany[how], bindMany(items, inputs)),
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => byId.get(id)!);
@@ -78,7 +106,7 @@ export const reserved = (rows: string): string => `reserved AS (
     WHERE known.created_at < now() - interval '24 hours'
   RETURNING request_id
 ), `;
-const submitReserved = submitStatement(
+const submitReserved = submitStatements(
   'submit_once',
   insertOne('reserved'),
   reserved(`VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})`),
@@ -99,11 +127,15 @@ export async function findKnown(
   return (await database.query<Known>(findKey, [keyId, key, fingerprint]))[0];
 }
 
-export async function submitOnce(database: Database, item: OnceSubmission): Promise<Submitted | Known> {
+export async function submitOnce(
+  database: Database,
+  item: OnceSubmission,
+  how: keyof Both = 'free',
+): Promise<Submitted | Known> {
   const { keyId, idempotencyKey: key, fingerprint } = item;
   for (;;) {
     const [written] = await database.query<Submitted>(
-      submitReserved,
+      submitReserved[how],
       bindOnce({ ...item, ...valuesOf(item) }),
     );
     if (written !== undefined) return written;
@@ -123,7 +155,7 @@ const { placeholders: many$ } = parameters({
   idempotencyKey: 'text[]',
   fingerprint: 'bytea[]',
 });
-const submitManyReserved = submitStatement(
+const submitManyReserved = submitStatements(
   'submit_many_once',
   insertMany('WHERE (incoming.id IN (SELECT request_id FROM reserved)) IS TRUE'),
   reserved(
@@ -139,6 +171,7 @@ JOIN idempotency_key AS known ON known.api_key_id = $1::uuid AND known.key = wan
 export async function submitManyOnce(
   database: Database,
   items: readonly OnceSubmission[],
+  how: keyof Both = 'free',
 ): Promise<(Submitted | Known)[]> {
   const results = new Map<OnceSubmission, Submitted | Known>();
   let left = items.toSorted((a, b) => (a.idempotencyKey < b.idempotencyKey ? -1 : 1));
@@ -148,7 +181,7 @@ export async function submitManyOnce(
     const rows = await withJsonArray(
       left.map(({ input }) => input),
       (inputs) =>
-        database.query<Submitted>(submitManyReserved, [...bindMany(left, inputs), keys, fingerprints]),
+        database.query<Submitted>(submitManyReserved[how], [...bindMany(left, inputs), keys, fingerprints]),
     );
     const written = new Map(rows.map((row) => [row.id, row]));
     const known =

@@ -13,19 +13,24 @@ export type WaitingRequest = EntryChange & { id: string };
  * Race: pages are separate snapshots; what changes meanwhile reaches the index as changes.
  * Index: queue_entry_pkey and delayed_entry_pkey by key set.
  */
-const page = (table: string, condition = ''): Statement => statement(`waiting_${table}`)`
-SELECT ${entryColumns}
+const page = (table: string, isHeld: string, condition = ''): Statement => statement(`waiting_${table}`)`
+SELECT ${entryColumns}, ${isHeld} AS "isHeld"
 FROM ${table}
 WHERE (model_id, priority, virtual_start, seq) > ($1::text, $2::smallint, $3::bigint, $4::bigint)${condition}
 ORDER BY model_id, priority, virtual_start, seq LIMIT 20000`;
 /** What is scheduled does not wait yet. */
-const pages = [page('queue_entry'), page('delayed_entry', ' AND NOT is_scheduled')];
+const pages = [
+  page('queue_entry', 'false'),
+  page('delayed_entry', `ready_at = 'infinity'`, ' AND NOT is_scheduled'),
+];
 
-export async function* waiting(database: Database): AsyncGenerator<EntryChange[]> {
+type Waiting = EntryChange & { isHeld: boolean };
+
+export async function* waiting(database: Database): AsyncGenerator<Waiting[]> {
   for (const statement of pages) {
     let last: QueueKey = { modelId: '', priority: -32_768, start: 0, seq: 0 };
     for (;;) {
-      const rows = await database.query<EntryChange>(statement, [
+      const rows = await database.query<Waiting>(statement, [
         last.modelId,
         last.priority,
         last.start,

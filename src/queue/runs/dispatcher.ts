@@ -5,6 +5,7 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { Probe } from '../circuits/circuit.js';
 import { Circuits } from '../circuits/circuits.js';
+import { BoundedKeys } from '../bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed, type StartOptions } from '../queries/claim.js';
@@ -40,6 +41,7 @@ export class Dispatcher {
     private readonly cluster: Cluster,
     private readonly circuits: Circuits,
     private readonly clock: Clock,
+    private readonly boundedKeys: BoundedKeys,
   ) {
     for (const model of models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
     events.subscribe(({ work, cancelled }) => {
@@ -73,7 +75,7 @@ export class Dispatcher {
     const isClosed = this.circuits.room(modelId) === Infinity;
     const mayStart = this.accepting && this.cluster.connected && isClosed && this.slots.free(modelId) > 0;
     const isClaiming = this.dispatchers.get(modelId)?.claiming !== undefined;
-    return mayStart && !isClaiming && this.index.depth(modelId) === 0;
+    return mayStart && !isClaiming && this.index.claimable(modelId) === 0;
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
@@ -125,8 +127,12 @@ export class Dispatcher {
     }
     const { id, keyId, priority, virtualStart: start, input } = submission;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
-    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, timeoutMs, input: input.toString() };
-    this.execute(dispatcher, [{ id, priority, start, ...started, ...first }], generation);
+    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, boundedKeyId: null, timeoutMs };
+    this.execute(
+      dispatcher,
+      [{ id, priority, start, ...started, ...first, input: input.toString() }],
+      generation,
+    );
     return true;
   }
 
@@ -150,7 +156,7 @@ export class Dispatcher {
       dispatcher.claiming = undefined;
     }
     // The claim failed, or another transaction had them locked; no run may be going on whose end would claim again.
-    if (this.accepting && this.room(id) > 0 && this.index.depth(id) > 0) this.onUnclaimed();
+    if (this.accepting && this.room(id) > 0 && this.index.claimable(id) > 0) this.onUnclaimed();
   }
 
   /** What it resolves to starts the claimed. Undefined when there is no room. Never rejects. */
@@ -206,7 +212,10 @@ export class Dispatcher {
     // An answer that came too late: the slots may be another node's by now, and the leases too; or the model is away.
     const isLost = this.slots.generation !== generation || !this.cluster.connected;
     const isLate = isLost || (probe === undefined && this.circuits.room(model.id) !== Infinity);
-    const release = (): void => this.release(dispatcher);
+    const release = ({ boundedKeyId: keyId }: Claimed): void => {
+      this.release(dispatcher);
+      if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
+    };
     if (!isLate) {
       dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
       this.events.emit('request.started', () =>
@@ -219,16 +228,15 @@ export class Dispatcher {
     }
     for (const one of claimed) {
       const ended = isLate ? this.runs.release(one, model, probe) : this.runs.execute(one, model, probe);
-      void ended.then(release, (error: Error) => {
-        this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`);
-        release();
-      });
+      void ended
+        .catch((error: Error) => this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`))
+        .then(() => release(one));
     }
   }
 
   private release(dispatcher: ModelDispatcher): void {
     const { id } = dispatcher.model;
     this.slots.release(id);
-    if (dispatcher.hasMore || dispatcher.isDue || this.index.depth(id) > 0) this.wake(id);
+    if (dispatcher.hasMore || dispatcher.isDue || this.index.claimable(id) > 0) this.wake(id);
   }
 }

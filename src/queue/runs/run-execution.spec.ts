@@ -11,6 +11,7 @@ const claimed = {
   attempt: 2,
   failedAttempts: 0,
   lostAttempts: 0,
+  boundedKeyId: null,
   timeoutMs: null,
   input: '{}',
 };

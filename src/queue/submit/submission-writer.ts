@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Submission } from '../queries/submission.js';
+import { BoundedKeys } from '../bounded-keys.js';
 import { QueueEvents } from '../queue-events.js';
 import { orderKeyOf } from '../waiting/fair-queue.js';
 import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
@@ -11,7 +12,12 @@ export interface Placed extends Pick<
 > {
   /** How much virtual time its key's next turn comes later; 0: the order is arrival. */
   ticks: number;
+  /** Its key has a bound of what runs at once. */
+  isBounded: boolean;
 }
+
+export const howOf = ({ isBounded }: Pick<Placed, 'isBounded'>): 'held' | 'free' =>
+  isBounded ? 'held' : 'free';
 
 export interface Written<T> {
   result: T;
@@ -33,6 +39,7 @@ export class SubmissionWriter {
   constructor(
     private readonly events: QueueEvents,
     private readonly index: WaitingIndex,
+    private readonly boundedKeys: BoundedKeys,
   ) {}
 
   get isIdle(): boolean {
@@ -85,16 +92,25 @@ export class SubmissionWriter {
     this.events.emit('request.submitted', () =>
       written.map(({ item: { id, modelId, keyId } }) => ({ id, modelId, keyId })),
     );
-    const added = written.flatMap(({ item, seq }): EntryChange[] => {
+    const waiting: Record<'free' | 'held', EntryChange[]> = { free: [], held: [] };
+    for (const { item, seq } of written) {
       const { modelId, keyId, priority, virtualStart: start, ticks, options } = item;
-      if (options?.notBefore !== undefined) return [];
+      if (options?.notBefore !== undefined) continue;
       const orderKey = ticks > 0 ? orderKeyOf(keyId) : 0;
-      return [{ modelId, priority, start, seq, attempt: 0, orderKey }];
-    });
+      waiting[howOf(item)].push({ modelId, priority, start, seq, attempt: 0, orderKey });
+    }
+    const { free, held } = waiting;
     this.events.publish({
-      added,
-      work: [...new Set(added.map(({ modelId }) => modelId))],
-      ...(added.length < written.length && { scheduled: true }),
+      added: free,
+      ...(held.length > 0 && { held }),
+      work: [...new Set(free.map(({ modelId }) => modelId))],
+      ...(free.length + held.length < written.length && { scheduled: true }),
     });
+    if (held.length > 0) this.release(items);
+  }
+
+  private release(items: readonly Placed[]): void {
+    const lines = new Map(items.map((item) => [`${item.keyId} ${item.modelId}`, item]));
+    for (const line of lines.values()) void this.boundedKeys.release(line);
   }
 }

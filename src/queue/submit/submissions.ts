@@ -17,7 +17,7 @@ import {
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { RequestIds } from './request-id.js';
-import { type Placed, SubmissionWriter, type Written } from './submission-writer.js';
+import { howOf, type Placed, SubmissionWriter, type Written } from './submission-writer.js';
 
 export type { Retry } from '../queries/retry.js';
 export type { SubmissionOptions } from '../queries/submission.js';
@@ -25,7 +25,7 @@ export type { SubmissionOptions } from '../queries/submission.js';
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
 
-export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> & Pick<Placed, 'ticks'>;
+export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> & Pick<Placed, 'ticks' | 'isBounded'>;
 
 type Incoming = NewRequest & Submission;
 
@@ -50,6 +50,8 @@ export class Submissions {
   private readonly pipeline: Pipeline;
   private readonly small: Batcher<Incoming, Written<Submitted>>;
   private readonly large: Batcher<Incoming, Written<Submitted>>;
+  /** Of keys with a bound, which have a statement of their own. */
+  private readonly held: Batcher<Incoming, Written<Submitted>>;
 
   constructor(
     private readonly database: Database,
@@ -66,15 +68,16 @@ export class Submissions {
     const ofSmall = { ...options, maxWeight: 1024 * 1024, earlyItems: 16, itemsBehind: 8 };
     this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
     this.large = new Batcher((items) => this.submitAll(items, 'connection'), options);
+    this.held = new Batcher((items) => this.submitAll(items, 'connection'), options);
   }
 
   async submit(request: NewRequest): Promise<string> {
     const submission = this.incoming(request);
-    const isScheduled = submission.options?.notBefore !== undefined;
-    const startsNow = !isScheduled && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
+    const mayStart = submission.options?.notBefore === undefined && !submission.isBounded;
+    const startsNow = mayStart && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
     if (startsNow && (await this.startImmediately(submission))) return submission.id;
     const batches = submission.input.length < largeBytes ? this.small : this.large;
-    const { visibleAfter } = await batches.add(submission);
+    const { visibleAfter } = await (submission.isBounded ? this.held : batches).add(submission);
     await visibleAfter;
     return submission.id;
   }
@@ -84,7 +87,7 @@ export class Submissions {
     const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
     const { result, visibleAfter } = await this.writer.write(
       [submission],
-      () => submitOnce(this.database, submission),
+      () => submitOnce(this.database, submission, howOf(submission)),
       (written) => [written],
     );
     await visibleAfter;
@@ -113,13 +116,13 @@ export class Submissions {
 
   /** A completed request again; undefined: its input is gone. Throws as `submitOnce` does. */
   async retry(
-    request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks'>,
+    request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks' | 'isBounded'>,
     terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
   ): Promise<Accepted | undefined> {
     const item = { ...request, id: this.ids.next(), virtualStart: 0 };
     const { result, visibleAfter } = await this.writer.write(
       [item],
-      () => retry(this.database, request.keyId, { ...terms, ...item }),
+      () => retry(this.database, request.keyId, { ...terms, ...item }, howOf(item)),
       (written) => [written],
     );
     await visibleAfter;
@@ -135,7 +138,7 @@ export class Submissions {
     const queries = path === 'pipeline' ? this.pipeline : this.database;
     const { result, visibleAfter } = await this.writer.write(
       items,
-      () => submit(queries, items),
+      () => submit(queries, items, howOf(items[0]!)),
       (written) => written,
       path,
     );
@@ -153,7 +156,7 @@ export class Submissions {
     if (unique.length > 0) {
       const { result, visibleAfter } = await this.writer.write(
         unique,
-        () => submitManyOnce(this.database, unique),
+        () => submitManyOnce(this.database, unique, howOf(unique[0]!)),
         (written) => written,
       );
       await visibleAfter;

@@ -106,3 +106,41 @@ describe('being filled anew', () => {
     expect(index.depth('a/model')).toBe(3);
   });
 });
+
+describe('what is held', () => {
+  it('keeps its place, and no claim may find it', () => {
+    addAll(1, 3);
+    index.hold(change(2));
+    expect(index.position(change(3))).toBe(2);
+    expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 2, true]);
+    index.release(change(2));
+    expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 3, false]);
+  });
+
+  it('may have waited before', () => {
+    addAll(1, 2);
+    index.hold(change(2));
+    expect([index.depth('a/model'), index.claimable('a/model')]).toEqual([2, 1]);
+  });
+
+  it.each([
+    ['removed', () => index.remove(change(1))],
+    ['started', () => index.remove(change(1), true)],
+  ])('is not held any more once it is %s, whatever comes late', (_, leave) => {
+    index.hold(change(1));
+    leave();
+    index.hold(change(1));
+    expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([0, 0, false]);
+  });
+
+  it('is known anew after a refill', () => {
+    index.hold(change(1));
+    index.hold(change(2));
+    index.beginRefill();
+    index.add(change(1));
+    index.hold(change(2));
+    index.hold(change(3));
+    index.endRefill();
+    expect([index.depth('a/model'), index.claimable('a/model')]).toEqual([3, 1]);
+  });
+});

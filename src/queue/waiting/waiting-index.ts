@@ -30,6 +30,8 @@ export interface Span {
 
 class ModelQueues {
   readonly models = new Map<string, Map<number, FairQueue>>();
+  /** The seqs of what is held, by model. */
+  readonly held = new Map<string, Set<number>>();
 
   at(modelId: string, priority: number): FairQueue {
     let priorities = this.models.get(modelId);
@@ -37,6 +39,17 @@ class ModelQueues {
     let queue = priorities.get(priority);
     if (queue === undefined) priorities.set(priority, (queue = new FairQueue()));
     return queue;
+  }
+
+  hold(modelId: string, seq: number): void {
+    const seqs = this.held.get(modelId);
+    if (seqs === undefined) this.held.set(modelId, new Set([seq]));
+    else seqs.add(seq);
+  }
+
+  release(modelId: string, seq: number): void {
+    const seqs = this.held.get(modelId);
+    if (seqs?.delete(seq) === true && seqs.size === 0) this.held.delete(modelId);
   }
 
   all(): [modelId: string, priority: number, queue: FairQueue][] {
@@ -59,20 +72,33 @@ export class WaitingIndex {
   private readonly tombstones = new Tombstones();
 
   /** `isRead`: from the table, and not just placed. */
-  add(entry: EntryChange, isRead = false): void {
+  add(entry: EntryChange, isRead = false, isHeld = false): void {
     const { modelId, priority, seq, attempt, orderKey } = entry;
     const removedAttempt = this.tombstones.attempt(seq);
     if (removedAttempt !== undefined && attempt <= removedAttempt) return;
     const isNew = attempt === 0 && !isRead;
-    this.queues.at(modelId, priority).add(entry, orderKey ?? 0, isNew);
-    this.refilled?.at(modelId, priority).add(entry, orderKey ?? 0, isNew);
+    for (const queues of this.both()) {
+      queues.at(modelId, priority).add(entry, orderKey ?? 0, isNew);
+      if (isHeld) queues.hold(modelId, seq);
+    }
+  }
+
+  /** It keeps its place; added where it is new. */
+  hold(entry: EntryChange, isRead = false): void {
+    this.add(entry, isRead, true);
+  }
+
+  release({ modelId, seq }: EntryChange): void {
+    for (const queues of this.both()) queues.release(modelId, seq);
   }
 
   remove(entry: EntryChange, isStarted = false): void {
     const { modelId, priority, seq, attempt } = entry;
     this.tombstones.add(seq, attempt);
-    this.queues.at(modelId, priority).remove(entry, isStarted);
-    this.refilled?.at(modelId, priority).remove(entry, isStarted);
+    for (const queues of this.both()) {
+      queues.at(modelId, priority).remove(entry, isStarted);
+      queues.release(modelId, seq);
+    }
   }
 
   /** The virtual start of a submission; `settle` once it is written or is not. */
@@ -146,6 +172,16 @@ export class WaitingIndex {
     return depth;
   }
 
+  /** How many a claim may find, as far as is known here. */
+  claimable(modelId: string): number {
+    return this.depth(modelId) - (this.queues.held.get(modelId)?.size ?? 0);
+  }
+
+  /** Whether anything waits that no claim may take yet. */
+  get holdsAny(): boolean {
+    return this.queues.held.size > 0;
+  }
+
   /** From now on entries are also collected afresh, and `endRefill` puts those in the place of the old. */
   beginRefill(): void {
     this.refilled = new ModelQueues();
@@ -160,5 +196,8 @@ export class WaitingIndex {
     // Of a process that has just begun: what is started next is about one turn further.
     for (const [, , queue] of this.queues.all())
       if (queue.time === 0) queue.advance((queue.first()?.start ?? 0) - ticksOfWeight1);
+  }
+  private both(): ModelQueues[] {
+    return this.refilled === undefined ? [this.queues] : [this.queues, this.refilled];
   }
 }

@@ -1,0 +1,52 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { type BoundedLine, maxReleased, release } from './queries/release.js';
+import { QueueEvents } from './queue-events.js';
+
+/** Lets what is held into its queue, as far as the bound of its key has room. */
+@Injectable()
+export class BoundedKeys {
+  /** Under way; `again`: something changed since it began. */
+  private readonly releases = new Map<string, { again: boolean; ended: Promise<void> }>();
+  private readonly log = new Logger(BoundedKeys.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly events: QueueEvents,
+  ) {}
+
+  /** Never rejects: what fails is tried again by the releaser. */
+  release(line: BoundedLine): Promise<void> {
+    const name = `${line.keyId} ${line.modelId}`;
+    const known = this.releases.get(name);
+    if (known !== undefined) {
+      known.again = true;
+      return known.ended;
+    }
+    const release = { again: true, ended: Promise.resolve() };
+    this.releases.set(name, release);
+    release.ended = this.releaseAll(line, release)
+      .catch((error: Error) => this.log.debug(`a release for ${name} failed: ${error.message}`))
+      .finally(() => this.releases.delete(name));
+    return release.ended;
+  }
+
+  /** Once none is under way. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.releases.values()].map(({ ended }) => ended));
+  }
+
+  private async releaseAll(line: BoundedLine, round: { again: boolean }): Promise<void> {
+    while (round.again) {
+      round.again = false;
+      const changed = await release(this.database, line);
+      if (changed.length === 0) continue;
+      this.events.publish({
+        held: changed.filter(({ isHeld }) => isHeld),
+        released: changed.filter(({ isHeld }) => !isHeld),
+        work: [line.modelId],
+      });
+      round.again ||= changed.length >= maxReleased;
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { Duty } from '../../tools/duty.js';
+import { BoundedKeys } from '../bounded-keys.js';
+import { findBoundedModels, maxRecalled, recall } from '../queries/recall.js';
+import { findReleasable } from '../queries/releasable.js';
+import { QueueEvents } from '../queue-events.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
+
+/** While nothing is held: so soon is a new bound seen. */
+const idleMs = 3_000;
+
+/** Lets in what is held for no reason, after a crash or another bound, and makes a new bound hold for what waits. */
+@Injectable()
+export class Releaser extends Duty {
+  protected readonly intervalMs = 1_000;
+
+  constructor(
+    private readonly database: Database,
+    private readonly boundedKeys: BoundedKeys,
+    private readonly events: QueueEvents,
+    private readonly index: WaitingIndex,
+  ) {
+    super();
+  }
+
+  override async stop(): Promise<void> {
+    await super.stop();
+    await this.boundedKeys.idle();
+  }
+
+  async runOnce(): Promise<void> {
+    for (const { keyId, modelId } of await findReleasable(this.database)) {
+      if (modelId === null) await this.recall(keyId);
+      else await this.boundedKeys.release({ keyId, modelId });
+    }
+  }
+
+  private async recall(keyId: string): Promise<void> {
+    const models = new Set(await findBoundedModels(this.database, keyId));
+    for (let count = maxRecalled; count === maxRecalled;) {
+      const held = await recall(this.database, keyId);
+      count = held.length;
+      if (count > 0) this.events.publish({ held });
+      for (const { modelId } of held) models.add(modelId);
+    }
+    for (const modelId of models) await this.boundedKeys.release({ keyId, modelId });
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.index.holdsAny ? this.intervalMs : idleMs;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import { lockKey } from './release.js';
+import { entryColumns, type WaitingRequest } from './waiting.js';
+
+/** At once. */
+export const maxRecalled = 20_000;
+
+/*
+ * Purpose: makes a bound hold for what a key had before it: what waits is held, what runs or waits for another attempt
+ *   counts from now on.
+ * Race: nodes learn of a new bound one by one, within 5 s, and until then some submit without it: this is done again
+ *   until all have. What others hold is passed over, and found the next time. With the lock of a release, whose
+ *   count must not rise meanwhile.
+ * Index: none by key: queue_entry, lease and delayed_entry are scanned, when a bound is changed and then a few times.
+ */
+const recallStatement = statement('recall')`WITH key AS MATERIALIZED (
+  SELECT id FROM api_key WHERE id = $1::uuid AND max_running IS NOT NULL
+), moved AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (
+    SELECT queue_entry.ctid FROM queue_entry, key
+    WHERE api_key_id = key.id AND bounded_key_id IS NULL
+    LIMIT ${String(maxRecalled)} FOR UPDATE OF queue_entry SKIP LOCKED
+  ))
+  RETURNING *
+), held AS (
+  INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+                             bounded_key_id, ready_at)
+  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, api_key_id, 'infinity'
+  FROM moved
+), between_attempts AS (
+  UPDATE delayed_entry SET bounded_key_id = api_key_id
+  WHERE ctid = ANY (ARRAY (
+    SELECT delayed_entry.ctid FROM delayed_entry, key
+    WHERE api_key_id = key.id AND bounded_key_id IS NULL AND NOT is_scheduled
+    FOR UPDATE OF delayed_entry SKIP LOCKED
+  ))
+), running AS (
+  UPDATE lease SET bounded_key_id = $1::uuid
+  WHERE ctid = ANY (ARRAY (
+    SELECT lease.ctid FROM lease JOIN request ON request.id = lease.request_id, key
+    WHERE request.api_key_id = key.id AND lease.bounded_key_id IS NULL FOR UPDATE OF lease SKIP LOCKED
+  ))
+)
+SELECT request_id AS id, ${entryColumns} FROM moved`;
+
+/** What is held now. */
+export function recall(database: Database, keyId: string): Promise<WaitingRequest[]> {
+  return database.atomically<WaitingRequest>([lockKey, [keyId]], [recallStatement, [keyId]]);
+}
+
+const modelsOfKey = statement('bounded_models')`SELECT DISTINCT model_id AS "modelId" FROM queue_entry
+WHERE bounded_key_id = $1::uuid`;
+
+/** For which something of the key counts against its bound and waits in the queue. */
+export async function findBoundedModels(database: Database, keyId: string): Promise<string[]> {
+  const rows = await database.query<{ modelId: string }>(modelsOfKey, [keyId]);
+  return rows.map(({ modelId }) => modelId);
+}

@@ -1,0 +1,47 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import type { BoundedLine } from './release.js';
+
+/*
+ * Purpose: for which keys and models something is held that need not be, and which keys' bounds have just changed.
+ * Race: none; it is a look, and `release` counts again.
+ * Index: delayed_entry_held, from one key and model to the next, however many each holds; for each of them api_key_pkey
+ *   and the indexes of a release; api_key_by_bounded_at.
+ */
+const releasable = statement('releasable')`WITH RECURSIVE line AS (
+  (SELECT bounded_key_id, model_id FROM delayed_entry
+   WHERE ready_at = 'infinity'
+   ORDER BY bounded_key_id, model_id LIMIT 1)
+  UNION ALL
+  SELECT next.* FROM line
+  CROSS JOIN LATERAL (
+    SELECT entry.bounded_key_id, entry.model_id FROM delayed_entry AS entry
+    WHERE entry.ready_at = 'infinity'
+      AND (entry.bounded_key_id, entry.model_id) > (line.bounded_key_id, line.model_id)
+    ORDER BY entry.bounded_key_id, entry.model_id LIMIT 1
+  ) AS next
+)
+SELECT line.bounded_key_id AS "keyId", line.model_id AS "modelId" FROM line
+LEFT JOIN api_key ON api_key.id = line.bounded_key_id
+WHERE max_running IS NULL
+   OR max_running > (
+     SELECT count(*) FROM queue_entry AS entry
+     WHERE entry.bounded_key_id = line.bounded_key_id AND entry.model_id = line.model_id
+   ) + (
+     SELECT count(*) FROM lease
+     WHERE lease.bounded_key_id = line.bounded_key_id AND lease.model_id = line.model_id
+   ) + (
+     SELECT count(*) FROM delayed_entry AS entry
+     WHERE entry.bounded_key_id = line.bounded_key_id AND entry.model_id = line.model_id
+       AND entry.ready_at < 'infinity' AND NOT entry.is_scheduled
+   )
+UNION ALL
+SELECT id, NULL FROM api_key
+WHERE bounded_at > now() - interval '15 seconds' AND max_running IS NOT NULL`;
+
+/** No model: the key's bound is new. */
+type Releasable = Omit<BoundedLine, 'modelId'> & { modelId: string | null };
+
+export function findReleasable(database: Database): Promise<Releasable[]> {
+  return database.query(releasable);
+}

@@ -1,0 +1,95 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import type { EntryChange } from '../waiting/waiting-index.js';
+import { entryColumns } from './waiting.js';
+
+/** The runs of one model that count against the bound of one key. */
+export interface BoundedLine {
+  keyId: string;
+  modelId: string;
+}
+
+/** One that may be claimed now, or that is held again for a more urgent one. */
+type Released = EntryChange & { id: string; isHeld: boolean };
+
+/** Whoever changes what counts against the bound of a key. */
+export const lockKey = statement('lock_bounded_key')`
+SELECT pg_advisory_xact_lock(hashtextextended($1::text, 20))`;
+
+const ofLine = 'bounded_key_id = $1::uuid AND model_id = $2::text';
+const isHeld = `${ofLine} AND ready_at = 'infinity'`;
+const inOrder = 'priority, virtual_start, seq';
+const copied =
+  'model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at, bounded_key_id';
+
+/** At once. */
+export const maxReleased = 1_000;
+const most = String(maxReleased);
+
+/*
+ * Purpose: lets the first of what is held into the queue, while fewer of the key's requests than its bound run, wait
+ *   there or wait for another attempt. One that comes later gives way to one that is held: its priority is lower, or the
+ *   bound is. At most 1,000 at once, and all that is held where there is no bound any more.
+ * Race: nothing else lets in, and each statement that moves a request between queue, lease and delay takes its share of
+ *   the bound along. So the count can only fall between snapshot and commit, given that no two of these overlap: a lock in
+ *   the statement before sees to that, for this one's snapshot then has what the last one wrote. What a claim or a cancel
+ *   holds is passed over, and only as many are let in as were really taken back.
+ * Index: queue_entry_bounded, lease_bounded, delayed_entry_bounded, each as long as the bound; delayed_entry_held, from
+ *   its front. What was locked is deleted by its ctid, which cannot change any more.
+ */
+const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
+  SELECT ctid AS entry, ${inOrder} FROM queue_entry WHERE ${ofLine}
+), line AS MATERIALIZED (
+  SELECT max_running IS NOT NULL AS is_bounded,
+         least(${most}, coalesce(max_running - counted.waiting - counted.elsewhere, ${most})) AS room, counted.waiting
+  FROM (
+    SELECT (SELECT count(*) FROM waiting) AS waiting,
+           (SELECT count(*) FROM lease WHERE ${ofLine})
+           + (SELECT count(*) FROM delayed_entry WHERE ${ofLine} AND ready_at < 'infinity' AND NOT is_scheduled)
+             AS elsewhere
+  ) AS counted
+  LEFT JOIN api_key ON api_key.id = $1::uuid
+), held AS MATERIALIZED (
+  SELECT ${inOrder} FROM delayed_entry
+  WHERE ${isHeld}
+  ORDER BY ${inOrder} LIMIT (SELECT greatest(0, room + waiting) FROM line)
+), late AS MATERIALIZED (
+  SELECT entry FROM (
+    SELECT entry, ${inOrder} FROM waiting
+    UNION ALL
+    SELECT NULL, ${inOrder} FROM held
+    ORDER BY ${inOrder} OFFSET (SELECT greatest(0, room + waiting) FROM line)
+  ) AS beyond
+  WHERE entry IS NOT NULL
+), taken_back AS (
+  DELETE FROM queue_entry
+  WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM queue_entry
+    WHERE ctid = ANY (ARRAY (SELECT entry FROM late)) FOR UPDATE SKIP LOCKED
+  ))
+  RETURNING *
+), held_again AS (
+  INSERT INTO delayed_entry (${copied}, ready_at)
+  SELECT ${copied}, 'infinity' FROM taken_back
+), let_in AS (
+  DELETE FROM delayed_entry
+  WHERE ctid = ANY (ARRAY (
+    SELECT ctid FROM delayed_entry
+    WHERE ${isHeld}
+    ORDER BY ${inOrder}
+    LIMIT (SELECT greatest(0, room + (SELECT count(*) FROM taken_back)) FROM line) FOR UPDATE SKIP LOCKED
+  ))
+  RETURNING *
+), added AS (
+  INSERT INTO queue_entry (${copied})
+  SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
+         CASE WHEN (SELECT is_bounded FROM line) THEN bounded_key_id END
+  FROM let_in
+)
+SELECT request_id AS id, ${entryColumns}, true AS "isHeld" FROM taken_back
+UNION ALL
+SELECT request_id, ${entryColumns}, false FROM let_in`;
+
+export function release(database: Database, { keyId, modelId }: BoundedLine): Promise<Released[]> {
+  return database.atomically<Released>([lockKey, [keyId]], [releaseStatement, [keyId, modelId]]);
+}

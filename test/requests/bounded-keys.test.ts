@@ -1,0 +1,162 @@
+import { KeysService, type KeyChanges } from '../../src/auth/keys.service.js';
+import { Releaser } from '../../src/queue/duties/releaser.js';
+import { CollectionCalls } from '../support/collection-calls.js';
+import { until } from '../support/index.js';
+import { keyHeader } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: { 'test/wide': { concurrency: 8 }, 'test/twice': { concurrency: 8, attempts: 2 } },
+  limits: '10000/s',
+});
+const collection = new CollectionCalls(service);
+
+interface TestKey {
+  secret: string;
+  headers: { authorization: string };
+  update(changes: KeyChanges): Promise<unknown>;
+}
+
+async function newKey(maxRunning: number | 'off'): Promise<TestKey> {
+  const keys = service.app.get(KeysService);
+  const name = `at most ${maxRunning}, ${performance.now()}`;
+  const secret = await calls.newKey({ name, maxRunning });
+  const { id } = (await keys.list()).find((key) => key.name === name)!;
+  return { secret, headers: keyHeader(secret), update: (changes) => keys.update(id, changes) };
+}
+
+const submit = (count: number, { headers }: TestKey, path = 'test/wide', input: object = { hold: true }) =>
+  Promise.all(Array.from({ length: count }, () => calls.submit(path, input, headers)));
+/** Of these, the ones that the model has and has not answered. */
+const atModel = (ids: string[]): string[] =>
+  ids.filter((id) => model.calls.some((call) => call.id === id && !call.response.writableEnded));
+const runs = (ids: string[], count: number): Promise<true> =>
+  until(() => atModel(ids).length === count, { explain: () => atModel(ids).length });
+const statuses = (ids: string[]) => Promise.all(ids.map((id) => calls.status(id)));
+
+async function endAll(ids: string[]): Promise<void> {
+  await until(
+    async () => {
+      for (const id of atModel(ids)) await model.answer(id);
+      return (await statuses(ids)).every(({ status }) => status === 'COMPLETED');
+    },
+    { explain: () => statuses(ids) },
+  );
+}
+
+test('however its requests come, no more of a key run at once than its bound', async () => {
+  const key = await newKey(2);
+  model.takesMs = 10;
+  model.maxAtOnce = 0;
+  const input = {};
+  const item = { model_id: 'test/wide', input };
+  const [done] = await submit(1, key, 'test/wide', input);
+  await calls.reached(done!, 'COMPLETED');
+  const many = [item, item, { ...item, idempotency_key: 'b' }, { ...item, idempotency_key: 'c' }];
+  const ids = await Promise.all([
+    ...Array.from({ length: 6 }, () => calls.submit('test/wide', input, key.headers)),
+    ...[1, 2].map(() => calls.submit('test/wide', input, { ...key.headers, 'idempotency-key': 'a' })),
+    ...[1, 2].map(() => calls.submit('test/wide?delay=100ms', input, key.headers)),
+    collection.retry(done!, key.secret).then(async (answer) => {
+      expect(answer.status).toBe(202);
+      return ((await answer.json()) as { request_id: string }).request_id;
+    }),
+    collection.batch([...many, { ...item, delay: '100ms' }], key.secret),
+  ]);
+  const all = ids.flatMap((one) => (typeof one === 'string' ? [one] : one.map((of) => of.request_id!)));
+  await Promise.all(all.map((id) => calls.reached(id, 'COMPLETED')));
+  model.takesMs = 0;
+  expect(new Set(all).size).toBe(15);
+  expect(model.maxAtOnce).toBe(2);
+});
+
+test('those that are held wait at their places; nobody else waits for them', async () => {
+  const [key, other] = [await newKey(1), await newKey('off')];
+  const [first, ...held] = [...(await submit(1, key)), ...(await submit(3, key))];
+  await runs([first!, ...held], 1);
+  const seen = await statuses(held);
+  expect(new Set(seen.map(({ queue_position: at }) => at))).toEqual(new Set([0, 1, 2]));
+  for (const one of seen) expect(one).toMatchObject({ status: 'IN_QUEUE', reason: 'busy', attempt: 1 });
+  await calls.reached((await submit(1, other, 'test/wide', {}))[0]!, 'COMPLETED');
+  expect(atModel(held)).toEqual([]);
+  await endAll([first!, ...held]);
+});
+
+test('a request that is tried again keeps its turn', async () => {
+  const key = await newKey(1);
+  const from = model.calls.length;
+  const again = { attempts: [{ status: 500, headers: { 'retry-after': '0' } }, {}] };
+  const [first] = await submit(1, key, 'test/twice', again);
+  const [second] = await submit(1, key, 'test/twice', {});
+  await calls.reached(second!, 'COMPLETED');
+  expect(model.calls.slice(from).map(({ id }) => id)).toEqual([first, first, second]);
+});
+
+test('what is held can be cancelled, alone and with others, erased, and can expire', async () => {
+  const key = await newKey(1);
+  const [running] = await submit(1, key);
+  const [alone, ...others] = await submit(3, key);
+  const [brief] = await submit(1, key, 'test/wide?expires=50ms');
+  const last = (await submit(1, key, 'test/wide?tag=a:last'))[0]!;
+  await runs([running!], 1);
+  expect(await (await calls.cancel(alone!, { headers: key.headers })).json()).toMatchObject({
+    status: 'CANCELLED',
+  });
+  expect(await collection.cancel({ request_ids: others }, key.secret)).toMatchObject({ cancelled: 2 });
+  expect((await calls.response(brief!)).status).toBe(504);
+  for (const id of [alone!, brief!]) expect((await collection.erase(id, key.secret)).status).toBe(204);
+  await model.answer(running!);
+  await runs([last], 1);
+  await endAll([last]);
+});
+
+test('a cancelled run makes room', async () => {
+  const key = await newKey(1);
+  const [first] = await submit(1, key);
+  await runs([first!], 1);
+  const [second] = await submit(1, key);
+  await calls.cancel(first!, { headers: key.headers });
+  await runs([second!], 1);
+  await endAll([second!]);
+});
+
+test('a bound that is raised lets more run, one that is lowered fewer, and one that is lifted all', async () => {
+  const key = await newKey(1);
+  const ids = await submit(7, key);
+  await runs(ids, 1);
+  await key.update({ maxRunning: 3 });
+  await runs(ids, 3);
+  await key.update({ maxRunning: 2 });
+  await model.answer(atModel(ids)[0]!);
+  await model.answer(atModel(ids)[0]!);
+  await runs(ids, 2);
+  await key.update({ maxRunning: 'off' });
+  await runs(ids, 5);
+  await endAll(ids);
+});
+
+test('a bound that is new holds for what waits already', async () => {
+  const key = await newKey('off');
+  const ids = await submit(12, key);
+  await runs(ids, 8);
+  await key.update({ maxRunning: 2 });
+  await service.app.get(Releaser).runOnce();
+  for (let left = 8; left > 2; left--) {
+    await model.answer(atModel(ids)[0]!);
+    await runs(ids, left - 1);
+  }
+  await model.answer(atModel(ids)[0]!);
+  await runs(ids, 2);
+  expect((await statuses(ids)).filter(({ status }) => status === 'IN_QUEUE')).toHaveLength(3);
+  await endAll(ids);
+});
+
+test('what is held for no reason is let in, whatever became of the node that was to do it', async () => {
+  const key = await newKey(1);
+  const [first, second] = [...(await submit(1, key)), ...(await submit(1, key))];
+  await runs([first!], 1);
+  // As a node leaves it that ends a run and dies.
+  await service.query('UPDATE lease SET bounded_key_id = NULL WHERE request_id = $1', [first]);
+  await runs([second!], 1);
+  await endAll([first!, second!]);
+});
