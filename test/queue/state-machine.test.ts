@@ -29,11 +29,8 @@ import { attemptOf, lostLimit, type ModelRequest, type Place, QueueModel } from 
 const modelId = 'test/model';
 const hourMs = 3_600_000;
 
-/** Two nodes that run requests; one that was lost is replaced. */
-interface World {
-  nodes: string[];
-}
-
+/** With two nodes that run requests; one that was lost is replaced. */
+type World = { nodes: string[] };
 type Command = fc.AsyncCommand<QueueModel, World>;
 
 let tables: QueueTables;
@@ -399,6 +396,5 @@ test('whatever happens in whatever order, the tables follow the rules', async ()
     }),
     { numRuns: 200, interruptAfterTimeLimit: 8_000 },
   );
-
   expect(commands).toBeGreaterThan(100);
 }, 60_000);
