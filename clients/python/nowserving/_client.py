@@ -88,7 +88,7 @@ class Client:
         flow = self._api.subscribe(model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit)
         return self._driver.iterate(flow)
 
-    def wait(self, request_id: str, *, deadline: float | None = None) -> t.Result:
+    def result(self, request_id: str, *, deadline: float | None = None) -> t.Result:
         """Waits for the result of a request that was submitted before."""
         return self._driver.run(self._api.wait(request_id, deadline))
 
