@@ -31,7 +31,7 @@ export function checkConcurrency(
     .filter(({ echo }) => echo !== true)
     .map(({ id, concurrency }) => {
       const counted = runs.runs.filter(({ modelId }) => modelId === id);
-      const { peak, at } = maxAtOnce(counted.flatMap((run) => countedSpans(run, nodes)));
+      const { peak, at } = maxAtOnce(counted.flatMap((run) => countedSpans(run, nodes, grants)));
       if (peak > concurrency) {
         const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
         const there = at.map(
@@ -53,12 +53,13 @@ interface CountedSpan {
   run: ModelRun;
 }
 
-function countedSpans(run: ModelRun, nodes: readonly ServiceNode[]): CountedSpan[] {
+function countedSpans(run: ModelRun, nodes: readonly ServiceNode[], grants: GrantHistory): CountedSpan[] {
   const endedAt = run.answered ? run.endedAt : run.endedAt - unheardMs;
   let spans = [{ from: run.startedAt, to: Math.max(run.startedAt, endedAt), run }];
   const freezes = nodes.find(({ name }) => name === run.node)?.freezes ?? [];
   for (const freeze of freezes) {
-    const from = freeze.from + soonestGivenUpMs;
+    // Sooner where it was cut off before it was frozen.
+    const from = Math.min(freeze.from + soonestGivenUpMs, grants.givenUpAt(run.node, freeze));
     const to = freeze.to + wakingMs;
     if (freeze.to < from) continue;
     spans = spans.flatMap((span) => [

@@ -1,7 +1,10 @@
-import { now, sleep } from '../clock.js';
+import { now, sleep, type Span } from '../clock.js';
 import type { Postgres } from './postgres.js';
 
-/** Which node had how many slots of which model, over time; to explain a count that was exceeded. */
+/** Between two looks. */
+const lookMs = 300;
+
+/** Which node had how many slots of which model, over time: to judge a count that was exceeded, and to explain it. */
 export class GrantHistory {
   private readonly changes: { at: number; grants: string }[] = [];
   private watching = true;
@@ -15,7 +18,7 @@ export class GrantHistory {
       } catch {
         // the database is away
       }
-      await sleep(300);
+      await sleep(lookMs);
     }
   }
 
@@ -32,6 +35,13 @@ export class GrantHistory {
         return `${Math.round(change.at)}: ${own.join(', ')}`;
       })
       .join(' | ');
+  }
+
+  /** Not later than this the node was given up within the span; Infinity: it was not. */
+  givenUpAt(node: string, { from, to }: Span): number {
+    const without = ({ at, grants }: { at: number; grants: string }): boolean =>
+      at > from && at < to && !grants.includes(` ${node} `);
+    return (this.changes.find(without)?.at ?? Infinity) - 2 * lookMs;
   }
 
   private async look(): Promise<void> {

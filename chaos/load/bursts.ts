@@ -83,7 +83,7 @@ export class Bursts {
     while (!mayEnd()) {
       due = Math.min(due + ((now() - last) / 1_000) * offeredPerSecond, offeredPerSecond / 2);
       last = now();
-      for (; due >= 1 && pending < maxPending; due--) this.load.track(call());
+      for (; due >= 1 && pending < maxPending; due--) this.load.track('bursts', call());
       if (pending >= maxPending) {
         await within(maxMs, () => pending < fewPending);
         last = now();

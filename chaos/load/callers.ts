@@ -26,12 +26,22 @@ export class Callers {
     100,
     (n) => new Caller(`address-${n}`, { address: `198.51.${Math.floor(n / 50)}.${n % 50}` }),
   );
+  /** Look at positions alone: after a crash those who called before may be refused for a minute. */
+  readonly auditors = many(250, (n) => new Caller(`auditor-${n}`, { address: `203.0.113.${n}` }));
   /** Made and revoked on the way. */
   readonly revocable: Caller[] = [];
 
   get all(): Caller[] {
     const alone = [this.limited, this.probe];
-    return [...this.regular, ...alone, ...this.burst, ...this.greedy, ...this.revocable, ...this.keyless];
+    return [
+      ...this.regular,
+      ...alone,
+      ...this.burst,
+      ...this.greedy,
+      ...this.revocable,
+      ...this.keyless,
+      ...this.auditors,
+    ];
   }
 
   /** The settings of a node that makes the bootstrap key. */

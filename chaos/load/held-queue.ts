@@ -86,7 +86,7 @@ export class HeldQueue {
     let position: number | undefined;
     // One that is refused or not answered says nothing.
     await within(answerMs, async () => {
-      const caller = this.random.pick(this.cluster.callers.keyless);
+      const caller = this.random.pick(this.cluster.callers.auditors);
       const answer = await this.client.call(caller, node, 'GET', `requests/${id}/status`);
       position = (answer?.body as Status | undefined)?.queue_position;
       return answer?.status === 200;

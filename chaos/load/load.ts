@@ -22,7 +22,7 @@ export class Load {
   private readonly random: Random;
   private running = true;
   private watching = true;
-  private active = 0;
+  private readonly active = new Set<{ readonly what: string }>();
 
   constructor(
     private readonly cluster: Cluster,
@@ -39,8 +39,11 @@ export class Load {
   }
 
   start(): void {
-    this.track(this.submitSteadily());
-    this.track(this.limited.run(() => this.running));
+    this.track('submits', this.submitSteadily());
+    this.track(
+      'exceeds limits',
+      this.limited.run(() => this.running),
+    );
   }
 
   /** No new requests; those that are watched are watched on. */
@@ -48,24 +51,24 @@ export class Load {
     this.running = false;
   }
 
-  /** Waits until every caller has seen the end of its request; false: some have not in time. */
-  async finish(ms: number): Promise<boolean> {
-    const done = await within(ms, () => this.active === 0);
+  /** Waits until every caller has seen the end of its request; what those do who have not in time. */
+  async finish(ms: number): Promise<string[]> {
+    await within(ms, () => this.active.size === 0);
     this.watching = false;
-    return done;
+    return [...this.active].map(({ what }) => what);
   }
 
   /** Follows, polls or forgets a request, and perhaps cancels it. */
   watch(entry: Entry): void {
     const keepOn = (): boolean => this.watching;
-    if (this.random.chance(0.3)) this.track(this.follower.follow(entry, keepOn));
-    else if (this.random.chance(0.8)) this.track(this.poller.poll(entry, keepOn));
-    if (this.random.chance(0.12)) this.track(this.cancelLater(entry));
+    if (this.random.chance(0.3)) this.track(`follows ${entry.id}`, this.follower.follow(entry, keepOn));
+    else if (this.random.chance(0.8)) this.track(`polls ${entry.id}`, this.poller.poll(entry, keepOn));
+    if (this.random.chance(0.12)) this.track(`cancels ${entry.id}`, this.cancelLater(entry));
   }
 
   private async submitSteadily(): Promise<void> {
     while (this.running) {
-      this.track(this.submitAndWatch());
+      this.track('submits one', this.submitAndWatch());
       await sleep((-Math.log(1 - this.random.next()) * 1_000) / submissionsPerSecond);
     }
   }
@@ -94,10 +97,11 @@ export class Load {
   }
 
   /** Its failure is one of the harness. */
-  track(work: Promise<unknown>): void {
-    this.active++;
+  track(what: string, work: Promise<unknown>): void {
+    const activity = { what };
+    this.active.add(activity);
     work
       .catch((error: Error) => this.ledger.violate('the harness works', error.stack ?? error.message))
-      .finally(() => this.active--);
+      .finally(() => this.active.delete(activity));
   }
 }

@@ -64,7 +64,7 @@ class Client:
     ) -> t.Result:
         """
         Submits and waits for the result. After `deadline` seconds that is NowServingError `deadline_exceeded`, which
-        has the `request_id` to `wait` for. With `cancel_on_exit` the request is cancelled if the wait ends before it
+        has the `request_id`, for `result`. With `cancel_on_exit` the request is cancelled if the wait ends before it
         does, by the deadline or by an exception such as KeyboardInterrupt.
         """
         flow = self._api.run(model_id, input, idempotency_key, options, deadline, cancel_on_exit)
@@ -88,7 +88,7 @@ class Client:
         flow = self._api.subscribe(model_id, input, idempotency_key, options, logs, deadline, cancel_on_exit)
         return self._driver.iterate(flow)
 
-    def wait(self, request_id: str, *, deadline: float | None = None) -> t.Result:
+    def result(self, request_id: str, *, deadline: float | None = None) -> t.Result:
         """Waits for the result of a request that was submitted before."""
         return self._driver.run(self._api.wait(request_id, deadline))
 

@@ -291,7 +291,7 @@ class WebhookEvent(_WebhookEvent, total=False):
 
 @dataclass(frozen=True)
 class Result:
-    """What `run` and `wait` give."""
+    """What `run` and `result` give."""
 
     request_id: str
     output: Any

@@ -24,7 +24,7 @@ def test_a_batch_is_submitted_and_waited_for(client: Client, tag: dict[str, str]
     assert [result["status"] for result in results] == [202, 202, 202, 422, 202]
     assert results[3]["code"] == "invalid_input" and results[3]["errors"][0]["path"] == "/n"
     ids = [result["request_id"] for result in results if result["status"] == 202]
-    assert [client.wait(id).output["square"] for id in ids] == [0, 1, 4, 16]
+    assert [client.result(id).output["square"] for id in ids] == [0, 1, 4, 16]
 
     unknown = ids[0][:-1] + ("0" if ids[0][-1] != "0" else "1")
     statuses = client.statuses([unknown, *ids])
@@ -64,7 +64,7 @@ def test_a_request_is_retried_and_erased(client: Client) -> None:
     key = uuid4().hex
     again = client.retry(first, idempotency_key=key)["request_id"]
     assert client.retry(first, idempotency_key=key)["request_id"] == again
-    assert client.wait(again).output == {"square": 49}
+    assert client.result(again).output == {"square": 49}
     assert client.status(first).get("retried_as") == again
     assert client.status(again).get("retry_of") == first
 

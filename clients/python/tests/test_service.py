@@ -28,7 +28,7 @@ def ask_async(service: Service, what: Any) -> Any:
 
 def test_a_request_through_its_life(client: Client) -> None:
     queued = client.submit(SQUARE, {"name": "life", "n": 3}, tags={"job": "17"}, priority="high")
-    result = client.wait(queued["request_id"])
+    result = client.result(queued["request_id"])
     assert result.output == {"square": 9}
     assert result.status["tags"] == ["job:17"]
     status = client.status(queued["request_id"], logs=True)
