@@ -44,6 +44,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await tables.clear();
+  await bound(null);
   node = await tables.node(here);
 });
 afterAll(() => tables.drop());

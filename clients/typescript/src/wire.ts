@@ -316,6 +316,21 @@ export interface components {
         };
         /** @description Nothing has been measured yet. */
         NoMetrics: Record<string, never>;
+        /** @description When something happens, as far as can be told: a time, not a promise. It holds more often than not. */
+        TimeSpan: {
+            /**
+             * Format: date-time
+             * @description Hardly earlier, in UTC.
+             * @example 2026-03-01T12:00:20.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Hardly later.
+             * @example 2026-03-01T12:00:40.000Z
+             */
+            to: string;
+        };
         /** @description The request waits. */
         InQueueStatus: {
             /**
@@ -417,6 +432,22 @@ export interface components {
              * @enum {string}
              */
             reason: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+            /**
+             * @description When it starts: an estimate from how long runs take, what waits before it and how often others come in before. Absent while too little is known, or it waits for something else than slots.
+             * @example {
+             *       "from": "2026-03-01T12:00:20.000Z",
+             *       "to": "2026-03-01T12:00:40.000Z"
+             *     }
+             */
+            estimated_start?: components["schemas"]["TimeSpan"];
+            /**
+             * @description When it ends, if its next attempt is the last. Absent as `estimated_start` is.
+             * @example {
+             *       "from": "2026-03-01T12:00:22.000Z",
+             *       "to": "2026-03-01T12:00:43.000Z"
+             *     }
+             */
+            estimated_end?: components["schemas"]["TimeSpan"];
         };
         /** @description What has been measured so far. */
         QueueMetrics: {
@@ -516,6 +547,14 @@ export interface components {
             status: "IN_PROGRESS";
             /** @description What has been measured so far. */
             metrics: components["schemas"]["QueueMetrics"];
+            /**
+             * @description When it ends: an estimate from how long other runs took. Absent while too little is known.
+             * @example {
+             *       "from": "2026-03-01T12:00:22.000Z",
+             *       "to": "2026-03-01T12:00:43.000Z"
+             *     }
+             */
+            estimated_end?: components["schemas"]["TimeSpan"];
         };
         /** @description What was measured. */
         FinalMetrics: {
@@ -961,6 +1000,16 @@ export interface components {
              * @example 1000
              */
             max_waiting: number | null;
+            /**
+             * @description How many of its requests for one model run at once; null: any number.
+             * @example 3
+             */
+            max_running: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model.
+             * @example 1
+             */
+            weight: number;
             /**
              * Format: date-time
              * @description When it expires, in UTC; null: never.
