@@ -46,7 +46,7 @@ export class Estimates {
   of(row: StatusRow, { position, reason }: Waiting): Estimate | undefined {
     if (row.state === 'IN_PROGRESS') return this.ofRunning(row);
     // What else it waits for, nobody knows how long that lasts.
-    return reason === 'busy' ? this.ofWaiting(row, position) : undefined;
+    return reason === 'busy' && !this.index.isHeld(row) ? this.ofWaiting(row, position) : undefined;
   }
 
   private ofWaiting({ modelId, priority, start }: StatusRow, position: number): Estimate | undefined {

@@ -113,6 +113,7 @@ describe('what is held', () => {
     index.hold(change(2));
     expect(index.position(change(3))).toBe(2);
     expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 2, true]);
+    expect([1, 2].map((seq) => index.isHeld(change(seq)))).toEqual([false, true]);
     index.release(change(2));
     expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 3, false]);
   });

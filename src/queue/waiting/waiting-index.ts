@@ -177,6 +177,11 @@ export class WaitingIndex {
     return this.depth(modelId) - (this.queues.held.get(modelId)?.size ?? 0);
   }
 
+  /** Whether no claim may take it yet. */
+  isHeld({ modelId, seq }: Pick<QueueKey, 'modelId' | 'seq'>): boolean {
+    return this.queues.held.get(modelId)?.has(seq) === true;
+  }
+
   /** Whether anything waits that no claim may take yet. */
   get holdsAny(): boolean {
     return this.queues.held.size > 0;
