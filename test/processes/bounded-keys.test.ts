@@ -39,7 +39,7 @@ test('of three nodes that run requests one is killed: no more of a key run at on
     );
     return busy && nodes.filter(({ pid }) => busy.name.endsWith(`:${pid}`));
   });
-  (victim ?? nodes[0]!).kill('SIGKILL');
+  (victim ?? nodes[0]).kill('SIGKILL');
   await cluster.completed(...ids, ...others);
 
   expect(most).toBe(maxRunning);

@@ -41,7 +41,7 @@ test('over three nodes, keys that always have work get the same share, whatever 
   const submitFor = (key: number, count: number): Promise<unknown> =>
     inParallel(4, Array.from({ length: count }), async (_, i) => {
       const node = nodes[(i * 7 + key) % nodes.length]!;
-      keyOf.set(await node.submit('test/shared', {}, keys[key]!), key);
+      keyOf.set(await node.submit('test/shared', {}, keys[key]), key);
     });
   model.hold();
   await submitFor(0, 300);

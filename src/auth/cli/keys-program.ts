@@ -135,7 +135,9 @@ async function update(keys: KeysService, text: string, changes: KeyChanges): Pro
   if (!(await keys.update(key.id, changes)))
     throw new Error(`The key ${label} is revoked: there is nothing to change.`);
   const { maxRunning = key.maxRunning, weight = key.weight } = changes;
-  const said = toLimits({ ...key, weight, maxRunning: maxRunning === 'off' ? null : maxRunning });
+  const { rateLimitSubmit, rateLimitOther } = key;
+  const bound = maxRunning === 'off' ? null : maxRunning;
+  const said = toLimits({ rateLimitSubmit, rateLimitOther, weight, maxRunning: bound });
   return `Changed the key ${label}: ${said}. Running services go by it within 5 seconds.`;
 }
 
@@ -214,7 +216,9 @@ function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
   return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'valid';
 }
 
-function toLimits({ rateLimitSubmit, rateLimitOther, maxRunning, weight }: ApiKey): string {
+type KeyLimits = Pick<ApiKey, 'rateLimitSubmit' | 'rateLimitOther' | 'maxRunning' | 'weight'>;
+
+function toLimits({ rateLimitSubmit, rateLimitOther, maxRunning, weight }: KeyLimits): string {
   const limits = [
     rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit}`,
     rateLimitOther === null ? '' : `other ${rateLimitOther}`,
