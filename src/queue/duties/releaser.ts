@@ -7,8 +7,9 @@ import { findReleasable } from '../queries/releasable.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 
-/** While nothing is held: so soon is a new bound seen. */
-const idleMs = 3_000;
+/** While something waits and nothing is held: so soon is a new bound seen. */
+const unboundedMs = 3_000;
+const idleMs = 60_000;
 
 /** Lets in what is held for no reason, after a crash or another bound, and makes a new bound hold for what waits. */
 @Injectable()
@@ -22,6 +23,10 @@ export class Releaser extends Duty {
     private readonly index: WaitingIndex,
   ) {
     super();
+    events.subscribe(({ added, held }) => {
+      if (held !== undefined) this.scheduleWithin(this.intervalMs);
+      else if (added !== undefined) this.scheduleWithin(unboundedMs);
+    });
   }
 
   override async stop(): Promise<void> {
@@ -48,6 +53,7 @@ export class Releaser extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return this.index.holdsAny ? this.intervalMs : idleMs;
+    if (this.index.holdsAny) return this.intervalMs;
+    return this.index.isEmpty ? idleMs : unboundedMs;
   }
 }
