@@ -8,6 +8,8 @@ export interface WindowState {
   readonly remaining: number;
   /** Until the oldest admission leaves the window and makes room. */
   readonly resetMs: number;
+  /** After which a call that this window refuses may come again, where that is sooner. */
+  readonly retryMs?: number;
 }
 
 /** What became of one call. */
@@ -24,7 +26,10 @@ export class Admission {
 
   /** `Retry-After` of a refusal: a caller alone with its key who waits that long is admitted. */
   get retryAfterSeconds(): number {
-    return Math.max(1, Math.ceil(Math.max(0, ...this.exhausted.map(({ resetMs }) => resetMs)) / 1_000));
+    return Math.max(
+      1,
+      Math.ceil(Math.max(0, ...this.exhausted.map(({ resetMs, retryMs = resetMs }) => retryMs)) / 1_000),
+    );
   }
 }
 

@@ -61,6 +61,10 @@ test('a refusal because the others gave nothing stands for longer each time, unt
   expect([stands(1_100), budget.mayAsk(1_100)]).toEqual([false, true]);
 });
 
+test('whoever was admitted nowhere here is asked to come back soon: the others may give something', () => {
+  expect(budgetWith(0, 0).refuse(0, true).retryAfterSeconds).toBe(1);
+});
+
 test('whoever waits as long as a refusal says has room again', () => {
   const budget = budgetWith(10, 100);
   use(budget, 10);

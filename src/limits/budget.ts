@@ -175,6 +175,8 @@ export class Budget {
         remaining:
           !admitted && refuses(window) ? 0 : Math.max(0, window.share - window.used + window.unallocated),
         resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
+        // What other nodes hold may be had as soon as they are asked again.
+        ...(window.used === 0 && { retryMs: maxRestMs }),
       })),
     );
   }
