@@ -16,22 +16,6 @@ export class FairOrder1790000000020 implements MigrationInterface {
         DROP CONSTRAINT delayed_entry_pkey,
         ADD CONSTRAINT delayed_entry_pkey PRIMARY KEY USING INDEX delayed_entry_by_place;
 
-      -- Its front is the one that is claimed first.
-      CREATE OR REPLACE VIEW queue_depth AS
-      SELECT model.id AS model_id,
-             coalesce(waiting.count, 0) AS waiting,
-             coalesce(delayed.count, 0) AS delayed,
-             coalesce(running.count, 0) AS running,
-             model.concurrency,
-             now() - (SELECT uuid_time(request_id) FROM queue_entry
-                      WHERE queue_entry.model_id = model.id
-                      ORDER BY model_id, priority, virtual_start, seq
-                      LIMIT 1) AS front_has_waited
-      FROM model
-      LEFT JOIN (SELECT model_id, count(*) FROM queue_entry GROUP BY model_id) AS waiting ON waiting.model_id = model.id
-      LEFT JOIN (SELECT model_id, count(*) FROM delayed_entry GROUP BY model_id) AS delayed ON delayed.model_id = model.id
-      LEFT JOIN (SELECT model_id, count(*) FROM lease GROUP BY model_id) AS running ON running.model_id = model.id;
-
       ALTER TABLE api_key
         ADD COLUMN weight double precision NOT NULL DEFAULT 1,
         ADD CONSTRAINT api_key_weight_is_sane CHECK (weight BETWEEN 0.01 AND 1000)`);
@@ -39,20 +23,6 @@ export class FairOrder1790000000020 implements MigrationInterface {
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       ALTER TABLE api_key DROP COLUMN weight;
-      CREATE OR REPLACE VIEW queue_depth AS
-      SELECT model.id AS model_id,
-             coalesce(waiting.count, 0) AS waiting,
-             coalesce(delayed.count, 0) AS delayed,
-             coalesce(running.count, 0) AS running,
-             model.concurrency,
-             now() - (SELECT uuid_time(request_id) FROM queue_entry
-                      WHERE queue_entry.model_id = model.id
-                      ORDER BY model_id, priority, seq
-                      LIMIT 1) AS front_has_waited
-      FROM model
-      LEFT JOIN (SELECT model_id, count(*) FROM queue_entry GROUP BY model_id) AS waiting ON waiting.model_id = model.id
-      LEFT JOIN (SELECT model_id, count(*) FROM delayed_entry GROUP BY model_id) AS delayed ON delayed.model_id = model.id
-      LEFT JOIN (SELECT model_id, count(*) FROM lease GROUP BY model_id) AS running ON running.model_id = model.id;
       ALTER TABLE delayed_entry
         DROP CONSTRAINT delayed_entry_pkey, DROP COLUMN virtual_start, ADD PRIMARY KEY (model_id, priority, seq);
       ALTER TABLE queue_entry

@@ -92,7 +92,7 @@ export class KeyBounds1790000000022 implements MigrationInterface {
              model.concurrency,
              now() - (SELECT uuid_time(request_id) FROM queue_entry
                       WHERE queue_entry.model_id = model.id
-                      ORDER BY model_id, priority, virtual_start, seq
+                      ORDER BY model_id, priority, seq
                       LIMIT 1) AS front_has_waited
       FROM model
       LEFT JOIN (SELECT model_id, count(*) FROM queue_entry GROUP BY model_id) AS waiting ON waiting.model_id = model.id

@@ -316,7 +316,7 @@ export interface components {
         };
         /** @description Nothing has been measured yet. */
         NoMetrics: Record<string, never>;
-        /** @description When something happens, as far as can be told: a time, not a promise. It holds more often than not. */
+        /** @description When something happens, as far as is known: a time, not a promise. It holds more often than not. */
         TimeSpan: {
             /**
              * Format: date-time

@@ -121,7 +121,7 @@ export class FinalMetricsDto extends QueueMetricsDto {
 @ApiSchema({
   name: 'TimeSpan',
   description:
-    'When something happens, as far as can be told: a time, not a promise. It holds more often than not.',
+    'When something happens, as far as is known: a time, not a promise. It holds more often than not.',
 })
 export class TimeSpanDto {
   @Field('Hardly earlier, in UTC.', estimated.start.from, { format: 'date-time' })
