@@ -192,9 +192,9 @@ describe.each([
     try {
       const status = await get(`${calls.path(id)}/status`, 'wait=20');
       expect([applied(status), ((await status.json()) as Status).status]).toEqual([null, 'IN_PROGRESS']);
-      const submitted = await submit({}, 'wait=20');
+      const submitted = await submit({ hold: true }, 'wait=20');
       expect([submitted.status, applied(submitted)]).toEqual([202, null]);
-      await submitted.text();
+      await model.answer(((await submitted.json()) as Status).request_id);
       await model.answer(id);
       expect(applied(await first)).toBe('wait=20');
     } finally {
