@@ -9,7 +9,8 @@ const rooms = {
   models: ['config', 'errors', 'tools'],
   queue: ['config', 'errors', 'database', 'models', 'tools'],
   runners: ['queue', 'models', 'config', 'errors', 'tools'],
-  auth: ['config', 'errors', 'database', 'embedded-postgres', 'tools'],
+  auth: ['config', 'errors', 'database', 'embedded-postgres', 'http', 'tools'],
+  audit: ['auth', 'database', 'errors', 'http', 'tools'],
   limits: ['auth', 'config', 'errors', 'database', 'http', 'tools'],
   requests: [
     'addresses',

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -29,6 +30,7 @@ export class AppModule {
         DatabaseModule.register(databaseUrl, config.databasePoolSize),
         EventEmitterModule.forRoot(),
         ModelsModule.register(models),
+        AuditModule,
         AuthModule,
         QueueModule,
         RunnersModule,

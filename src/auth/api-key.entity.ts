@@ -10,7 +10,10 @@ import type { Priority, Scope } from './caller.js';
 @Check('api_key_max_waiting_is_positive', `max_waiting > 0`)
 @Check('api_key_max_running_is_positive', `max_running > 0`)
 @Check('api_key_weight_is_sane', `weight BETWEEN 0.01 AND 1000`)
-@Check('api_key_scopes_are_known', `scopes <@ ARRAY['submit', 'read', 'cancel']`)
+@Check(
+  'api_key_scopes_are_known',
+  `scopes <@ ARRAY['submit', 'read', 'cancel', 'observe', 'payloads', 'admin']`,
+)
 export class ApiKey {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_key_pkey' }) id!: string;
   @Column('text') name!: string;

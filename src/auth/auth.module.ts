@@ -3,11 +3,16 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import { CallerResolver } from './caller-resolver.js';
+import { ServiceSecretEntity } from './entities/service-secret.entity.js';
+import { SessionEntity } from './entities/session.entity.js';
+import { SignInLinkEntity } from './entities/sign-in-link.entity.js';
+import { Handles } from './handles.js';
 import { KeysService } from './keys.service.js';
+import { Sessions } from './sessions.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey])],
-  providers: [KeysService, CallerFinder, CallerResolver],
-  exports: [KeysService, CallerResolver],
+  imports: [TypeOrmModule.forFeature([ApiKey, ServiceSecretEntity, SessionEntity, SignInLinkEntity])],
+  providers: [KeysService, CallerFinder, CallerResolver, Handles, Sessions],
+  exports: [KeysService, CallerResolver, Handles, Sessions],
 })
 export class AuthModule {}

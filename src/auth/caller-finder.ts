@@ -47,6 +47,11 @@ export class CallerFinder implements BeforeApplicationShutdown {
     return search;
   }
 
+  /** It has ended: this node knows it no more. */
+  forgetSession(sessionId: string): void {
+    this.known.forget((caller) => caller.sessionId === sessionId);
+  }
+
   async beforeApplicationShutdown(): Promise<void> {
     clearTimeout(this.noteTimer);
     if (this.used.size > 0) await this.noteUse();
@@ -83,6 +88,8 @@ export class CallerFinder implements BeforeApplicationShutdown {
 function toCaller(key: FoundKey): Caller {
   return {
     keyId: key.id,
+    name: key.name,
+    ...(key.sessionId !== null && { sessionId: key.sessionId }),
     scopes: key.scopes,
     models: key.models,
     rateLimitSubmit: readLimits(key.rateLimitSubmit),

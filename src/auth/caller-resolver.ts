@@ -1,12 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Injectable } from '@nestjs/common';
+import { ClientAddress } from '../http/client-address.js';
 import { CallerFinder } from './caller-finder.js';
 import type { Caller } from './caller.js';
 import { hashOf } from './key-secret.js';
+import { forgeryIn, sessionHash, sessionToken } from './session-cookie.js';
 
 export type Resolution =
-  { kind: 'anonymous' } | { kind: 'invalid'; reason: string } | { kind: 'caller'; caller: Caller };
+  | { kind: 'anonymous' }
+  /** The key that was sent is none. */
+  | { kind: 'invalid'; reason: string }
+  /** The cookie may have been sent on behalf of another site. */
+  | { kind: 'forged'; reason: string }
+  | { kind: 'caller'; caller: Caller };
 
 const anonymous: Resolution = { kind: 'anonymous' };
 const unknown = invalid('This API key is unknown, revoked or expired.');
@@ -23,15 +30,20 @@ export class CallerResolver {
   /** What the last call on a connection presented: the next is most often the same client's. */
   private readonly last = new WeakMap<Socket, { header: string; hash: string }>();
 
-  constructor(private readonly finder: CallerFinder) {}
+  constructor(
+    private readonly finder: CallerFinder,
+    private readonly addresses: ClientAddress,
+  ) {}
 
   /** At once if the key is known here. */
   resolve(request: ResolvedRequest): Resolution | Promise<Resolution> {
-    return (request[resolution] ??= this.look(request.headers.authorization, request.socket));
+    return (request[resolution] ??= this.look(request));
   }
 
-  private look(header: string | undefined, socket: Socket): Resolution | Promise<Resolution> {
-    if (header === undefined) return anonymous;
+  private look(request: IncomingMessage): Resolution | Promise<Resolution> {
+    const { socket, headers } = request;
+    const { authorization: header } = headers;
+    if (header === undefined) return headers.cookie === undefined ? anonymous : this.lookForSession(request);
     const last = this.last.get(socket);
     if (last !== undefined && last.header === header) return this.find(last.hash);
     const presented = parseAuthorization(header);
@@ -39,6 +51,17 @@ export class CallerResolver {
     const hash = hashOf(presented);
     this.last.set(socket, { header, hash });
     return this.find(hash);
+  }
+
+  /** A session that is over is none: the call may do without. */
+  private lookForSession(request: IncomingMessage): Resolution | Promise<Resolution> {
+    const baseUrl = this.addresses.baseUrl(request);
+    const token = sessionToken(request, baseUrl);
+    if (token === undefined) return anonymous;
+    const forgery = forgeryIn(request, baseUrl);
+    if (forgery !== undefined) return { kind: 'forged', reason: forgery };
+    const found = this.finder.find(sessionHash(token));
+    return found instanceof Promise ? found.then(ofSession) : ofSession(found);
   }
 
   private find(hash: string): Resolution | Promise<Resolution> {
@@ -61,6 +84,10 @@ export function parseAuthorization(header: string): string | Resolution {
 
 function invalid(reason: string): Resolution {
   return { kind: 'invalid', reason };
+}
+
+function ofSession(caller: Caller | undefined): Resolution {
+  return caller === undefined ? anonymous : { kind: 'caller', caller };
 }
 
 function toResolution(caller: Caller | undefined): Resolution {

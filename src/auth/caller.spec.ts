@@ -2,6 +2,7 @@ import { assertMayUse, type Caller, isModelPattern } from './caller.js';
 
 const callerFor = (models: string[] | null): Caller => ({
   keyId: 'a',
+  name: 'a',
   scopes: ['submit'],
   models,
   rateLimitSubmit: null,

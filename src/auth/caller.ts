@@ -1,10 +1,30 @@
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
 
-export const scopes = ['submit', 'read', 'cancel'] as const;
+/** What a key gets unless it is said. */
+export const callerScopes = ['submit', 'read', 'cancel'] as const;
+export const scopes = [...callerScopes, 'observe', 'payloads', 'admin'] as const;
 
-/** What a key allows: sending requests; status, stream and response; cancelling. */
+/**
+ * What a key allows. Of its own requests: sending them; status, stream and response; cancelling. Of all keys' requests:
+ * seeing everything but payloads; payloads as well; everything, and changing things.
+ */
 export type Scope = (typeof scopes)[number];
+export const operatorScopes: readonly Scope[] = ['observe', 'payloads', 'admin'];
+
+/** The scopes that bring one. */
+const bringing: Readonly<Record<Scope, readonly Scope[]>> = {
+  submit: ['submit', 'admin'],
+  read: ['read', 'admin'],
+  cancel: ['cancel', 'admin'],
+  observe: ['observe', 'payloads', 'admin'],
+  payloads: ['payloads', 'admin'],
+  admin: ['admin'],
+};
+
+export function hasScope({ scopes: own }: Pick<Caller, 'scopes'>, scope: Scope): boolean {
+  return own.includes(scope) || bringing[scope].some((one) => own.includes(one));
+}
 
 /** From the most urgent on. */
 export const priorities = ['high', 'normal', 'low'] as const;
@@ -13,6 +33,9 @@ export type Priority = (typeof priorities)[number];
 /** Who calls: the holder of a valid key. It carries nothing that is secret. */
 export interface Caller {
   readonly keyId: string;
+  readonly name: string;
+  /** Where a browser's cookie stands for the key. */
+  readonly sessionId?: string;
   readonly scopes: readonly Scope[];
   /** Model ids and `prefix/*` patterns; null: all models. */
   readonly models: readonly string[] | null;
@@ -55,6 +78,8 @@ export interface Access {
   scope: Scope | 'any';
   /** Also where the id of a request is enough for others (REQUEST_ACCESS). */
   needsKey: boolean;
+  /** Also without a key, whatever REQUEST_ACCESS says; who brings one is told. */
+  isOpen?: boolean;
   /** It is many calls in one, refused one by one. */
   isMany?: boolean;
 }

@@ -4,12 +4,12 @@ import { IsNull, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { ApiKey } from './api-key.entity.js';
-import { type Priority, type Scope, scopes } from './caller.js';
+import { callerScopes, type Priority, type Scope, scopes } from './caller.js';
 import { KeySecret } from './key-secret.js';
 
 export interface NewKey {
   name: string;
-  /** All of them if left out. */
+  /** submit, read and cancel if left out. */
   scopes?: readonly Scope[] | undefined;
   /** All models if left out. */
   models?: readonly string[] | undefined;
@@ -75,12 +75,12 @@ export class KeysService {
   async bootstrap(): Promise<{ printOnce?: string; isMissing?: true }> {
     const { bootstrapApiKey, databaseUrl } = this.config;
     if (bootstrapApiKey !== undefined) {
-      await this.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap' });
+      await this.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap', scopes });
       return {};
     }
     if (await this.rows.exists()) return {};
     if (databaseUrl !== undefined) return { isMissing: true };
-    return { printOnce: (await this.create({ name: 'bootstrap' })).reveal() };
+    return { printOnce: (await this.create({ name: 'bootstrap', scopes })).reveal() };
   }
 
   /** Changes nothing if the secret is known already, so a revoked key stays revoked. */
@@ -90,7 +90,7 @@ export class KeysService {
       name: key.name,
       prefix: secret.prefix(),
       hash: secret.hash(),
-      scopes: [...new Set(key.scopes ?? scopes)],
+      scopes: [...new Set(key.scopes ?? callerScopes)],
       models: key.models === undefined ? null : [...new Set(key.models)],
       rateLimitSubmit: key.rateLimitSubmit ?? null,
       rateLimitOther: key.rateLimitOther ?? null,

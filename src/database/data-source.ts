@@ -12,6 +12,7 @@ import { Adapters1790000000019 } from '../../migrations/0009-adapters.js';
 import { FairOrder1790000000020 } from '../../migrations/0010-fair-order.js';
 import { RunTimes1790000000021 } from '../../migrations/0011-run-times.js';
 import { KeyBounds1790000000022 } from '../../migrations/0012-key-bounds.js';
+import { Admin1790000000023 } from '../../migrations/0013-admin.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -28,6 +29,7 @@ export const migrations = [
   FairOrder1790000000020,
   RunTimes1790000000021,
   KeyBounds1790000000022,
+  Admin1790000000023,
 ];
 
 export interface DataSourceSettings {

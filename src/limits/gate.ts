@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
-import type { Access, Caller } from '../auth/caller.js';
+import { type Access, type Caller, hasScope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -89,13 +89,18 @@ export class Gate {
   }
 
   /** Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
-  permit(resolution: Resolution, { scope, needsKey }: Access): Entered {
+  permit(resolution: Resolution, { scope, needsKey, isOpen }: Access): Entered {
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
+    if (isOpen === true) return resolution.kind === 'caller' ? resolution.caller : undefined;
+    const idIsEnough = !needsKey && this.config.requestAccess === 'capability';
+    // A browser sends its cookie unasked: whose it is takes nothing from one who knows the id.
+    const bringsKey = resolution.kind === 'caller' && resolution.caller.sessionId === undefined;
+    if (idIsEnough && !bringsKey) return undefined;
+    if (resolution.kind === 'forged') throw new DomainError('forbidden', resolution.reason);
     if (resolution.kind === 'anonymous') {
-      if (!needsKey && this.config.requestAccess === 'capability') return undefined;
       throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
     }
-    if (scope === 'any' || resolution.caller.scopes.includes(scope)) return resolution.caller;
+    if (scope === 'any' || hasScope(resolution.caller, scope)) return resolution.caller;
     throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
   }
 

@@ -1,5 +1,6 @@
 import { applyDecorators, type ExecutionContext, Inject, Injectable, UseGuards } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import { EventEmitter2 } from '@nestjs/event-emitter';
 import {
   getOptionsToken,
   ThrottlerGuard,
@@ -7,8 +8,9 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
-import { CallerResolver } from '../auth/caller-resolver.js';
-import type { Access } from '../auth/caller.js';
+import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
+import type { RefusedAccess } from '../auth/access-events.js';
+import { type Access, type Caller, operatorScopes } from '../auth/caller.js';
 import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
 import { ApiLimited } from '../http/openapi/operations.js';
 import { setFields } from '../http/reply.js';
@@ -47,6 +49,7 @@ class LimitedGuard extends ThrottlerGuard {
     reflector: Reflector,
     private readonly callers: CallerResolver,
     private readonly gate: Gate,
+    private readonly events: EventEmitter2,
   ) {
     super(options, storage, reflector);
   }
@@ -55,9 +58,23 @@ class LimitedGuard extends ThrottlerGuard {
     await super.canActivate(context);
     const request = context.switchToHttp().getRequest<GuardedRequest>();
     const access = this.reflector.get(RequireAccess, context.getHandler());
-    const caller = this.gate.permit(await this.callers.resolve(request), access);
+    const resolution = await this.callers.resolve(request);
+    const caller = this.permit(request, resolution, access);
     if (caller !== undefined) request.caller = caller;
     return true;
+  }
+
+  private permit(request: GuardedRequest, resolution: Resolution, access: Access): Caller | undefined {
+    try {
+      return this.gate.permit(resolution, access);
+    } catch (error) {
+      const { scope } = access;
+      if (resolution.kind === 'caller' && scope !== 'any' && operatorScopes.includes(scope)) {
+        const refused: RefusedAccess = { request, caller: resolution.caller, scope };
+        this.events.emit('access.refused', refused);
+      }
+      throw error;
+    }
   }
 
   /** Called for each of the throttlers: one of them is for the route. */
@@ -81,9 +98,12 @@ class LimitedGuard extends ThrottlerGuard {
 }
 
 /** What every queue route carries: it passes the gate. `isMany`: a key over its limit passes too, with its `refusal`. */
-export function Limited(scope: Access['scope'], { needsKey = false, isMany = false } = {}): MethodDecorator {
+export function Limited(
+  scope: Access['scope'],
+  { needsKey = false, isMany = false, isOpen = false } = {},
+): MethodDecorator {
   return applyDecorators(
-    RequireAccess({ scope, needsKey, isMany }),
+    RequireAccess({ scope, needsKey, isMany, isOpen }),
     UseGuards(LimitedGuard),
     ApiLimited({ needsKey }),
   );

@@ -16,4 +16,9 @@ export class BoundedCache<Value> {
     if (this.entries.size >= this.capacity) this.entries.delete(this.entries.keys().next().value!);
     this.entries.set(key, { value, until });
   }
+
+  /** Looks at all of them. */
+  forget(isOver: (value: Value) => boolean): void {
+    for (const [key, { value }] of this.entries) if (isOver(value)) this.entries.delete(key);
+  }
 }

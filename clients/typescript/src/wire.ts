@@ -976,10 +976,13 @@ export interface components {
              * @example [
              *       "submit",
              *       "read",
-             *       "cancel"
+             *       "cancel",
+             *       "observe",
+             *       "payloads",
+             *       "admin"
              *     ]
              */
-            scopes: ("submit" | "read" | "cancel")[];
+            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
             /**
              * @description Ids of models, and `acme/*` for all below `acme/`; null: all models.
              * @example [

@@ -49,7 +49,11 @@ Examples:
     .description('Makes a key and prints it. It cannot be shown again.')
     .usage('--name <name> [options]')
     .option('-n, --name <name>', 'who or what will use it; needed', nameValue)
-    .option('-s, --scope <scope>', 'submit, read or cancel; may be repeated (default: all three)', scopeValue)
+    .option(
+      '-s, --scope <scope>',
+      'submit, read, cancel, observe, payloads or admin; may be repeated (default: the first three)',
+      scopeValue,
+    )
     .option(
       '-m, --model <id>',
       'a model, or acme/* for all under acme; may be repeated (default: all)',

@@ -5,6 +5,9 @@ export interface FoundKey {
   /** SHA-256 in hex. */
   hash: string;
   id: string;
+  name: string;
+  /** Of a session's hash; null: it is a key's. */
+  sessionId: string | null;
   scopes: Scope[];
   models: string[] | null;
   rateLimitSubmit: string | null;
@@ -20,9 +23,9 @@ export interface FoundKey {
 }
 
 /**
- * The keys among these hashes that are valid now, by the database's clock.
+ * The keys behind these hashes, their own or of their sessions, that are valid now, by the database's clock.
  * Survives: a key revoked or expired a moment ago is not found, whatever any process remembers.
- * Index: api_key_hash_is_unique.
+ * Index: api_key_hash_is_unique; session_hash_is_unique, then api_key_pkey.
  */
 export function findKeys(database: Database, hashes: readonly string[]): Promise<FoundKey[]> {
   return database.query<FoundKey>(statement, [hashes.map((hash) => Buffer.from(hash, 'hex'))]);
@@ -31,14 +34,18 @@ export function findKeys(database: Database, hashes: readonly string[]): Promise
 const statement = {
   name: 'find_keys',
   text: `
-    SELECT encode(hash, 'hex') AS hash, id, scopes, models,
+    SELECT encode(found.hash, 'hex') AS hash, id, name, session_id AS "sessionId", scopes, models,
            rate_limit_submit AS "rateLimitSubmit", rate_limit_other AS "rateLimitOther",
            max_priority AS "maxPriority", max_waiting AS "maxWaiting",
            max_running AS "maxRunning", weight,
-           (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
+           (extract(epoch FROM least(expires_at, session_ends_at) - clock_timestamp()) * 1000)::float8 AS "livesMs",
            last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "wasUnused"
-    FROM api_key
-    WHERE hash = ANY ($1::bytea[])
-      AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > clock_timestamp())`,
+    FROM (SELECT hash, id AS key_id, NULL::uuid AS session_id, NULL::timestamptz AS session_ends_at
+          FROM api_key WHERE hash = ANY ($1::bytea[])
+          UNION ALL
+          SELECT hash, api_key_id, id, expires_at
+          FROM session WHERE hash = ANY ($1::bytea[]) AND ended_at IS NULL) AS found
+    JOIN api_key ON api_key.id = found.key_id
+    WHERE revoked_at IS NULL
+      AND (least(expires_at, session_ends_at) > clock_timestamp()) IS NOT false`,
 };

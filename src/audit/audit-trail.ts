@@ -1,0 +1,89 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { DataSource, type EntityManager } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { RefusedAccess } from '../auth/access-events.js';
+import type { Caller } from '../auth/caller.js';
+import type { GuardedRequest } from '../auth/current-caller.decorator.js';
+import { ClientAddress } from '../http/client-address.js';
+import { requestIdOf } from '../http/request-id.js';
+import { type Actor, actorKey } from './actor.js';
+import type { AuditAction } from './audit-actions.js';
+import { AuditEntryEntity } from './entities/audit-entry.entity.js';
+
+const maxTextLength = 300;
+
+export interface AuditNote {
+  action: AuditAction;
+  target?: string | null;
+  before?: object | null;
+  after?: object | null;
+  reason?: string | null | undefined;
+}
+
+/** Every change of an operator, in the commit that makes it; what was refused, and whose payload was read. */
+@Injectable()
+export class AuditTrail {
+  private readonly logger = new Logger(AuditTrail.name);
+
+  constructor(
+    private readonly source: DataSource,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  /** One transaction: `change` does it and writes what it did. */
+  change<T>(change: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.source.transaction(change);
+  }
+
+  async write(manager: EntityManager, actor: Actor, note: AuditNote): Promise<void> {
+    await manager.getRepository(AuditEntryEntity).insert({
+      id: uuidv7(),
+      action: note.action,
+      target: note.target ?? null,
+      actorKeyId: actor.keyId,
+      actorName: actor.name,
+      sessionId: actor.sessionId,
+      address: actor.address,
+      userAgent: actor.userAgent,
+      httpRequestId: actor.httpRequestId,
+      before: note.before ?? null,
+      after: note.after ?? null,
+      reason: note.reason ?? null,
+    });
+  }
+
+  /** By itself: what changes nothing. */
+  note(actor: Actor, note: AuditNote): Promise<void> {
+    return this.write(this.source.manager, actor, note);
+  }
+
+  /** The actor behind a call; no caller: one who is not known (yet). */
+  actorOf(request: GuardedRequest, caller: Caller | undefined): Actor {
+    const { keyId, name, sessionId } = caller
+      ? actorKey(caller)
+      : { keyId: null, name: 'unknown', sessionId: null };
+    return {
+      keyId,
+      name,
+      sessionId,
+      address: this.addresses.of(request),
+      userAgent: request.headers['user-agent']?.slice(0, maxTextLength) ?? null,
+      httpRequestId: requestIdOf(request.res!),
+    };
+  }
+
+  @OnEvent('access.refused')
+  async onRefused({ request, caller, scope }: RefusedAccess): Promise<void> {
+    const target = `${request.method} ${request.url?.split('?', 1)[0]}`.slice(0, maxTextLength);
+    try {
+      await this.note(this.actorOf(request, caller), {
+        action: 'access.refuse',
+        target,
+        after: { missing_scope: scope },
+      });
+    } catch (error) {
+      this.logger.warn({ err: error }, 'a refused call was not audited');
+    }
+  }
+}

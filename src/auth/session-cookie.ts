@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { hashOf } from './key-secret.js';
+
+const name = 'nowserving_session';
+/** Browsers keep a cookie of this name for its host alone, and only under TLS. */
+const secureName = `__Host-${name}`;
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** The token of the session that a call brings. `baseUrl`: where the call was for. */
+export function sessionToken({ headers }: IncomingMessage, baseUrl: string): string | undefined {
+  return cookieOf(headers.cookie, cookieName(baseUrl));
+}
+
+/** The fields of an answer that sets the cookie, or takes it away. */
+export function sessionCookie(token: string | null, baseUrl: string): string {
+  const secure = isSecure(baseUrl) ? '; Secure' : '';
+  const life = token === null ? '; Max-Age=0' : '';
+  return `${cookieName(baseUrl)}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure}${life}`;
+}
+
+/** Apart from the hashes of keys: a token is no key, and a key no token. */
+export function sessionHash(token: string): string {
+  return hashOf(`session\n${token}`);
+}
+
+/**
+ * What is wrong with a call that brings a cookie: a browser may have sent it on behalf of another site. One that changes
+ * something must be JSON, which no form can send, and come from a page of ours.
+ */
+export function forgeryIn({ method = '', headers }: IncomingMessage, baseUrl: string): string | undefined {
+  if (safeMethods.has(method)) return undefined;
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+    return 'Signed in by a cookie, a call that changes something needs the field "Content-Type: application/json".';
+  const site = headers['sec-fetch-site'];
+  const isOurs = site === undefined ? headers.origin === new URL(baseUrl).origin : site === 'same-origin';
+  return isOurs
+    ? undefined
+    : 'Signed in by a cookie, a call that changes something must come from the console.';
+}
+
+export function cookieOf(field: string | undefined, wanted: string): string | undefined {
+  for (const pair of field?.split(';') ?? []) {
+    const [key, value] = pair.split('=', 2);
+    if (key!.trim() === wanted) return value?.trim();
+  }
+  return undefined;
+}
+
+const cookieName = (baseUrl: string): string => (isSecure(baseUrl) ? secureName : name);
+const isSecure = (baseUrl: string): boolean => baseUrl.startsWith('https:');
