@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { AdminModule } from './admin/admin.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
@@ -38,7 +39,7 @@ export class AppModule {
         // RequestsModule comes last of those with routes below its own, which takes every POST.
         ...(config.role === 'scheduler'
           ? []
-          : [DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
+          : [AdminModule, DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,
         HttpModule,
