@@ -39,8 +39,10 @@ const rooms = {
     'config',
     'tools',
   ],
+  operations: ['audit', 'queue', 'requests', 'auth', 'database', 'errors', 'tools'],
   admin: [
     'audit',
+    'operations',
     'webhooks',
     'requests',
     'stream',

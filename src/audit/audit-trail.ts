@@ -5,13 +5,17 @@ import { v7 as uuidv7 } from 'uuid';
 import type { RefusedAccess } from '../auth/access-events.js';
 import type { Caller } from '../auth/caller.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
+import { type Queries, statement } from '../database/statement.js';
 import { ClientAddress } from '../http/client-address.js';
 import { requestIdOf } from '../http/request-id.js';
 import { type Actor, actorKey } from './actor.js';
 import type { AuditAction } from './audit-actions.js';
-import { AuditEntryEntity } from './entities/audit-entry.entity.js';
 
 const maxTextLength = 300;
+
+const insertEntry = statement('write_audit_entry')`INSERT INTO audit_entry
+  (id, action, target, actor_key_id, actor_name, session_id, address, user_agent, http_request_id, before, after, reason)
+VALUES ($1::uuid, $2, $3, $4::uuid, $5, $6::uuid, $7, $8, $9, $10::jsonb, $11::jsonb, $12)`;
 
 export interface AuditNote {
   action: AuditAction;
@@ -36,21 +40,17 @@ export class AuditTrail {
     return this.source.transaction(change);
   }
 
-  async write(manager: EntityManager, actor: Actor, note: AuditNote): Promise<void> {
-    await manager.getRepository(AuditEntryEntity).insert({
-      id: uuidv7(),
-      action: note.action,
-      target: note.target ?? null,
-      actorKeyId: actor.keyId,
-      actorName: actor.name,
-      sessionId: actor.sessionId,
-      address: actor.address,
-      userAgent: actor.userAgent,
-      httpRequestId: actor.httpRequestId,
-      before: note.before ?? null,
-      after: note.after ?? null,
-      reason: note.reason ?? null,
-    });
+  write(manager: EntityManager, actor: Actor, note: AuditNote): Promise<void> {
+    return this.writeBy({ query: ({ text }, values) => manager.query(text, values) }, actor, note);
+  }
+
+  /** In whatever transaction these statements are. */
+  async writeBy(queries: Queries, actor: Actor, note: AuditNote): Promise<void> {
+    const { keyId, name, sessionId, address, userAgent, httpRequestId } = actor;
+    const { action, target = null, before = null, after = null, reason = null } = note;
+    const by = [keyId, name, sessionId, address, userAgent, httpRequestId];
+    const json = (value: object | null): string | null => value && JSON.stringify(value);
+    await queries.query(insertEntry, [uuidv7(), action, target, ...by, json(before), json(after), reason]);
   }
 
   /** By itself: what changes nothing. */

@@ -85,11 +85,15 @@ export class CallerFinder implements BeforeApplicationShutdown {
   }
 }
 
-function toCaller(key: FoundKey): Caller {
+type KeyColumns = Omit<FoundKey, 'hash' | 'livesMs' | 'wasUnused' | 'sessionId'> & {
+  sessionId?: string | null;
+};
+
+export function toCaller(key: KeyColumns): Caller {
   return {
     keyId: key.id,
     name: key.name,
-    ...(key.sessionId !== null && { sessionId: key.sessionId }),
+    ...(typeof key.sessionId === 'string' && { sessionId: key.sessionId }),
     scopes: key.scopes,
     models: key.models,
     rateLimitSubmit: readLimits(key.rateLimitSubmit),

@@ -4,7 +4,8 @@ import { IsNull, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { ApiKey } from './api-key.entity.js';
-import { callerScopes, type Priority, type Scope, scopes } from './caller.js';
+import { toCaller } from './caller-finder.js';
+import { type Caller, callerScopes, type Priority, type Scope, scopes } from './caller.js';
 import { KeySecret } from './key-secret.js';
 
 export interface NewKey {
@@ -47,6 +48,14 @@ export class KeysService {
 
   find(id: string): Promise<ApiKey | null> {
     return this.rows.findOneBy({ id });
+  }
+
+  /** On whose behalf something is submitted again; undefined: the key is no longer valid. */
+  async callerOf(id: string): Promise<Caller | undefined> {
+    const row = await this.find(id);
+    const isOver =
+      row === null || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date());
+    return isOver ? undefined : toCaller(row);
   }
 
   /** Oldest first, the revoked ones too. */

@@ -13,6 +13,7 @@ import { FairOrder1790000000020 } from '../../migrations/0010-fair-order.js';
 import { RunTimes1790000000021 } from '../../migrations/0011-run-times.js';
 import { KeyBounds1790000000022 } from '../../migrations/0012-key-bounds.js';
 import { Admin1790000000023 } from '../../migrations/0013-admin.js';
+import { Operations1790000000025 } from '../../migrations/0015-operations.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -30,6 +31,7 @@ export const migrations = [
   RunTimes1790000000021,
   KeyBounds1790000000022,
   Admin1790000000023,
+  Operations1790000000025,
 ];
 
 export interface DataSourceSettings {

@@ -49,6 +49,14 @@ export class QueueEvents {
     this.emitter.emit(queueChanges, changes, origin);
   }
 
+  /** Cancelled while they waited. */
+  publishCancelled(entries: readonly (EntryChange & { id: string; attempt: number })[]): void {
+    this.publish({ removed: [...entries], changed: entries.map(({ id }) => id) });
+    this.emit('request.completed', () =>
+      entries.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'cancelled', attempt })),
+    );
+  }
+
   /** `list` is called only if anything listens: it happens thousands of times a second. */
   emit<Name extends keyof RequestEvents>(name: Name, list: () => RequestEvents[Name]): void {
     if (!this.emitter.hasListeners(name)) return;

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
+import { AllRequests } from './all-requests.js';
 import { BoundedKeys } from './bounded-keys.js';
 import { Cluster } from './cluster/cluster.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
@@ -33,6 +34,7 @@ import { Submissions } from './submit/submissions.js';
   imports: [TypeOrmModule.forFeature([IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
   providers: [
     ...duties,
+    AllRequests,
     BoundedKeys,
     Circuits,
     Cluster,
@@ -59,6 +61,8 @@ import { Submissions } from './submit/submissions.js';
     Backlog,
   ],
   exports: [
+    AllRequests,
+    Cluster,
     ModelAvailability,
     ModelLoads,
     QueueEvents,

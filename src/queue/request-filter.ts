@@ -11,3 +11,20 @@ export interface RequestFilter {
   createdAfterMs?: number | undefined;
   createdBeforeMs?: number | undefined;
 }
+
+/** Which requests of all keys are meant. */
+export interface AnyRequestFilter extends RequestFilter {
+  keyId?: string | undefined;
+  /** Of the error that they ended with. */
+  code?: string | undefined;
+  /** The name of a node that they run on, or ran. */
+  node?: string | undefined;
+  /** These alone. */
+  ids?: readonly string[] | undefined;
+  /** They have not completed. */
+  isOpen?: boolean | undefined;
+  /** They have completed, and were not erased. */
+  isKept?: boolean | undefined;
+  /** The first characters of their ids. */
+  idPrefix?: string | undefined;
+}

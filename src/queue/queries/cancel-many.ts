@@ -1,5 +1,4 @@
-import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { type Queries, statement } from '../../database/statement.js';
 import { complete } from '../completion.js';
 import type { RequestError } from '../request-errors.js';
 import type { Outcome, RequestState } from '../request-state.js';
@@ -16,7 +15,7 @@ export interface Target extends EntryChange {
 
 /** What is neither cancelled nor requested, and was not completed, moved while we looked. */
 export interface CancelledMany {
-  /** Those of the ids that are the key's. */
+  /** Those of the ids that are the key's; of any key where none is given. */
   targets: Target[];
   cancelled: string[];
   /** Of running ones; again where it was requested before. */
@@ -47,7 +46,7 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
     FROM request
     WHERE request.id = wanted.id LIMIT 1
   ) AS own
-  WHERE api_key_id = $2::uuid
+  WHERE $2::uuid IS NULL OR api_key_id = $2::uuid
 ), entry AS MATERIALIZED (
   ${locked('queue_entry')}
 ), removed_entry AS (
@@ -96,8 +95,8 @@ SELECT (
        ARRAY (SELECT request_id FROM held) AS requested`;
 
 export async function cancelMany(
-  database: Database,
-  keyId: string,
+  database: Queries,
+  keyId: string | null,
   requestIds: readonly string[],
   error: RequestError,
 ): Promise<CancelledMany> {

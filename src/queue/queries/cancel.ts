@@ -1,5 +1,4 @@
-import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { type Queries, statement } from '../../database/statement.js';
 import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
@@ -66,7 +65,7 @@ LEFT JOIN held ON true`;
 
 /** undefined: there is no such request. */
 export async function cancel(
-  database: Database,
+  database: Queries,
   requestId: string,
   error: RequestError,
 ): Promise<Cancelled | undefined> {

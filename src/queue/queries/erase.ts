@@ -1,5 +1,4 @@
-import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { type Queries, statement } from '../../database/statement.js';
 
 /*
  * Purpose: erases what a completed request holds, in one commit; the row stays, with how it ended.
@@ -33,6 +32,6 @@ const eraseStatement = statement('erase')`WITH erased AS (
 SELECT id FROM erased`;
 
 /** False: it has not completed, or was erased before. */
-export async function erase(database: Database, requestId: string): Promise<boolean> {
+export async function erase(database: Queries, requestId: string): Promise<boolean> {
   return (await database.query(eraseStatement, [requestId])).length > 0;
 }

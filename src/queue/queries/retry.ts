@@ -1,5 +1,4 @@
-import type { Database } from '../../database/database.js';
-import { parameters, statement } from '../../database/statement.js';
+import { parameters, type Queries, statement } from '../../database/statement.js';
 import { insertCopy } from './submission.js';
 import { both, type Both, findKnown, type Known, reserved, type Submitted, waitWhere } from './submit.js';
 
@@ -67,7 +66,7 @@ FROM original LEFT JOIN written ON true`,
 
 /** undefined: its input is gone. */
 export async function retry(
-  database: Database,
+  database: Queries,
   keyId: string,
   { idempotency, ...item }: Retry,
   how: keyof Both = 'free',

@@ -120,7 +120,7 @@ WHERE api_key_id = $1::uuid AND key = $2::text`;
 
 /** What a key stands for; undefined: it was never used, or is pruned. */
 export async function findKnown(
-  database: Database,
+  database: Queries,
   keyId: string,
   { key, fingerprint }: { key: string; fingerprint: Buffer },
 ): Promise<Known | undefined> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Pipeline } from '../../database/pipeline.js';
+import type { Queries } from '../../database/statement.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
@@ -118,15 +119,32 @@ export class Submissions {
   async retry(
     request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks' | 'isBounded'>,
     terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
+    accounting?: (queries: Queries, newId: string) => Promise<void>,
   ): Promise<Accepted | undefined> {
     const item = { ...request, id: this.ids.next(), virtualStart: 0 };
     const { result, visibleAfter } = await this.writer.write(
       [item],
-      () => retry(this.database, request.keyId, { ...terms, ...item }, howOf(item)),
+      () => this.retryOn(request.keyId, { ...terms, ...item }, howOf(item), accounting),
       (written) => [written],
     );
     await visibleAfter;
     return result && acceptedOrThrow(result);
+  }
+
+  /** `accounting` is in the commit of a new request; a repetition is none. */
+  private retryOn(
+    keyId: string,
+    terms: Retry,
+    how: ReturnType<typeof howOf>,
+    accounting: ((queries: Queries, newId: string) => Promise<void>) | undefined,
+  ): Promise<Submitted | Known | undefined> {
+    if (accounting === undefined) return retry(this.database, keyId, terms, how);
+    return this.database.transaction(async (query) => {
+      const queries = { query };
+      const result = await retry(queries, keyId, terms, how);
+      if (result !== undefined && 'seq' in result) await accounting(queries, result.id);
+      return result;
+    });
   }
 
   /** Nothing that a submission could share a statement with. */

@@ -65,7 +65,7 @@ export class ListQuery extends FilterQuery {
   cursor: string | undefined;
 }
 
-const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
+export const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
 
 export interface ListOptions {
   /** undefined: none was given. */
@@ -85,7 +85,7 @@ export function filterOptions(plain: object): RequestFilter | undefined {
   return toFilter(optionsOf(FilterQuery, plain, filterNames));
 }
 
-function optionsOf<T extends object>(
+export function optionsOf<T extends object>(
   type: new () => T,
   plain: object,
   known: readonly string[],
@@ -95,7 +95,7 @@ function optionsOf<T extends object>(
   return validated(type, Object.fromEntries(entries));
 }
 
-function toFilter(query: FilterQuery): RequestFilter | undefined {
+export function toFilter(query: FilterQuery): RequestFilter | undefined {
   const filter: RequestFilter = {
     modelId: query.model_id,
     state: query.status,

@@ -1,0 +1,145 @@
+import { Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { validate as isUuid } from 'uuid';
+import { AuditTrail } from '../audit/audit-trail.js';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { Handles } from '../auth/handles.js';
+import { DomainError } from '../errors/domain-error.js';
+import { BodyReader } from '../http/body-reader.js';
+import { Limited } from '../limits/limited.js';
+import {
+  type OperationAction,
+  operationActions,
+  type OperationRow,
+  Operations,
+  qualifying,
+} from '../operations/operations.js';
+import { assertKnown } from '../requests/dto/submit.query.js';
+import { isObject, parseObjectBody } from '../requests/input-body.js';
+import { anyFilterOptions } from './requests/any-list.query.js';
+import { AnyRequestLists } from './requests/any-request-lists.js';
+import * as docs from './requests/openapi.js';
+import { reasonOf } from './requests/reason-bodies.js';
+
+const example = '{"action": "cancel", "filter": {"tag": "job:17"}}';
+const [sampled, defaultLimit, maxLimit] = [3, 50, 200];
+
+/** One action on all requests that a filter finds. */
+@ApiTags('Admin')
+@Controller('v1/admin/operations')
+export class OperationsController {
+  constructor(
+    private readonly operations: Operations,
+    private readonly lists: AnyRequestLists,
+    private readonly handles: Handles,
+    private readonly trail: AuditTrail,
+    private readonly bodies: BodyReader,
+  ) {}
+
+  @Get()
+  @docs.ApiOperations()
+  @Limited('observe', { needsKey: true })
+  async listOperations(@Query('cursor') cursor?: string, @Query('limit') limit?: string) {
+    if (cursor !== undefined && !isUuid(cursor))
+      throw new DomainError(
+        'invalid_query',
+        'The option "cursor" is none that this list gave. Begin the list anew.',
+      );
+    const size = /^[1-9]\d{0,5}$/.test(limit ?? '') ? Math.min(Number(limit), maxLimit) : defaultLimit;
+    const rows = await this.operations.list({ before: cursor, limit: size + 1 });
+    const page = rows.slice(0, size);
+    return { data: page.map(toView), next_cursor: rows.length > size ? page.at(-1)!.id : null };
+  }
+
+  @Post()
+  @HttpCode(202)
+  @docs.ApiStartOperation()
+  @Limited('admin', { needsKey: true })
+  async startOperation(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const { value } = parseObjectBody(await this.bodies.read(request, response), { example });
+    assertKnown(Object.entries(value), ['action', 'filter', 'all', 'validate_only', 'reason']);
+    const action = actionOf(value);
+    const filter = anyFilterOptions(isObject(value['filter']) ? value['filter'] : {}, caller, this.handles);
+    if (value['all'] !== true && Object.values(filter).every((one) => one === undefined))
+      throw new DomainError('bad_request', 'An empty filter means every request: say so with "all": true.');
+    if (value['validate_only'] === true) {
+      response.status(200);
+      return this.lists.sample(caller, qualifying(action, filter), sampled);
+    }
+    const actor = this.trail.actorOf(request, caller);
+    return toView(await this.operations.start(actor, { action, filter, reason: reasonOf(value) }));
+  }
+
+  @Get(':operation_id')
+  @docs.ApiReadOperation()
+  @Limited('observe', { needsKey: true })
+  async readOperation(@Param('operation_id') id: string) {
+    return toView(await this.operations.find(known(id)));
+  }
+
+  @Post(':operation_id/stop')
+  @HttpCode(200)
+  @docs.ApiStopOperation()
+  @Limited('admin', { needsKey: true })
+  async stopOperation(
+    @Param('operation_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+  ) {
+    return toView(await this.operations.stop(this.trail.actorOf(request, caller), known(id)));
+  }
+}
+
+function actionOf({ action }: Record<string, unknown>): OperationAction {
+  const found = operationActions.find((one) => one === action);
+  if (found !== undefined) return found;
+  throw new DomainError(
+    'bad_request',
+    `"action" takes one of ${operationActions.join(', ')}, as in ${example}.`,
+  );
+}
+
+function known(id: string): string {
+  if (isUuid(id)) return id;
+  throw new DomainError('unknown_operation', `There is no operation ${id}.`);
+}
+
+/** Without the ids that it was for: they are many, and not for everybody. */
+function toView(row: OperationRow) {
+  const { modelId, state, outcome, tags, keyId, code, node, ids, createdAfterMs, createdBeforeMs } =
+    row.filter;
+  const time = (ms: number | undefined): string | undefined =>
+    ms === undefined ? undefined : new Date(ms).toISOString();
+  return {
+    id: row.id,
+    action: row.action,
+    state: row.state,
+    filter: {
+      model_id: modelId,
+      status: state,
+      outcome,
+      tag: tags,
+      key_id: keyId,
+      code,
+      node,
+      ids: ids?.length,
+      created_after: time(createdAfterMs),
+      created_before: time(createdBeforeMs),
+    },
+    total: row.total,
+    done: row.done,
+    skipped: row.skipped,
+    failed: row.failed,
+    last_error: row.lastError,
+    reason: row.reason,
+    by: row.actorName,
+    created_at: row.createdAt,
+    ended_at: row.endedAt,
+  };
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../auth/caller.js';
+import { Handles } from '../../auth/handles.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { AllRequests } from '../../queue/all-requests.js';
+import type { AnyRequestFilter } from '../../queue/request-filter.js';
+import { QueueService } from '../../queue/queue.service.js';
+import { isRequestId } from '../../queue/submit/request-id.js';
+import { isOption } from '../../requests/dto/submit.query.js';
+import { defaultLimit } from '../../requests/dto/list.query.js';
+import { type AnyRequestView, RequestViews } from './any-request-view.js';
+import { anyListOptions } from './any-list.query.js';
+
+interface Page {
+  data: AnyRequestView[];
+  next_cursor: string | null;
+  /** On the first page. */
+  count?: { value: number; is_exact: boolean };
+}
+
+/** Lists of the requests of all keys. */
+@Injectable()
+export class AnyRequestLists {
+  constructor(
+    private readonly all: AllRequests,
+    private readonly queue: QueueService,
+    private readonly handles: Handles,
+  ) {}
+
+  async page(caller: Caller, query: object): Promise<Page> {
+    const given = anyListOptions(query, caller, this.handles);
+    const from = given.cursor === undefined ? undefined : this.decode(given.cursor);
+    const begun = from === undefined ? given : anyListOptions(from.query, caller, this.handles);
+    const isChanged = written(given.filter) !== '{}' && written(given.filter) !== written(begun.filter);
+    if (from !== undefined && isChanged) {
+      const detail =
+        'The option "cursor" has the filters of its list: give it alone, or begin the list anew.';
+      throw new DomainError('invalid_query', detail);
+    }
+    const limit = given.limit ?? begun.limit ?? defaultLimit;
+    const [{ rows, lastId }, count] = await Promise.all([
+      this.all.list(begun.filter, { before: from?.lastId, limit }),
+      from === undefined ? this.all.count(begun.filter) : undefined,
+    ]);
+    const views = new RequestViews(caller, this.handles);
+    return {
+      data: rows.map((row) => views.request(row, this.queue.snapshot(row))),
+      next_cursor:
+        lastId === null ? null : this.encode({ ...(from?.query ?? query), limit: String(limit) }, lastId),
+      ...(count !== undefined && { count: { value: count.value, is_exact: count.isExact } }),
+    };
+  }
+
+  /** So many at least, and some of them. */
+  async sample(caller: Caller, filter: AnyRequestFilter, limit: number) {
+    const [{ value, isExact }, { rows }] = await Promise.all([
+      this.all.count(filter),
+      this.all.list(filter, { limit }),
+    ]);
+    const views = new RequestViews(caller, this.handles);
+    const sample = rows.map((row) => views.request(row, this.queue.snapshot(row)));
+    return { count: { value, is_exact: isExact }, sample };
+  }
+
+  /** With a handle for where it goes on: a cursor shows no id. */
+  private encode(query: object, lastId: string): string {
+    const options = Object.fromEntries(
+      Object.entries(query).filter(([name, value]) => name !== 'cursor' && isOption(value)),
+    );
+    return Buffer.from(JSON.stringify([this.handles.handleOf(lastId), options])).toString('base64url');
+  }
+
+  private decode(cursor: string): { query: object; lastId: string } {
+    try {
+      const [handle, query] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string, object];
+      const lastId = this.handles.idOf(handle);
+      if (isRequestId(lastId) && typeof query === 'object' && query !== null) return { query, lastId };
+    } catch {
+      // Said below.
+    }
+    throw new DomainError(
+      'invalid_query',
+      'The option "cursor" is none that this list gave. Begin the list anew.',
+    );
+  }
+}
+
+const written = (filter: AnyRequestFilter): string => JSON.stringify(filter);

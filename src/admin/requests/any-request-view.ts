@@ -1,0 +1,67 @@
+import { type Caller, hasScope } from '../../auth/caller.js';
+import type { Handles } from '../../auth/handles.js';
+import type { AnyRow } from '../../queue/all-requests.js';
+import type { Snapshot } from '../../queue/status-row.js';
+import type { LogEntry } from '../../queue/runs/run-log.js';
+import { toStatus } from '../../requests/status-view.js';
+import { priorities } from '../../auth/caller.js';
+
+type Status = ReturnType<typeof toStatus>;
+type Shown = Omit<Partial<Status>, 'response_url' | 'status_url' | 'cancel_url'>;
+
+export interface AnyRequestView extends Shown {
+  outcome: string | null;
+  key: { id: string; name: string | null };
+  node: string | null;
+  priority: string;
+  output_type?: string | null;
+}
+
+/**
+ * A status for an operator. Without `payloads` it has handles in place of ids, and nothing that the model or the caller
+ * wrote; it has no URLs of the caller's in any case.
+ */
+export class RequestViews {
+  private readonly seesPayloads: boolean;
+
+  constructor(
+    private readonly caller: Caller,
+    private readonly handles: Handles,
+  ) {
+    this.seesPayloads = hasScope(caller, 'payloads');
+  }
+
+  id(requestId: string): string {
+    return this.handles.shown(this.caller, requestId);
+  }
+
+  status(snapshot: Snapshot, logs?: LogEntry[]): Shown {
+    const { row } = snapshot;
+    const {
+      response_url: _r,
+      status_url: _s,
+      cancel_url: _c,
+      ...status
+    } = toStatus(snapshot, '', this.seesPayloads ? logs : undefined);
+    const { error } = status;
+    const { details: _, ...told } = error ?? {};
+    return {
+      ...status,
+      request_id: this.id(row.id),
+      ...(error && !this.seesPayloads && { error: told as typeof error }),
+      ...(row.retryOf !== null && { retry_of: this.id(row.retryOf) }),
+      ...(row.retriedAs !== null && { retried_as: this.id(row.retriedAs) }),
+    };
+  }
+
+  request(row: AnyRow, snapshot: Snapshot): AnyRequestView {
+    return {
+      ...this.status(snapshot),
+      outcome: row.outcome,
+      key: { id: row.keyId, name: row.keyName },
+      node: row.nodeName,
+      priority: priorities[row.priority + 1]!,
+      ...(this.seesPayloads && { output_type: row.outputType }),
+    };
+  }
+}

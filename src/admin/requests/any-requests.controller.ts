@@ -1,0 +1,199 @@
+import {
+  Controller,
+  Get,
+  HttpCode,
+  type MessageEvent,
+  Param,
+  Post,
+  Query,
+  Req,
+  Res,
+  Sse,
+} from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Observable } from 'rxjs';
+import { AuditTrail } from '../../audit/audit-trail.js';
+import type { Caller } from '../../auth/caller.js';
+import { CurrentCaller } from '../../auth/current-caller.decorator.js';
+import { Handles } from '../../auth/handles.js';
+import { ClientAddress } from '../../http/client-address.js';
+import { Limited } from '../../limits/limited.js';
+import { LogsQuery } from '../../requests/dto/logs.query.js';
+import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
+import { AnyRequests } from './any-requests.js';
+import { AnyRequestLists } from './any-request-lists.js';
+import { AnyListQuery } from './any-list.query.js';
+import { RequestViews } from './any-request-view.js';
+import * as docs from './openapi.js';
+import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
+import { ReasonBodies } from './reason-bodies.js';
+
+const logPage = 1_000;
+
+/** The requests of all keys, one by one. `:request_id` is an id or a handle. */
+@ApiTags('Admin')
+@Controller('v1/admin/requests')
+export class AnyRequestsController {
+  constructor(
+    private readonly requests: AnyRequests,
+    private readonly lists: AnyRequestLists,
+    private readonly streams: StatusStreams,
+    private readonly handles: Handles,
+    private readonly trail: AuditTrail,
+    private readonly reasons: ReasonBodies,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  @Get()
+  @docs.ApiAnyList()
+  @Limited('observe', { needsKey: true })
+  async listAnyRequests(
+    @Query() query: AnyListQuery,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const page = await this.lists.page(caller, query);
+    if (page.next_cursor !== null) {
+      const url = `${this.addresses.baseUrl(request)}/v1/admin/requests?cursor=${page.next_cursor}`;
+      response.setHeader('Link', `<${url}>; rel="next"`);
+    }
+    return page;
+  }
+
+  @Get(':request_id')
+  @docs.ApiAnyRequest()
+  @Limited('observe', { needsKey: true })
+  anyRequest(@Param('request_id') id: string, @CurrentCaller() caller: Caller) {
+    return this.requests.request(caller, id);
+  }
+
+  @Get(':request_id/events')
+  @docs.ApiLife()
+  @Limited('observe', { needsKey: true })
+  anyRequestEvents(@Param('request_id') id: string) {
+    return this.requests.life(id);
+  }
+
+  @Sse(':request_id/status/stream', { maxPendingDataLength })
+  @docs.ApiAnyStream()
+  @Limited('observe', { needsKey: true })
+  async anyRequestStream(
+    @Param('request_id') id: string,
+    @Query() _query: LogsQuery,
+    @Query() _headers: StreamHeaders,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    const row = await this.requests.find(id);
+    const views = new RequestViews(caller, this.handles);
+    return this.streams.open(request, response, undefined, row.id, (snapshot, logs) =>
+      views.status(snapshot, logs),
+    );
+  }
+
+  @Get(':request_id/log')
+  @docs.ApiAnyLog()
+  @Limited('payloads', { needsKey: true })
+  anyRequestLog(
+    @Param('request_id') id: string,
+    @Query('cursor') cursor: string | undefined,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+  ) {
+    const after = /^\d{1,15}$/.test(cursor ?? '') ? Number(cursor) : 0;
+    return this.requests.log(caller, this.trail.actorOf(request, caller), id, { after, limit: logPage });
+  }
+
+  @Get(':request_id/input')
+  @docs.ApiAnyPayload('input')
+  @Limited('payloads', { needsKey: true })
+  async anyRequestInput(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const actor = this.trail.actorOf(request, caller);
+    sendPayload(
+      request,
+      response,
+      await this.requests.payload(caller, actor, id, 'input', wantedSlice(request)),
+    );
+  }
+
+  @Get(':request_id/response')
+  @docs.ApiAnyPayload('output')
+  @Limited('payloads', { needsKey: true })
+  async anyRequestResponse(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const actor = this.trail.actorOf(request, caller);
+    sendPayload(
+      request,
+      response,
+      await this.requests.payload(caller, actor, id, 'output', wantedSlice(request)),
+    );
+  }
+
+  @Get(':request_id/picture')
+  @docs.ApiPicture()
+  @Limited('payloads', { needsKey: true })
+  async anyRequestPicture(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const actor = this.trail.actorOf(request, caller);
+    const all = { from: 0, to: Infinity };
+    sendPicture(response, await this.requests.payload(caller, actor, id, 'output', all));
+  }
+
+  @Post(':request_id/cancel')
+  @HttpCode(200)
+  @docs.ApiAnyCancel()
+  @Limited('admin', { needsKey: true })
+  async cancelAnyRequest(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const reason = await this.reasons.read(request, response);
+    return this.requests.cancel(caller, this.trail.actorOf(request, caller), id, reason);
+  }
+
+  @Post(':request_id/retry')
+  @HttpCode(202)
+  @docs.ApiAnyRetry()
+  @Limited('admin', { needsKey: true })
+  async retryAnyRequest(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ) {
+    const reason = await this.reasons.read(request, response);
+    return this.requests.retry(caller, this.trail.actorOf(request, caller), id, reason);
+  }
+
+  @Post(':request_id/erase')
+  @HttpCode(204)
+  @docs.ApiAnyErase()
+  @Limited('admin', { needsKey: true })
+  async eraseAnyRequest(
+    @Param('request_id') id: string,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<void> {
+    const reason = await this.reasons.read(request, response);
+    await this.requests.erase(this.trail.actorOf(request, caller), id, reason);
+  }
+}

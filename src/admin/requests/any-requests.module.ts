@@ -1,0 +1,20 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/auth.module.js';
+import { LimitsModule } from '../../limits/limits.module.js';
+import { OperationsModule } from '../../operations/operations.module.js';
+import { QueueModule } from '../../queue/queue.module.js';
+import { RequestsModule } from '../../requests/requests.module.js';
+import { StreamModule } from '../../stream/stream.module.js';
+import { OperationsController } from '../operations.controller.js';
+import { AnyRequestLists } from './any-request-lists.js';
+import { AnyRequests } from './any-requests.js';
+import { AnyRequestsController } from './any-requests.controller.js';
+import { ReasonBodies } from './reason-bodies.js';
+
+/** The requests of all keys, one by one and by the thousand. */
+@Module({
+  imports: [AuthModule, LimitsModule, OperationsModule, QueueModule, RequestsModule, StreamModule],
+  controllers: [AnyRequestsController, OperationsController],
+  providers: [AnyRequestLists, AnyRequests, ReasonBodies],
+})
+export class AnyRequestsModule {}

@@ -1,0 +1,166 @@
+import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../audit/actor.js';
+import { AuditTrail } from '../../audit/audit-trail.js';
+import type { Caller } from '../../auth/caller.js';
+import { Handles } from '../../auth/handles.js';
+import { KeysService } from '../../auth/keys.service.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { AllRequests, type AnyRow } from '../../queue/all-requests.js';
+import { QueueService } from '../../queue/queue.service.js';
+import { isRequestId } from '../../queue/submit/request-id.js';
+import { Submissions } from '../../queue/submit/submissions.js';
+import { NewRequests } from '../../requests/new-requests.js';
+import { BoundedCache } from '../../tools/bounded-cache.js';
+import { RequestViews } from './any-request-view.js';
+
+/** A payload that somebody reads in parts is audited once in this time. */
+const readAgainMs = 600_000;
+
+export type Part = 'input' | 'output' | 'log';
+
+/** What operators see of the requests of all keys, and do with one of them. */
+@Injectable()
+export class AnyRequests {
+  private readonly readLately = new BoundedCache<true>(10_000);
+
+  constructor(
+    private readonly all: AllRequests,
+    private readonly queue: QueueService,
+    private readonly handles: Handles,
+    private readonly trail: AuditTrail,
+    private readonly keys: KeysService,
+    private readonly newRequests: NewRequests,
+    private readonly submissions: Submissions,
+  ) {}
+
+  /** By its id or its handle. */
+  async find(idOrHandle: string): Promise<AnyRow> {
+    const id = this.handles.idOf(idOrHandle);
+    const row = isRequestId(id) ? await this.all.find(id) : undefined;
+    if (row === undefined) throw new DomainError('unknown_request', `There is no request ${idOrHandle}.`);
+    return row;
+  }
+
+  async request(caller: Caller, idOrHandle: string) {
+    const row = await this.find(idOrHandle);
+    const view = new RequestViews(caller, this.handles).request(row, this.queue.snapshot(row));
+    const { input, output } = await this.all.payloadSizes(row.id);
+    return { ...view, input_bytes: input, output_bytes: output };
+  }
+
+  async life(idOrHandle: string) {
+    const row = await this.find(idOrHandle);
+    const [events, positions] = await Promise.all([this.all.life(row.id), this.all.positions(row)]);
+    const data = events.map((event) => ({
+      id: event.id,
+      at: event.at,
+      kind: event.kind,
+      attempt: event.attempt,
+      node: event.node,
+      outcome: event.outcome,
+      code: event.code,
+      message: event.message,
+      ended_at: event.endedAt,
+      until: event.until,
+    }));
+    return { data, positions };
+  }
+
+  async log(caller: Caller, actor: Actor, idOrHandle: string, page: { after: number; limit: number }) {
+    const { id } = await this.read(caller, actor, idOrHandle, 'log');
+    const data = await this.all.log(id, { ...page, limit: page.limit + 1 });
+    const shown = data.slice(0, page.limit);
+    return {
+      data: shown.map(({ at, ...entry }) => ({ ...entry, timestamp: at })),
+      next_cursor: data.length > page.limit ? String(shown.at(-1)!.id) : null,
+    };
+  }
+
+  /** undefined: there is none, or it is kept no longer. */
+  async payload(caller: Caller, actor: Actor, idOrHandle: string, part: 'input' | 'output', slice: Slice) {
+    const { id } = await this.read(caller, actor, idOrHandle, part);
+    const found = await this.all.payload(id, part, slice);
+    if (found !== null) return found;
+    throw new DomainError('gone', `The request has no ${part}, or it is kept no longer.`);
+  }
+
+  async cancel(caller: Caller, actor: Actor, idOrHandle: string, reason: string | undefined) {
+    const row = await this.find(idOrHandle);
+    const target = this.handles.handleOf(row.id);
+    const result = await this.all.cancel(row.id, async (queries, became) => {
+      if (became === 'completed') return;
+      await this.trail.writeBy(queries, actor, {
+        action: 'request.cancel',
+        target,
+        before: { status: row.state },
+        after: { result: became },
+        reason,
+      });
+    });
+    if (result === 'completed')
+      throw new DomainError(
+        'already_completed',
+        'The request has completed; there is nothing left to cancel.',
+      );
+    return this.request(caller, row.id);
+  }
+
+  /** On behalf of its key. */
+  async retry(caller: Caller, actor: Actor, idOrHandle: string, reason: string | undefined) {
+    const row = await this.find(idOrHandle);
+    assertCompleted(row);
+    const owner = await this.keys.callerOf(row.keyId);
+    if (owner === undefined)
+      throw new DomainError(
+        'forbidden',
+        'The key of the request is revoked or expired, so nothing is submitted for it.',
+      );
+    const { request, terms } = await this.newRequests.again(owner, row);
+    const accepted = await this.submissions.retry(request, terms, (queries, newId) =>
+      this.trail.writeBy(queries, actor, {
+        action: 'request.retry',
+        target: this.handles.handleOf(row.id),
+        after: { retried_as: this.handles.handleOf(newId) },
+        reason,
+      }),
+    );
+    if (accepted === undefined) throw new DomainError('gone', 'The input of the request is kept no longer.');
+    return this.request(caller, accepted.id);
+  }
+
+  async erase(actor: Actor, idOrHandle: string, reason: string | undefined): Promise<void> {
+    const row = await this.find(idOrHandle);
+    assertCompleted(row);
+    const note = { action: 'request.erase', target: this.handles.handleOf(row.id), reason } as const;
+    const isErased = await this.all.erase(row.id, (queries) => this.trail.writeBy(queries, actor, note));
+    if (!isErased) throw new DomainError('gone', 'The request was erased before.');
+  }
+
+  /** Whose payload it is need not be who reads it. */
+  async read(caller: Caller, actor: Actor, idOrHandle: string, part: Part): Promise<AnyRow> {
+    const row = await this.find(idOrHandle);
+    const [key, now] = [`${caller.keyId} ${row.id} ${part}`, performance.now()];
+    if (row.keyId !== caller.keyId && this.readLately.get(key, now) === undefined) {
+      await this.trail.note(actor, {
+        action: 'payload.read',
+        target: this.handles.handleOf(row.id),
+        after: { part },
+      });
+      this.readLately.set(key, true, now + readAgainMs);
+    }
+    return row;
+  }
+}
+
+interface Slice {
+  from: number;
+  to: number;
+}
+
+function assertCompleted({ state }: AnyRow): void {
+  if (state !== 'COMPLETED')
+    throw new DomainError(
+      'not_completed',
+      'The request has not completed yet. Cancel it first, or wait for its end.',
+    );
+}

@@ -1,0 +1,266 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
+import { exampleId } from '../../http/openapi/responses.js';
+import { LogEntryDto, RequestErrorDto, TimeSpanDto } from '../../requests/dto/answers.dto.js';
+import { operationActions } from '../../operations/operations.js';
+import { AnyFilterQuery } from './any-list.query.js';
+
+const time = { format: 'date-time' };
+const timeOrNull = { type: String, ...time, nullable: true } as const;
+const textOrNull = { type: String, nullable: true } as const;
+const count = { type: 'integer', minimum: 0 } as const;
+const at = '2026-03-01T12:00:00.000Z';
+const cursorText = 'The `cursor` of the next page; null: this is the last one.';
+const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
+
+@ApiSchema({ name: 'KeyName', description: 'Whose request it is.' })
+export class KeyNameDto {
+  @Field('The id of the key.', exampleId, { format: 'uuid' })
+  id!: string;
+  @Field('Its name.', 'web shop', textOrNull)
+  name!: string | null;
+}
+
+@ApiSchema({
+  name: 'AnyRequest',
+  description:
+    'A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only ' +
+    '`/v1/admin` takes, and nothing is shown of what the caller or the model wrote.',
+})
+export class AnyRequestDto {
+  @Field('The id, or a handle in its place.', handle)
+  request_id!: string;
+  @Field('The state.', 'COMPLETED', { enum: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] })
+  status!: string;
+  @Field('How it ended; null: it has not.', 'failed', {
+    ...textOrNull,
+    enum: ['succeeded', 'failed', 'cancelled', 'expired', null],
+  })
+  outcome!: string | null;
+  @Field('The model that it is for.', 'demo/image/fractal')
+  model_id!: string;
+  @ApiProperty({ description: 'Whose it is.', type: KeyNameDto })
+  key!: KeyNameDto;
+  @Field('The name of the node where it runs, or ran last; null: nowhere yet.', 'gpu-2', textOrNull)
+  node!: string | null;
+  @Field('Its priority.', 'normal', { enum: ['high', 'normal', 'low'] })
+  priority!: string;
+  @Field('When it was submitted.', at, time)
+  created_at!: string;
+  @Field('When its last attempt started; null: none did.', null, timeOrNull)
+  started_at!: string | null;
+  @Field('When it completed; null: it has not.', null, timeOrNull)
+  completed_at!: string | null;
+  @Field('The attempt that goes on, comes next, or was the last.', 1, count)
+  attempt!: number;
+  @ApiProperty({ description: 'As its submission gave them.', type: [String], example: ['job:17'] })
+  tags!: string[];
+  @ApiProperty({
+    description: 'Seconds: `queue_time` once it started, `inference_time` once it completed.',
+    type: 'object',
+    additionalProperties: { type: 'number', nullable: true },
+    example: { queue_time: 0.042, inference_time: 2.513 },
+  })
+  metrics!: object;
+  @ApiPropertyOptional({ description: 'While it waits: how many start before it.', ...count })
+  queue_position?: number;
+  @ApiPropertyOptional({
+    description: 'While it waits: for what.',
+    enum: ['busy', 'unavailable', 'paused', 'scheduled', 'retrying'],
+  })
+  reason?: string;
+  @ApiPropertyOptional({ description: 'As in the status of its caller.', type: TimeSpanDto })
+  estimated_start?: TimeSpanDto;
+  @ApiPropertyOptional({ description: 'As in the status of its caller.', type: TimeSpanDto })
+  estimated_end?: TimeSpanDto;
+  @ApiPropertyOptional({ description: 'Once it completed.' })
+  success?: boolean;
+  @ApiPropertyOptional({ description: 'Why it has no response.', type: RequestErrorDto, nullable: true })
+  error?: RequestErrorDto | null;
+  @ApiPropertyOptional({ description: 'When it joins the queue, or did.', ...time })
+  scheduled_at?: string;
+  @ApiPropertyOptional({ description: 'The request that it repeats.' })
+  retry_of?: string;
+  @ApiPropertyOptional({ description: 'The request that repeats it.' })
+  retried_as?: string;
+  @ApiPropertyOptional({ description: 'When its content was erased.', ...time })
+  erased_at?: string;
+  @ApiPropertyOptional({
+    description: 'With `payloads`: of the first picture in its output, if there is one.',
+    ...textOrNull,
+    example: 'image/png',
+  })
+  output_type?: string | null;
+}
+
+@ApiSchema({ name: 'AnyRequestDetails', description: 'The same, with the sizes of its payloads.' })
+export class AnyRequestDetailsDto extends AnyRequestDto {
+  @Field('Bytes of JSON; null: there is none, or it is kept no longer.', 42, { ...count, nullable: true })
+  input_bytes!: number | null;
+  @Field('The same of the output.', 31_457_280, { ...count, nullable: true })
+  output_bytes!: number | null;
+}
+
+@ApiSchema({ name: 'BoundedCount', description: 'A count that looks at so many rows at most.' })
+export class BoundedCountDto {
+  @Field('How many, at most 10,000.', 312, count)
+  value!: number;
+  @Field('false: there are so many at least.', true)
+  is_exact!: boolean;
+}
+
+@ApiSchema({ name: 'AnyRequestPage', description: 'A page of the requests of all keys.' })
+export class AnyRequestPageDto {
+  @ApiProperty({
+    description:
+      'Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null.',
+    type: [AnyRequestDto],
+  })
+  data!: AnyRequestDto[];
+  @Field(cursorText, null, textOrNull)
+  next_cursor!: string | null;
+  @ApiPropertyOptional({
+    description: 'On the first page: how many the filter finds.',
+    type: BoundedCountDto,
+  })
+  count?: BoundedCountDto;
+}
+
+@ApiSchema({ name: 'LifeEvent', description: 'One thing that happened to a request.' })
+export class LifeEventDto {
+  @Field('In their order; 0: its submission.', 0, count)
+  id!: number;
+  @Field('When.', at, time)
+  at!: string;
+  @Field('What.', 'started', { enum: ['submitted', 'started', 'requeued', 'cancel_requested', 'completed'] })
+  kind!: string;
+  @Field('The number of the start that it belongs to.', 1, count)
+  attempt!: number;
+  @Field('The name of the node that ran it.', 'gpu-2', textOrNull)
+  node!: string | null;
+  @Field('How that run ended; null: it has not, or there was none.', 'lost', {
+    ...textOrNull,
+    enum: ['succeeded', 'failed', 'timed_out', 'cancelled', 'returned', 'lost', 'unreached', null],
+  })
+  outcome!: string | null;
+  @Field('Why, as the code of an error.', 'model_error', { ...textOrNull, enum: [...codeNames, null] })
+  code!: string | null;
+  @Field('Why, in words.', 'The model answered 500.', textOrNull)
+  message!: string | null;
+  @Field('When that run ended.', null, timeOrNull)
+  ended_at!: string | null;
+  @Field('When the pause before the next attempt is over.', null, timeOrNull)
+  until!: string | null;
+}
+
+@ApiSchema({ name: 'PositionPoint', description: 'From when on it was where.' })
+export class PositionPointDto {
+  @Field('From when on.', at, time)
+  at!: string;
+  @Field('How many were to start before it.', 12, count)
+  position!: number;
+}
+
+@ApiSchema({ name: 'Life', description: 'What happened to a request, oldest first, without its log.' })
+export class LifeDto {
+  @ApiProperty({ description: 'Oldest first.', type: [LifeEventDto] })
+  data!: LifeEventDto[];
+  @ApiProperty({
+    description:
+      'How it moved up: at most 60 points, by the starts that are kept. Empty where that would cost too much.',
+    type: [PositionPointDto],
+  })
+  positions!: PositionPointDto[];
+}
+
+@ApiSchema({ name: 'AnyLogEntry', description: 'A line of the log of a request.' })
+export class AnyLogEntryDto extends LogEntryDto {
+  @Field('In their order.', 17, count)
+  id!: number;
+  @Field('The number of the start that said it.', 1, count)
+  attempt!: number;
+}
+
+@ApiSchema({ name: 'AnyLogPage', description: 'A page of a log.' })
+export class AnyLogPageDto {
+  @ApiProperty({ description: 'Oldest first, at most 1,000.', type: [AnyLogEntryDto] })
+  data!: AnyLogEntryDto[];
+  @Field(cursorText, null, textOrNull)
+  next_cursor!: string | null;
+}
+
+@ApiSchema({ name: 'Reason', description: 'Why, for the audit.' })
+export class ReasonDto {
+  @ApiPropertyOptional({ description: 'In words.', maxLength: 500, example: 'asked for by its owner' })
+  reason?: string;
+}
+
+@ApiSchema({ name: 'StartOperation', description: 'An action on all requests that a filter finds.' })
+export class StartOperationDto {
+  @Field('What to do with each.', 'cancel', { enum: [...operationActions] })
+  action!: string;
+  @ApiPropertyOptional({ description: 'As in the list; all that are given must fit.', type: AnyFilterQuery })
+  filter?: AnyFilterQuery;
+  @ApiPropertyOptional({
+    description: 'An empty filter means every request, if this is true.',
+    default: false,
+  })
+  all?: boolean;
+  @ApiPropertyOptional({ description: 'Only counts them, and shows three.', default: false })
+  validate_only?: boolean;
+  @ApiPropertyOptional({ description: 'Why, for the audit.', maxLength: 500 })
+  reason?: string;
+}
+
+@ApiSchema({ name: 'OperationPreview', description: 'What an operation would be about.' })
+export class OperationPreviewDto {
+  @ApiProperty({ description: 'How many.', type: BoundedCountDto })
+  count!: BoundedCountDto;
+  @ApiProperty({ description: 'The newest three.', type: [AnyRequestDto] })
+  sample!: AnyRequestDto[];
+}
+
+@ApiSchema({ name: 'Operation', description: 'One action on many requests, and how far it is.' })
+export class OperationDto {
+  @Field('Its id.', exampleId, { format: 'uuid' })
+  id!: string;
+  @Field('What is done with each.', 'cancel', { enum: [...operationActions] })
+  action!: string;
+  @Field('Where it stands.', 'running', { enum: ['running', 'stopping', 'stopped', 'done'] })
+  state!: string;
+  @ApiProperty({
+    description: 'As it was started; of `ids` how many.',
+    type: 'object',
+    additionalProperties: true,
+    example: { tag: ['job:17'] },
+  })
+  filter!: object;
+  @Field('How many requests the filter found when it was started.', 312, count)
+  total!: number;
+  @Field('Of those: done.', 200, count)
+  done!: number;
+  @Field('No longer fit for it when their turn came.', 2, count)
+  skipped!: number;
+  @Field('Not done, for the reason in `last_error`.', 0, count)
+  failed!: number;
+  @Field('Of the last that failed.', null, textOrNull)
+  last_error!: string | null;
+  @Field('Why, as it was given.', null, textOrNull)
+  reason!: string | null;
+  @Field('The name of the key that started it.', 'ops', {})
+  by!: string;
+  @Field('When it was started.', at, time)
+  created_at!: string;
+  @Field('When it was over.', null, timeOrNull)
+  ended_at!: string | null;
+}
+
+@ApiSchema({ name: 'OperationPage', description: 'A page of operations.' })
+export class OperationPageDto {
+  @ApiProperty({ description: 'Newest first.', type: [OperationDto] })
+  data!: OperationDto[];
+  @Field(cursorText, null, textOrNull)
+  next_cursor!: string | null;
+}
+
+export const jsonValue = { allOf: modelDetails.allOf };

@@ -1,0 +1,213 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiProduces,
+  ApiQuery,
+  ApiResponse,
+} from '@nestjs/swagger';
+import type { ProblemCode } from '../../errors/problem-codes.js';
+import { ApiProblems } from '../../http/openapi/operations.js';
+import { headerReferences } from '../../http/openapi/responses.js';
+import * as dto from './dto.js';
+
+const bodyProblems: ProblemCode[] = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'];
+
+const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({ summary, description }),
+    ApiParam({ name: 'request_id', description: 'An id, or a handle.', schema: { type: 'string' } }),
+    ApiProblems('unknown_request', ...problems),
+  );
+
+const ApiReason = (): MethodDecorator => ApiBody({ type: dto.ReasonDto, required: false });
+
+const ApiCursor = (): MethodDecorator =>
+  ApiQuery({
+    name: 'cursor',
+    description: 'The `next_cursor` of the page before.',
+    required: false,
+    type: String,
+  });
+
+export const ApiAnyList = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'List the requests of all keys',
+      description:
+        'Newest first, with the scope `observe`. A page that looked at 20,000 requests may be short or empty: go on ' +
+        'until `next_cursor` is null.',
+    }),
+    ApiOkResponse({
+      description: 'A page.',
+      type: dto.AnyRequestPageDto,
+      headers: headerReferences(['Link']),
+    }),
+    ApiProblems('invalid_query'),
+  );
+
+export const ApiAnyRequest = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall('Read one request of any key', 'Its status, whose it is, where it runs.'),
+    ApiOkResponse({ description: 'The request.', type: dto.AnyRequestDetailsDto }),
+  );
+
+export const ApiLife = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall('Read what happened to a request', 'Its life over attempts and nodes, and how it moved up.'),
+    ApiOkResponse({ description: 'Its events.', type: dto.LifeDto }),
+  );
+
+export const ApiAnyStream = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      'Follow a request of any key',
+      'As its own status stream, with the shape of this collection.',
+      'gone',
+    ),
+    ApiProduces('text/event-stream'),
+    ApiOkResponse({
+      description: 'A message a change.',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    }),
+    ApiNoContentResponse({ description: 'It has completed, and all was sent.' }),
+  );
+
+export const ApiAnyLog = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall('Read the log of a request', 'Needs the scope `payloads`; reading it is audited.'),
+    ApiCursor(),
+    ApiOkResponse({ description: 'A page of its log.', type: dto.AnyLogPageDto }),
+  );
+
+export const ApiAnyPayload = (part: 'input' | 'output'): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      part === 'input' ? 'Read the input of a request' : 'Read the output of a request',
+      'The JSON as it was sent, or a `Range` of its bytes. Needs the scope `payloads`; reading it is audited.',
+      'gone',
+      'bad_request',
+    ),
+    ApiOkResponse({ description: 'The whole.', content: { 'application/json': { schema: dto.jsonValue } } }),
+    ApiResponse({
+      status: 206,
+      description: 'The bytes that were asked for.',
+      content: { 'application/json': { schema: { type: 'string' } } },
+    }),
+  );
+
+export const ApiPicture = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      'Read the picture in an output',
+      'The first `data:` URL of a PNG, JPEG, GIF or WebP, as such. Needs the scope `payloads`; reading it is audited.',
+      'gone',
+      'not_found',
+    ),
+    ApiProduces('image/png', 'image/jpeg', 'image/gif', 'image/webp'),
+    ApiOkResponse({
+      description: 'The picture.',
+      content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
+    }),
+  );
+
+export const ApiAnyCancel = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      'Cancel a request of any key',
+      'What runs is asked to stop.',
+      'already_completed',
+      ...bodyProblems,
+    ),
+    ApiReason(),
+    ApiOkResponse({ description: 'The request as it is now.', type: dto.AnyRequestDetailsDto }),
+  );
+
+export const ApiAnyRetry = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      'Submit a completed request of any key again',
+      'On behalf of its key, and under what that key may do now.',
+      'not_completed',
+      'gone',
+      'unknown_model',
+      'queue_full',
+      ...bodyProblems,
+    ),
+    ApiReason(),
+    ApiAcceptedResponse({ description: 'The new request.', type: dto.AnyRequestDetailsDto }),
+  );
+
+export const ApiAnyErase = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      'Erase a completed request of any key',
+      'As its key could.',
+      'not_completed',
+      'gone',
+      ...bodyProblems,
+    ),
+    ApiReason(),
+    ApiNoContentResponse({ description: 'It is erased.' }),
+  );
+
+const ApiOperationId = (): MethodDecorator =>
+  ApiParam({
+    name: 'operation_id',
+    description: 'The id of the operation.',
+    schema: { type: 'string', format: 'uuid' },
+  });
+
+export const ApiOperations = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({ summary: 'List operations', description: 'Newest first.' }),
+    ApiCursor(),
+    ApiQuery({
+      name: 'limit',
+      description: 'So many on a page; above 200 counts as 200.',
+      required: false,
+      type: Number,
+    }),
+    ApiOkResponse({ description: 'A page.', type: dto.OperationPageDto }),
+    ApiProblems('invalid_query'),
+  );
+
+export const ApiStartOperation = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Cancel, retry or erase all that a filter finds',
+      description:
+        'Its members are those of this moment. They are dealt with in small commits, which count them; what no longer ' +
+        'fits is skipped. It goes on after a crash, and can be stopped.',
+    }),
+    ApiBody({ type: dto.StartOperationDto, required: true }),
+    ApiAcceptedResponse({ description: 'It is under way.', type: dto.OperationDto }),
+    ApiOkResponse({
+      description: 'With `validate_only`: what it would be about.',
+      type: dto.OperationPreviewDto,
+    }),
+    ApiProblems('invalid_query', ...bodyProblems),
+  );
+
+export const ApiReadOperation = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({ summary: 'Read how far an operation is', description: 'Its counts are exact.' }),
+    ApiOperationId(),
+    ApiOkResponse({ description: 'The operation.', type: dto.OperationDto }),
+    ApiProblems('unknown_operation'),
+  );
+
+export const ApiStopOperation = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Stop an operation',
+      description: 'After the step that is under way; what was done stays done.',
+    }),
+    ApiOperationId(),
+    ApiOkResponse({ description: 'The operation.', type: dto.OperationDto }),
+    ApiProblems('unknown_operation'),
+  );

@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DomainError } from '../../errors/domain-error.js';
+
+export interface PayloadSlice {
+  bytes: Buffer;
+  /** Of the whole. */
+  total: number;
+}
+
+/** Bytes [from, to) of a `Range: bytes=0-65535`; the whole where there is no such field, or another. */
+export function wantedSlice({ headers }: IncomingMessage): { from: number; to: number } {
+  const [, from, to] = /^bytes=(\d{1,10})-(\d{0,10})$/.exec(headers.range ?? '') ?? [];
+  if (from === undefined) return { from: 0, to: Infinity };
+  return { from: Number(from), to: to === '' ? Infinity : Number(to) + 1 };
+}
+
+/** As the model or the caller wrote it: never shown as a page, whatever a browser takes it for. */
+export function sendPayload(request: IncomingMessage, response: ServerResponse, payload: PayloadSlice): void {
+  const { from } = wantedSlice(request);
+  const { bytes, total } = payload;
+  const isPart = request.headers.range !== undefined && bytes.length < total;
+  if (isPart && from >= total) {
+    response.setHeader('Content-Range', `bytes */${total}`);
+    throw new DomainError('bad_request', `The payload has ${total} bytes only.`, { status: 416 });
+  }
+  response.writeHead(isPart ? 206 : 200, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': bytes.length,
+    'Accept-Ranges': 'bytes',
+    'Content-Disposition': 'attachment; filename="payload.json"',
+    'Cache-Control': 'no-store',
+    ...(isPart && { 'Content-Range': `bytes ${from}-${from + bytes.length - 1}/${total}` }),
+  });
+  response.end(bytes);
+}
+
+const dataUrl = /"data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/=]+)"/;
+
+/** The first picture in an output. */
+export function sendPicture(response: ServerResponse, { bytes }: PayloadSlice): void {
+  const [, type, data] = dataUrl.exec(bytes.toString('latin1')) ?? [];
+  if (type === undefined) throw new DomainError('not_found', 'The output has no picture in it.');
+  const picture = Buffer.from(data!, 'base64');
+  response.writeHead(200, {
+    'Content-Type': type,
+    'Content-Length': picture.length,
+    'Content-Security-Policy': `default-src 'none'; sandbox`,
+    'Cache-Control': 'private, max-age=3600',
+  });
+  response.end(picture);
+}

@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { KeysService } from '../auth/keys.service.js';
+import type { Queries } from '../database/statement.js';
+import { DomainError } from '../errors/domain-error.js';
+import { AllRequests } from '../queue/all-requests.js';
+import { QueueService } from '../queue/queue.service.js';
+import { Submissions } from '../queue/submit/submissions.js';
+import { NewRequests } from '../requests/new-requests.js';
+import { fingerprintOf } from '../requests/request-handlers.js';
+import type { Counts } from './queries/steps.js';
+
+export interface Dealt extends Counts {
+  ids: string[];
+  lastError?: string | null;
+  /** Once it is committed. */
+  publish?: () => void;
+}
+
+/** What an operation does with some of its members. */
+@Injectable()
+export class OperationActions {
+  constructor(
+    private readonly all: AllRequests,
+    private readonly queue: QueueService,
+    private readonly keys: KeysService,
+    private readonly newRequests: NewRequests,
+    private readonly submissions: Submissions,
+  ) {}
+
+  /** In the transaction that accounts for them. What moved while we looked is left for later. */
+  async cancel(queries: Queries, members: readonly string[]): Promise<Dealt> {
+    const { cancelled, requested, left, publish } = await this.all.cancelAmong(queries, members);
+    const done = cancelled + requested;
+    const ids = members.filter((id) => !left.has(id));
+    return { ids, done, skipped: ids.length - done, failed: 0, publish };
+  }
+
+  async erase(queries: Queries, members: readonly string[]): Promise<Dealt> {
+    let done = 0;
+    for (const id of members) if (await this.all.eraseIn(queries, id)) done++;
+    return { ids: [...members], done, skipped: members.length - done, failed: 0 };
+  }
+
+  /**
+   * On behalf of their keys, before it is accounted for: under an idempotency key of the operation's own, so that one
+   * that was made before a crash is found, not made again.
+   */
+  async retry(operationId: string, members: readonly string[]): Promise<Dealt> {
+    const dealt: Dealt = { ids: [...members], done: 0, skipped: 0, failed: 0 };
+    for (const id of members) {
+      const row = await this.queue.status(id);
+      const owner = row?.state === 'COMPLETED' ? await this.keys.callerOf(row.keyId) : undefined;
+      if (row === undefined || owner === undefined) {
+        dealt.skipped++;
+        continue;
+      }
+      try {
+        const { request, terms } = await this.newRequests.again(owner, row);
+        const idempotency = {
+          key: `operation/${operationId}/${id}`,
+          fingerprint: fingerprintOf(`operations/${operationId}`, id, {}),
+        };
+        const accepted = await this.submissions.retry(request, { ...terms, idempotency });
+        if (accepted === undefined) dealt.skipped++;
+        else dealt.done++;
+      } catch (error) {
+        if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
+        dealt.failed++;
+        dealt.lastError = error.message;
+      }
+    }
+    return dealt;
+  }
+}

@@ -1,0 +1,117 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Database } from '../database/database.js';
+import { Cluster } from '../queue/cluster/cluster.js';
+import { Duty } from '../tools/duty.js';
+import { type Dealt, OperationActions } from './actions.js';
+import {
+  account,
+  claimOperation,
+  type ClaimedOperation,
+  end,
+  nextMembers,
+  type Step,
+} from './queries/steps.js';
+
+const firstId = '00000000-0000-0000-0000-000000000000';
+/** Of a step: a moment of locks. */
+const stepSizes = { cancel: 500, erase: 100, retry: 50 };
+const restMs = 50;
+
+/**
+ * Works operations off, step by step, each in a commit with its accounting. The node that was told works; the others look
+ * whether one was left by a node that is gone.
+ */
+@Injectable()
+export class OperationRunner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  protected readonly intervalMs = 20_000;
+  private readonly log = new Logger(OperationRunner.name);
+  private isStopping = false;
+  /** Since the round that is under way began. */
+  private isWoken = false;
+
+  constructor(
+    private readonly database: Database,
+    private readonly cluster: Cluster,
+    private readonly actions: OperationActions,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    this.start();
+  }
+
+  /** The operation that is under way goes on elsewhere, or at the next start. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.stop();
+  }
+
+  wake(): void {
+    this.isWoken = true;
+    this.scheduleWithin(0);
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.isWoken ? 0 : this.intervalMs;
+  }
+
+  async runOnce(): Promise<void> {
+    this.isWoken = false;
+    for (;;) {
+      const operation = this.isStopping
+        ? undefined
+        : await claimOperation(this.database, this.cluster.nodeId);
+      if (operation === undefined) return;
+      await this.work(operation);
+    }
+  }
+
+  /** Until it is over, or no longer this node's. */
+  private async work(operation: ClaimedOperation): Promise<void> {
+    let after = firstId;
+    while (!this.isStopping) {
+      const { state, members } = await this.step(operation, after);
+      if (state === null) return;
+      if (state === 'stopping') return this.finish(operation, 'stopped');
+      if (members.length > 0) {
+        after = members.at(-1)!;
+        continue;
+      }
+      // What moved while we looked is looked at again, from the first on.
+      if (after === firstId) return this.finish(operation, 'done');
+      after = firstId;
+      await delay(restMs);
+    }
+  }
+
+  private async finish({ id, action }: ClaimedOperation, state: 'stopped' | 'done'): Promise<void> {
+    await end(this.database, id, state);
+    this.log.log(`the operation ${id} (${action}) is ${state}`);
+  }
+
+  private async step({ id, action }: ClaimedOperation, after: string): Promise<Step> {
+    const look = { id, nodeId: this.cluster.nodeId, after, max: stepSizes[action] };
+    let publish: Dealt['publish'];
+    const step = await this.database.transaction(async (query) => {
+      const queries = { query };
+      const next = await nextMembers(queries, look);
+      if (next.state !== 'running' || next.members.length === 0) return next;
+      const dealt =
+        action === 'retry'
+          ? await this.actions.retry(id, next.members)
+          : await this.actions[action](queries, next.members);
+      await account(queries, id, dealt.ids, dealt);
+      ({ publish } = dealt);
+      return next;
+    });
+    publish?.();
+    return step;
+  }
+}

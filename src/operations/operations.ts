@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { IsNull, LessThan, type Repository } from 'typeorm';
+import { v7 as uuidv7 } from 'uuid';
+import type { Actor } from '../audit/actor.js';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { DomainError } from '../errors/domain-error.js';
+import { AllRequests, type SliceWriter } from '../queue/all-requests.js';
+import type { AnyRequestFilter } from '../queue/request-filter.js';
+import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
+import { OperationRunner } from './operation-runner.js';
+
+export interface NewOperation {
+  action: OperationAction;
+  filter: AnyRequestFilter;
+  reason: string | undefined;
+}
+
+/** Actions on all requests that a filter finds. */
+@Injectable()
+export class Operations {
+  constructor(
+    @InjectRepository(OperationEntity) private readonly rows: Repository<OperationEntity>,
+    private readonly all: AllRequests,
+    private readonly trail: AuditTrail,
+    private readonly runner: OperationRunner,
+  ) {}
+
+  /** Its members are those of this moment. Resolves once they are written. */
+  async start(actor: Actor, { action, filter, reason }: NewOperation): Promise<OperationEntity> {
+    const id = uuidv7();
+    await this.rows.manager.transaction('REPEATABLE READ', async (manager) => {
+      const total = await this.all.each(qualifying(action, filter), manager, memberWriter(id));
+      const row = {
+        id,
+        action,
+        filter,
+        total,
+        reason: reason ?? null,
+        actorKeyId: actor.keyId,
+        actorName: actor.name,
+      };
+      await manager.getRepository(OperationEntity).insert(row);
+      const after = { action, total, filter: { ...filter, ids: filter.ids?.length } };
+      await this.trail.write(manager, actor, { action: 'operation.start', target: id, after, reason });
+    });
+    this.runner.wake();
+    return this.find(id);
+  }
+
+  async find(id: string): Promise<OperationEntity> {
+    const row = await this.rows.findOneBy({ id });
+    if (row !== null) return row;
+    throw new DomainError('unknown_operation', `There is no operation ${id}.`);
+  }
+
+  /** Newest first. */
+  list({ before, limit }: { before: string | undefined; limit: number }): Promise<OperationEntity[]> {
+    const where = before === undefined ? {} : { id: LessThan(before) };
+    return this.rows.find({ where, order: { id: 'DESC' }, take: limit });
+  }
+
+  /** After the step that is under way; what was done stays done. */
+  async stop(actor: Actor, id: string): Promise<OperationEntity> {
+    await this.find(id);
+    await this.trail.change(async (manager) => {
+      const rows = manager.getRepository(OperationEntity);
+      const { affected } = await rows.update(
+        { id, state: 'running', endedAt: IsNull() },
+        { state: 'stopping' },
+      );
+      if (affected !== 1) return;
+      const { done, total } = await rows.findOneByOrFail({ id });
+      await this.trail.write(manager, actor, {
+        action: 'operation.stop',
+        target: id,
+        after: { done, total },
+      });
+    });
+    this.runner.wake();
+    return this.find(id);
+  }
+}
+
+/** Narrowed to what the action is for, so that nobody is told of thousands that are skipped. */
+export function qualifying(action: OperationAction, filter: AnyRequestFilter): AnyRequestFilter {
+  return action === 'cancel' ? { ...filter, isOpen: true } : { ...filter, isKept: true };
+}
+
+const memberWriter =
+  (operationId: string): SliceWriter =>
+  async (manager, text, values) => {
+    const rows: { written: number; looks: number; lastId: string | null }[] = await manager.query(
+      `WITH slice AS MATERIALIZED (${text}), written AS (
+         INSERT INTO operation_member (operation_id, request_id)
+         SELECT $${values.length + 1}::uuid, id FROM slice WHERE fits RETURNING request_id
+       )
+       SELECT (SELECT count(*)::integer FROM written) AS written,
+              count(*)::integer AS looks,
+              (SELECT id FROM slice ORDER BY looks DESC LIMIT 1) AS "lastId"
+       FROM slice`,
+      [...values, operationId],
+    );
+    return rows[0]!;
+  };
+
+export {
+  type OperationAction,
+  operationActions,
+  type OperationEntity as OperationRow,
+} from './entities/operation.entity.js';

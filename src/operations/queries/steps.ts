@@ -1,0 +1,107 @@
+import { type Queries, statement } from '../../database/statement.js';
+import type { OperationAction, OperationState } from '../entities/operation.entity.js';
+
+export interface ClaimedOperation {
+  id: string;
+  action: OperationAction;
+  state: OperationState;
+}
+
+export interface Counts {
+  done: number;
+  skipped: number;
+  failed: number;
+}
+
+/** A node that says nothing for so long has lost its operation to another. */
+const claimLife = '15 seconds';
+
+/*
+ * Purpose: takes up an operation that nobody works on, or goes on with one's own.
+ * Race: SKIP LOCKED and the claim's time let one node have it; each of its steps checks that it still has.
+ * Index: operation_open; there are few.
+ */
+const claimStatement = statement('claim_operation')`UPDATE operation
+SET claimed_by = $1::uuid, claimed_until = clock_timestamp() + interval '${claimLife}'
+WHERE id = (
+  SELECT id FROM operation
+  WHERE ended_at IS NULL
+    AND (claimed_until IS NULL OR claimed_until < clock_timestamp() OR claimed_by = $1::uuid)
+  ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+)
+RETURNING id, action, state`;
+
+export async function claimOperation(
+  queries: Queries,
+  nodeId: string,
+): Promise<ClaimedOperation | undefined> {
+  return (await queries.query<ClaimedOperation>(claimStatement, [nodeId]))[0];
+}
+
+/*
+ * Purpose: begins a step: the next members, and whether to go on.
+ * Race: the lock on the operation's row holds off a stop, and whoever took the operation over, until the step commits.
+ * Index: operation_pkey, operation_member_pkey from the last member on.
+ */
+const nextStatement = statement('next_members')`WITH own AS MATERIALIZED (
+  SELECT state FROM operation WHERE id = $1::uuid AND claimed_by = $2::uuid AND ended_at IS NULL FOR UPDATE
+)
+SELECT (SELECT state FROM own) AS state,
+       ARRAY (
+         SELECT request_id FROM operation_member
+         WHERE operation_id = $1::uuid AND request_id > $3::uuid AND EXISTS (SELECT FROM own)
+         ORDER BY operation_id, request_id LIMIT $4::integer
+       ) AS members`;
+
+export interface Step {
+  /** null: the operation is this node's no more. */
+  state: OperationState | null;
+  members: string[];
+}
+
+export async function nextMembers(
+  queries: Queries,
+  step: { id: string; nodeId: string; after: string; max: number },
+): Promise<Step> {
+  const [row] = await queries.query<Step>(nextStatement, [step.id, step.nodeId, step.after, step.max]);
+  return row!;
+}
+
+/*
+ * Purpose: ends a step in the commit that did it: those that were dealt with are members no more, and are counted.
+ * Race: under the lock of next_members.
+ * Index: operation_member_pkey, operation_pkey.
+ */
+const accountStatement = statement('account_members')`WITH dealt AS (
+  DELETE FROM operation_member
+  WHERE operation_id = $1::uuid AND request_id = ANY ($2::uuid[])
+)
+UPDATE operation
+SET done = done + $3::integer, skipped = skipped + $4::integer, failed = failed + $5::integer,
+    last_error = coalesce($6::text, last_error),
+    claimed_until = clock_timestamp() + interval '${claimLife}'
+WHERE id = $1::uuid`;
+
+export async function account(
+  queries: Queries,
+  id: string,
+  dealt: readonly string[],
+  { done, skipped, failed, lastError = null }: Counts & { lastError?: string | null },
+): Promise<void> {
+  await queries.query(accountStatement, [id, dealt, done, skipped, failed, lastError]);
+}
+
+/*
+ * Purpose: an operation is over: nothing is left, or it was stopped. What is left of it is forgotten.
+ * Index: operation_pkey; the members that are left, once.
+ */
+const endStatement = statement('end_operation')`WITH ended AS (
+  UPDATE operation SET state = $2, ended_at = clock_timestamp(), claimed_by = NULL, claimed_until = NULL
+  WHERE id = $1::uuid AND ended_at IS NULL
+  RETURNING id
+)
+DELETE FROM operation_member WHERE operation_id IN (SELECT id FROM ended)`;
+
+export async function end(queries: Queries, id: string, state: 'stopped' | 'done'): Promise<void> {
+  await queries.query(endStatement, [id, state]);
+}

@@ -1,0 +1,186 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import type { Queries } from '../database/statement.js';
+import { cancelMany } from './queries/cancel-many.js';
+import { cancel } from './queries/cancel.js';
+import { type AnyRow, countAll, type IdRange, listAll, sliceOf } from './queries/all-requests.js';
+import { erase } from './queries/erase.js';
+import { QueueEvents } from './queue-events.js';
+import { requestErrors } from './request-errors.js';
+import type { AnyRequestFilter } from './request-filter.js';
+import {
+  type LifeEvent,
+  type LifeLogEntry,
+  payloadSizes,
+  type PositionPoint,
+  readLife,
+  readLogPage,
+  readPayload,
+  readPositions,
+} from './request-life.js';
+import { QueueService } from './queue.service.js';
+import { firstIdAt } from './submit/request-id.js';
+import { WaitingIndex } from './waiting/waiting-index.js';
+
+export type { AnyRow } from './queries/all-requests.js';
+
+/** Rows that a page looks at: at most 30 ms, and the next page goes on from there. */
+const maxLooks = 20_000;
+const maxCounted = 10_000;
+const idSlackMs = 10_000;
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Of those that are written as members of something. */
+const sliceLooks = 100_000;
+
+/** What became of a slice of ids. */
+export type SliceWriter = (
+  manager: EntityManager,
+  text: string,
+  values: unknown[],
+) => Promise<{ written: number; looks: number; lastId: string | null }>;
+
+/** The requests of all keys, for operators. Its looks run on the small pool with the usual planner. */
+@Injectable()
+export class AllRequests {
+  constructor(
+    private readonly source: DataSource,
+    private readonly database: Database,
+    private readonly queue: QueueService,
+    private readonly index: WaitingIndex,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Newest first; a page may be short where there are more. `lastId`: the last that was looked at; null: no more. */
+  async list(
+    filter: AnyRequestFilter,
+    { before, limit }: { before?: string | undefined; limit: number },
+  ): Promise<{ rows: AnyRow[]; lastId: string | null }> {
+    const page = { ...this.pageOf(filter, before), max: limit + 1 };
+    const rows = await listAll(this.source, page);
+    const fitting = rows.filter(({ fits }) => fits);
+    const shown = fitting.slice(0, limit);
+    const end = fitting.length > limit ? shown.at(-1) : rows.find(({ looks }) => looks === maxLooks);
+    return { rows: shown, lastId: end?.id ?? null };
+  }
+
+  /** Not exact: there are so many at least. */
+  async count(filter: AnyRequestFilter): Promise<{ value: number; isExact: boolean }> {
+    const { count, looks } = await countAll(this.source, { ...this.pageOf(filter), max: 0 });
+    return { value: Math.min(count, maxCounted), isExact: looks < maxLooks && count <= maxCounted };
+  }
+
+  async find(id: string): Promise<AnyRow | undefined> {
+    return (await this.list({ ids: [id] }, { limit: 1 })).rows[0];
+  }
+
+  life(id: string): Promise<LifeEvent[]> {
+    return readLife(this.source, id);
+  }
+
+  log(id: string, page: { after: number; limit: number }): Promise<LifeLogEntry[]> {
+    return readLogPage(this.source, id, page);
+  }
+
+  payload(id: string, part: 'input' | 'output', slice: { from: number; to: number }) {
+    return readPayload(this.source, id, part, slice);
+  }
+
+  payloadSizes(id: string) {
+    return payloadSizes(this.source, id);
+  }
+
+  positions(row: AnyRow): Promise<PositionPoint[]> {
+    const { position } = this.queue.waiting(row);
+    return readPositions(this.source, { ...row, now: this.clock.now(), position });
+  }
+
+  /** As a caller's cancel; `accounting` hears what became of it before that is committed. */
+  async cancel(id: string, accounting: (queries: Queries, result: string) => Promise<void>) {
+    const error = requestErrors.cancelled(this.clock.now());
+    for (;;) {
+      const found = await this.database.transaction(async (query) => {
+        const queries = { query };
+        const cancelled = await cancel(queries, id, error);
+        if (cancelled !== undefined && cancelled.result !== 'moved')
+          await accounting(queries, cancelled.result);
+        return cancelled;
+      });
+      if (found?.result === 'moved') continue;
+      if (found?.result === 'cancelled') this.events.publishCancelled([{ id, ...found }]);
+      if (found?.result === 'requested') this.events.publish({ cancelled: [id] });
+      return found?.result;
+    }
+  }
+
+  /** Many at once, in the transaction of `queries`. `left`: they moved while we looked; `publish`: once it is committed. */
+  async cancelAmong(queries: Queries, ids: readonly string[]) {
+    const error = requestErrors.cancelled(this.clock.now());
+    const { targets, cancelled, requested } = await cancelMany(queries, null, ids, error);
+    const byId = new Map(targets.map((target) => [target.id, target]));
+    const ended = cancelled.map((id) => byId.get(id)!);
+    for (const id of [...cancelled, ...requested]) byId.delete(id);
+    const left = new Set([...byId.values()].flatMap(({ id, state }) => (state === 'COMPLETED' ? [] : id)));
+    const publish = (): void => {
+      this.events.publishCancelled(ended);
+      this.events.publish({ cancelled: requested });
+    };
+    return { cancelled: cancelled.length, requested: requested.length, left, publish };
+  }
+
+  /** False: it has not completed, or was erased before. */
+  erase(id: string, accounting: (queries: Queries) => Promise<void>): Promise<boolean> {
+    return this.database.transaction(async (query) => {
+      const isErased = await erase({ query }, id);
+      if (isErased) await accounting({ query });
+      return isErased;
+    });
+  }
+
+  eraseIn(queries: Queries, id: string): Promise<boolean> {
+    return erase(queries, id);
+  }
+
+  /**
+   * Writes the ids of all that fit by `write`, in slices that each take a moment, as of the transaction's beginning.
+   * `text`: a SELECT of a slice's ids, with `values`.
+   */
+  async each(filter: AnyRequestFilter, manager: EntityManager, write: SliceWriter): Promise<number> {
+    let [total, before]: [number, string | undefined] = [0, undefined];
+    for (;;) {
+      const page = { ...this.pageOf(filter, before), max: 0, maxLooks: sliceLooks };
+      const { text, values } = sliceOf(page);
+      const slice = await write(manager, text, values);
+      total += slice.written;
+      if (slice.looks < sliceLooks || slice.lastId === null) return total;
+      before = slice.lastId;
+    }
+  }
+
+  rangeOf({ createdAfterMs, createdBeforeMs, idPrefix }: AnyRequestFilter, before = lastId): IdRange {
+    const bound = createdBeforeMs === undefined ? lastId : firstIdAt(createdBeforeMs + idSlackMs);
+    const prefix = idPrefix && rangeOfPrefix(idPrefix);
+    const firstId = firstIdAt(createdAfterMs === undefined ? 0 : createdAfterMs - idSlackMs);
+    const min = (a: string, b: string): string => (a < b ? a : b);
+    return {
+      firstId: prefix && prefix.firstId > firstId ? prefix.firstId : firstId,
+      beforeId: min(min(before, bound), prefix ? prefix.beforeId : lastId),
+    };
+  }
+
+  private pageOf(filter: AnyRequestFilter, before?: string) {
+    const waiting = [...this.index.depths().values()].reduce((sum, depth) => sum + depth, 0);
+    return { filter, ...this.rangeOf(filter, before), isFewOpen: waiting < maxLooks, maxLooks };
+  }
+}
+
+/** The ids that begin with these hexadecimal digits and hyphens. */
+function rangeOfPrefix(prefix: string): IdRange {
+  const digits = prefix.replaceAll('-', '').slice(0, 32);
+  const id = (fill: string): string =>
+    digits.padEnd(32, fill).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  return { firstId: id('0'), beforeId: digits.length === 32 ? `${id('0')}~` : id('f') };
+}

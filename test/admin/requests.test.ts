@@ -1,0 +1,212 @@
+import { Handles } from '../../src/auth/handles.js';
+import { keyHeader, unknownId, verdict } from '../support/queue-calls.js';
+import { until } from '../support/index.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: { 'test/one': { concurrency: 1, attempts: 2 }, 'test/wide': { concurrency: 50 } },
+  limits: '10000/s',
+});
+
+interface Shown {
+  request_id: string;
+  status: string;
+  outcome: string | null;
+  key: { id: string; name: string };
+  node: string | null;
+  error?: { code: string; message: string; details?: unknown };
+  output_type?: string;
+}
+
+interface Page {
+  data: Shown[];
+  next_cursor: string | null;
+  count?: { value: number; is_exact: boolean };
+}
+
+let observer: string;
+let reader: string;
+
+beforeAll(async () => {
+  observer = await calls.newKey({ name: 'observer', scopes: ['observe'] });
+  reader = await calls.newKey({ name: 'reader', scopes: ['payloads'] });
+});
+
+const get = (path: string, key = service.key): Promise<Response> =>
+  service.get(`/v1/admin/${path}`, { headers: keyHeader(key) });
+const post = (path: string, body?: object, key = service.key): Promise<Response> =>
+  fetch(`${service.url}/v1/admin/${path}`, {
+    method: 'POST',
+    headers: keyHeader(key),
+    ...(body && { body: JSON.stringify(body) }),
+  });
+const json = async <T>(answer: Promise<Response>): Promise<T> => (await answer).json() as Promise<T>;
+const list = (query: string, key?: string): Promise<Page> => json<Page>(get(`requests?${query}`, key));
+const handle = (id: string): string => service.app.get(Handles).handleOf(id);
+const audited = (action: string, target?: string) =>
+  service.query<{ actor_name: string; reason: string | null; after: object }>(
+    'SELECT actor_name, reason, after FROM audit_entry WHERE action = $1 AND ($2::text IS NULL OR target = $2)',
+    [action, target ?? null],
+  );
+
+test('the list has the requests of all keys, newest first, page by page, and each filter narrows it', async () => {
+  const own = await calls.newKey({ name: 'web shop' });
+  const ids: string[] = [];
+  for (const status of [200, 200, 418]) {
+    const id = await calls.submit('test/wide?tag=shop:1', { status }, keyHeader(own));
+    await calls.reached(id, 'COMPLETED');
+    ids.push(id);
+  }
+  const other = await calls.run('test/one', {});
+  const first = await list('tag=shop:1&limit=2');
+  expect(first.data.map(({ request_id: id }) => id)).toEqual([ids[2], ids[1]]);
+  expect(first.count).toEqual({ value: 3, is_exact: true });
+  expect(first.data[0]).toMatchObject({
+    outcome: 'failed',
+    key: { name: 'web shop' },
+    node: expect.any(String) as string,
+  });
+  const second = await list(`cursor=${first.next_cursor}`);
+  expect(second.data.map(({ request_id: id }) => id)).toEqual([ids[0]]);
+  expect([second.next_cursor, second.count]).toEqual([null, undefined]);
+
+  const [{ key, node }] = first.data as [Shown];
+  const found = async (query: string): Promise<string[]> =>
+    (await list(query)).data.map(({ request_id: id }) => id);
+  expect(await found(`key_id=${key.id}`)).toEqual([...ids].reverse());
+  expect(await found(`key_id=${key.id}&outcome=failed`)).toEqual([ids[2]]);
+  expect(await found(`code=model_error&tag=shop:1`)).toEqual([ids[2]]);
+  expect(await found(`node=${node}&model_id=test/one`)).toEqual([other]);
+  expect(await found('node=nowhere')).toEqual([]);
+  expect(await found(`id_prefix=${ids[1]!.slice(0, 18)}`)).toContain(ids[1]);
+  expect(await found(`id_prefix=${ids[1]!.toUpperCase()}`)).toEqual([ids[1]]);
+  expect(await found('status=IN_QUEUE')).toEqual([]);
+});
+
+test('waiting and running ones are found by their state', async () => {
+  const [running, waiting] = await calls.submitAll(2, 'test/one', { hold: true });
+  await calls.reached(running!, 'IN_PROGRESS');
+  expect((await list('status=IN_PROGRESS')).data.map(({ request_id: id }) => id)).toEqual([running]);
+  expect((await list('status=IN_QUEUE')).data).toMatchObject([
+    { request_id: waiting, queue_position: 0, reason: 'busy' },
+  ]);
+  await calls.cancel(waiting!);
+  await model.answer(running!);
+});
+
+test.each([
+  ['outcome=none', 'invalid_query'],
+  ['key_id=none', 'invalid_query'],
+  ['cursor=none', 'invalid_query'],
+  ['limit=0', 'invalid_query'],
+  ['colour=red', 'invalid_query'],
+])('the list refuses %s', async (query, code) =>
+  expect(await verdict(get(`requests?${query}`))).toEqual([400, code]),
+);
+
+test('without the scope payloads there are handles, no details, no payloads, and no way to guess an id', async () => {
+  const id = await calls.run('test/wide', { status: 418, body: '{"secret":"tea"}' });
+  const page = await list('limit=1', observer);
+  expect(page.data).toMatchObject([{ request_id: handle(id), error: { code: 'model_error' } }]);
+  expect(JSON.stringify(page)).not.toContain(id);
+  expect(JSON.stringify(page)).not.toContain('tea');
+  expect(Buffer.from(page.next_cursor!, 'base64url').toString()).not.toContain(id);
+  expect((await list(`id_prefix=${id.slice(0, 8)}`, observer)).data).toEqual([]);
+  expect((await list(`id_prefix=${handle(id)}`, observer)).data).toHaveLength(1);
+  expect(await json(get(`requests/${handle(id)}`, observer))).toMatchObject({ request_id: handle(id) });
+  for (const part of ['input', 'response', 'log', 'picture'])
+    expect(await verdict(get(`requests/${handle(id)}/${part}`, observer))).toEqual([403, 'forbidden']);
+  for (const action of ['cancel', 'retry', 'erase'])
+    expect(await verdict(post(`requests/${handle(id)}/${action}`, undefined, reader))).toEqual([
+      403,
+      'forbidden',
+    ]);
+  expect(await verdict(service.get(`/v1/queue/requests/${handle(id)}`))).toEqual([404, 'unknown_request']);
+  await until(async () => (await audited('access.refuse')).length === 7, {
+    message: 'each refused try is audited',
+  });
+});
+
+test('payloads are read as they are, in parts too, and the reading of another key’s is audited once', async () => {
+  const output = '{"n":12345678901234567890,"image":"data:image/png;base64,iVBORw0KGgo="}';
+  const id = await calls.run('test/wide', { body: output, note: 'ä' });
+  const whole = await get(`requests/${id}/response`, reader);
+  expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  expect(await whole.text()).toBe(output);
+  const part = await service.get(`/v1/admin/requests/${id}/response`, {
+    headers: { ...keyHeader(reader), range: 'bytes=1-4' },
+  });
+  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+    206,
+    `bytes 1-4/${output.length}`,
+    '"n":',
+  ]);
+  const picture = await get(`requests/${id}/picture`, reader);
+  expect([picture.headers.get('content-type'), (await picture.arrayBuffer()).byteLength]).toEqual([
+    'image/png',
+    8,
+  ]);
+  expect(await json(get(`requests/${id}/input`, reader))).toMatchObject({ note: 'ä' });
+  expect(await json(get(`requests/${id}`, reader))).toMatchObject({
+    output_bytes: output.length,
+    output_type: 'image/png',
+  });
+  expect((await audited('payload.read', handle(id))).map(({ after }) => after)).toEqual([
+    { part: 'output' },
+    { part: 'input' },
+  ]);
+});
+
+test('the life of a request names what happened, where, and how it moved up', async () => {
+  const [first, second] = await calls.submitAll(2, 'test/one', { attempts: [{ status: 500 }, {}] });
+  await calls.reached(second!, 'COMPLETED');
+  await calls.reached(first!, 'COMPLETED');
+  const { data, positions } = await json<{
+    data: { kind: string; node: string }[];
+    positions: { position: number }[];
+  }>(get(`requests/${second}/events`, observer));
+  expect(data.map(({ kind }) => kind)).toEqual(['submitted', 'started', 'requeued', 'started', 'completed']);
+  expect(data[1]).toMatchObject({
+    node: expect.any(String) as string,
+    outcome: 'failed',
+    code: 'model_error',
+  });
+  expect(data[0]).toMatchObject({ node: null, attempt: 0 });
+  expect(positions.at(0)!.position).toBeGreaterThanOrEqual(0);
+  const { data: lines } = await json<{ data: unknown[] }>(get(`requests/${second}/log`, reader));
+  expect(Array.isArray(lines)).toBe(true);
+});
+
+test('an operator cancels, retries and erases with a reason, each in the commit of its audit', async () => {
+  const [running, waiting] = await calls.submitAll(2, 'test/one', { hold: true });
+  const reason = 'asked for by its owner';
+  expect(await json(post(`requests/${waiting}/cancel`, { reason }))).toMatchObject({ outcome: 'cancelled' });
+  expect(await audited('request.cancel', handle(waiting!))).toMatchObject([
+    { actor_name: 'bootstrap', reason },
+  ]);
+  expect(await verdict(post(`requests/${waiting}/cancel`))).toEqual([400, 'already_completed']);
+  expect(await verdict(post(`requests/${running}/erase`))).toEqual([400, 'not_completed']);
+  expect(await json(post(`requests/${running}/cancel`))).toMatchObject({ request_id: running });
+  await calls.reached(running!, 'COMPLETED');
+
+  const again = await json<Shown & { retry_of: string }>(post(`requests/${running}/retry`, { reason }));
+  expect(again).toMatchObject({ retry_of: running, key: { name: 'bootstrap' } });
+  await until(() => model.calls.some(({ id }) => id === again.request_id));
+  await model.answer(again.request_id);
+  await calls.reached(again.request_id, 'COMPLETED');
+  expect((await post(`requests/${again.request_id}/erase`, { reason })).status).toBe(204);
+  expect(await verdict(post(`requests/${again.request_id}/erase`))).toEqual([410, 'gone']);
+  expect(await json(get(`requests/${again.request_id}`))).toMatchObject({
+    erased_at: expect.any(String) as string,
+  });
+  expect(await audited('request.erase', handle(again.request_id))).toHaveLength(1);
+  expect(await verdict(post(`requests/${unknownId()}/cancel`))).toEqual([404, 'unknown_request']);
+  expect(await verdict(post(`requests/nonsense/cancel`, { because: 1 }))).toEqual([400, 'invalid_query']);
+});
+
+test('the stream of any request shows handles to an observer', async () => {
+  const id = await calls.run('test/wide', {});
+  const text = await (await get(`requests/${handle(id)}/status/stream`, observer)).text();
+  expect(text).toContain(handle(id));
+  expect(text).not.toContain(id);
+});
