@@ -103,7 +103,7 @@ export interface AnyRow extends StatusRow {
 
 const largePicture = 1_000_000;
 /** Of a row of `request`. */
-export const anyColumns = `${statusColumns},
+const anyColumns = `${statusColumns},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
   (SELECT name FROM node_name WHERE node_name.id = coalesce(
     (SELECT node_id FROM lease WHERE lease.request_id = request.id),
