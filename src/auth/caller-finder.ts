@@ -6,21 +6,31 @@ import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { Batcher } from '../tools/batcher.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import type { Caller } from './caller.js';
+import { countKeyChanges } from './queries/count-key-changes.js';
 import { findKeys, type FoundKey } from './queries/find-keys.js';
 import { touchKeys } from './queries/touch-keys.js';
 
-/** Under the 5 s within which a revocation must reach every node, counted from before the look-up. */
-const knownMs = 4_500;
+/** Under the 5 s within which a revocation must reach every node, counted from before the look. */
+const currentMs = 4_500;
+/** What did not change is read again as well, which is when its use is noted. */
+const knownMs = 60_000;
 const unknownMs = 1_000;
 const noteUseMs = 1_000;
 
-/** Finds the caller behind a key's hash: from memory, or with one statement for all that are asked for at once. */
+/**
+ * Finds the caller behind a key's hash: from memory while no key was changed, or with one statement for all that are
+ * asked for at once.
+ */
 @Injectable()
 export class CallerFinder implements BeforeApplicationShutdown {
   private readonly logger = new Logger(CallerFinder.name);
   private readonly known = new BoundedCache<Caller>(20_000);
   /** Apart from the known, so that a flood of invented keys cannot push valid ones out. */
   private readonly unknown = new BoundedCache<true>(10_000);
+  /** How many changes of keys what is known tells of. */
+  private changes = -1;
+  private currentUntil = -Infinity;
+  private look: Promise<void> | undefined;
   private readonly searches = new Map<string, Promise<Caller | undefined>>();
   private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), {
     maxItems: 500,
@@ -36,6 +46,12 @@ export class CallerFinder implements BeforeApplicationShutdown {
   /** Undefined if the key is unknown, revoked or expired. At once from memory. */
   find(hash: string): Caller | undefined | Promise<Caller | undefined> {
     const now = performance.now();
+    if (now < this.currentUntil) return this.findCurrent(hash, now);
+    this.look ??= this.lookForChanges().finally(() => (this.look = undefined));
+    return this.look.then(() => this.findCurrent(hash, performance.now()));
+  }
+
+  private findCurrent(hash: string, now: number): Caller | undefined | Promise<Caller | undefined> {
     const caller = this.known.get(hash, now);
     if (caller !== undefined) return caller;
     if (this.unknown.get(hash, now) === true) return undefined;
@@ -57,16 +73,35 @@ export class CallerFinder implements BeforeApplicationShutdown {
     if (this.used.size > 0) await this.noteUse();
   }
 
+  private async lookForChanges(): Promise<void> {
+    const startedAt = performance.now();
+    this.noteChanges(await countKeyChanges(this.database));
+    this.currentUntil = startedAt + currentMs;
+  }
+
+  private noteChanges(count: number): void {
+    if (count <= this.changes) return;
+    this.changes = count;
+    this.known.forget(() => true);
+  }
+
   private async search(hashes: string[]): Promise<(Caller | undefined)[]> {
     const startedAt = performance.now();
     const keys = new Map((await findKeys(this.database, hashes)).map((key) => [key.hash, key]));
-    for (const { id, wasUnused } of keys.values()) if (wasUnused) this.used.add(id);
+    for (const { id, wasUnused, changes } of keys.values()) {
+      if (wasUnused) this.used.add(id);
+      this.noteChanges(changes);
+    }
     if (this.used.size > 0) this.noteTimer ??= setTimeout(() => void this.noteUse(), noteUseMs).unref();
     return hashes.map((hash) => {
       const key = keys.get(hash);
-      const caller = key && toCaller(key);
-      if (caller === undefined) this.unknown.set(hash, true, startedAt + unknownMs);
-      else this.known.set(hash, caller, startedAt + Math.min(knownMs, key?.livesMs ?? Infinity));
+      if (key === undefined) {
+        this.unknown.set(hash, true, startedAt + unknownMs);
+        return undefined;
+      }
+      const caller = toCaller(key);
+      const until = startedAt + Math.min(knownMs, key.livesMs ?? Infinity);
+      if (key.changes === this.changes) this.known.set(hash, caller, until);
       return caller;
     });
   }

@@ -159,25 +159,70 @@ describe('a key', () => {
 });
 
 describe('looking keys up', () => {
-  test('many calls at once share a statement, also with different keys, and later ones need none', async () => {
-    const keys = [await app.newKey(), await app.newKey(), 'ns_unknown_1', 'ns_unknown_2'];
-    const finder = service.app.get(CallerFinder);
+  let finder: CallerFinder;
+  let restore: () => void;
+  /** Statements that looked keys up, and what the next of them waits for with its answer. */
+  let lookUps = 0;
+  let hold: Promise<void> | undefined;
+
+  beforeEach(() => {
+    finder = service.app.get(CallerFinder);
     const connection = service.app.get(Database);
     const query = connection.query.bind(connection);
-    let count = 0;
-    connection.query = (statement, values) => {
-      if (statement.name === 'find_keys') count++;
-      return query(statement, values);
+    lookUps = 0;
+    connection.query = async (statement, values) => {
+      const isLookUp = statement.name === 'find_keys';
+      const held = isLookUp ? hold : undefined;
+      if (isLookUp) [lookUps, hold] = [lookUps + 1, undefined];
+      const rows = await query(statement, values);
+      await held;
+      return rows as never;
     };
-    try {
-      const findAll = (): Promise<unknown> =>
-        Promise.all(Array.from({ length: 100 }, async (_, i) => finder.find(hashOf(keys[i % 4]!))));
-      await findAll();
-      expect(count).toBe(1);
-      await findAll();
-      expect(count).toBe(1);
-    } finally {
-      connection.query = query;
-    }
+    restore = () => (connection.query = query);
+  });
+
+  afterEach(() => restore());
+
+  const change = (id: string, assignment: string): Promise<unknown> =>
+    service.query(`UPDATE api_key SET ${assignment} WHERE id = $1`, [id]);
+
+  test('many calls at once share a statement, also with different keys, and later ones need none', async () => {
+    const keys = [await app.newKey(), await app.newKey(), 'ns_unknown_1', 'ns_unknown_2'];
+    const findAll = (): Promise<unknown> =>
+      Promise.all(Array.from({ length: 100 }, async (_, i) => finder.find(hashOf(keys[i % 4]!))));
+    await findAll();
+    expect(lookUps).toBe(1);
+    await findAll();
+    expect(lookUps).toBe(1);
+  });
+
+  test('a change of a key or its end is counted, its use is not', async () => {
+    await app.newKey();
+    const id = await newestKeyId();
+    const count = async (): Promise<number> =>
+      (await service.query<{ count: number }>(`SELECT count::integer FROM key_change`))[0]!.count;
+    const before = await count();
+    await change(id, 'last_used_at = now()');
+    expect(await count()).toBe(before);
+    await change(id, 'last_used_at = now(), weight = 2');
+    expect(await count()).toBe(before + 1);
+    await service.query(`DELETE FROM api_key WHERE id = $1`, [id]);
+    expect(await count()).toBe(before + 2);
+  });
+
+  test('what was read of a key before a change and arrives after it is not remembered', async () => {
+    const key = hashOf(await app.newKey());
+    const id = await newestKeyId();
+    // As many as go behind a look-up that is under way.
+    const others = await Promise.all(Array.from({ length: 8 }, () => app.newKey()));
+    let answer: (() => void) | undefined;
+    hold = new Promise((resolve) => (answer = resolve));
+    const early = finder.find(key);
+    await until(() => lookUps === 1);
+    await change(id, 'weight = 7');
+    await Promise.all(others.map(async (other) => finder.find(hashOf(other))));
+    answer!();
+    await early;
+    expect(await finder.find(key)).toMatchObject({ weight: 7 });
   });
 });

@@ -18,8 +18,10 @@ export interface FoundKey {
   weight: number;
   /** Until it expires; null: never. */
   livesMs: number | null;
-  /** For a minute, as far as that is written. */
+  /** For half a minute, as far as that is written. */
   wasUnused: boolean;
+  /** As of `countKeyChanges`, in the snapshot that the key is from. */
+  changes: number;
 }
 
 /**
@@ -39,7 +41,8 @@ const statement = {
            max_priority AS "maxPriority", max_waiting AS "maxWaiting",
            max_running AS "maxRunning", weight,
            (extract(epoch FROM least(expires_at, session_ends_at) - clock_timestamp()) * 1000)::float8 AS "livesMs",
-           last_used_at IS NULL OR last_used_at < now() - interval '1 minute' AS "wasUnused"
+           last_used_at IS NULL OR last_used_at < now() - interval '30 seconds' AS "wasUnused",
+           (SELECT count FROM key_change) AS changes
     FROM (SELECT hash, id AS key_id, NULL::uuid AS session_id, NULL::timestamptz AS session_ends_at
           FROM api_key WHERE hash = ANY ($1::bytea[])
           UNION ALL

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.js';
 
 /**
- * Notes that these keys were used, at most once a minute for each over all nodes.
+ * Notes that these keys were used, at most twice a minute for each over all nodes.
  * Survives: two nodes that touch the same keys at once; the second steps over what the first holds, so
  * neither waits and they cannot deadlock.
  * Index: api_key_pkey.
@@ -17,7 +17,7 @@ const statement = {
       SELECT id
       FROM api_key
       WHERE id = ANY ($1::uuid[])
-        AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
+        AND (last_used_at IS NULL OR last_used_at < now() - interval '30 seconds')
       FOR UPDATE SKIP LOCKED
     )
     UPDATE api_key k

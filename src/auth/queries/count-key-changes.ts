@@ -1,0 +1,13 @@
+import type { Database } from '../../database/database.js';
+
+/**
+ * How often a key or a session was changed, its last use aside.
+ * Survives: a change is counted in its own commit, under a lock of the only row; so no two counts are the same where one
+ * saw a change that the other did not.
+ * Index: none, for one row.
+ */
+export async function countKeyChanges(database: Database): Promise<number> {
+  return (await database.query<{ count: number }>(statement))[0]!.count;
+}
+
+const statement = { name: 'count_key_changes', text: `SELECT count FROM key_change` };
