@@ -142,6 +142,8 @@ export class NotifyChannel {
       keepAlive: true,
       connectionTimeoutMillis: selfTestPatienceMs,
       query_timeout: selfTestPatienceMs,
+      // A hint goes behind whatever is under way, as in the pools.
+      pipeline: true,
       application_name: 'nowserving channel',
     });
     client.on('error', () => this.reconnect());
