@@ -61,8 +61,12 @@ test('a refusal because the others gave nothing stands for longer each time, unt
   expect([stands(1_100), budget.mayAsk(1_100)]).toEqual([false, true]);
 });
 
-test('whoever was admitted nowhere here is asked to come back soon: the others may give something', () => {
+test('whoever may have what the others give is asked to come back soon, and is told the truth when they give nothing', () => {
   expect(budgetWith(0, 0).refuse(0, true).retryAfterSeconds).toBe(1);
+  const budget = budgetWith(3, 3);
+  use(budget, 3);
+  const told = [1_000, 2_000, 3_000].map((now) => budget.refuse(now, true).retryAfterSeconds);
+  expect(told).toEqual([1, 1, 57]);
 });
 
 test('whoever waits as long as a refusal says has room again', () => {

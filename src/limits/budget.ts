@@ -163,6 +163,11 @@ export class Budget {
     };
   }
 
+  /** What other nodes hold may be had as soon as they are asked again, unless they gave nothing time after time. */
+  private mayGrowSoon({ isWhole, used }: ShareWindow): boolean {
+    return used === 0 || (!isWhole && this.restedMs < maxRestMs);
+  }
+
   private admission(admitted: boolean, now: number): Admission {
     // A refusing window has nothing left anywhere; where none is known to, as in a rush, all that are full refuse.
     const refuses = this.windows.some((window) => !window.hasRoom && window.unallocated === 0)
@@ -175,8 +180,7 @@ export class Budget {
         remaining:
           !admitted && refuses(window) ? 0 : Math.max(0, window.share - window.used + window.unallocated),
         resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
-        // What other nodes hold may be had as soon as they are asked again.
-        ...(window.used === 0 && { retryMs: maxRestMs }),
+        ...(this.mayGrowSoon(window) && { retryMs: maxRestMs }),
       })),
     );
   }

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { Database } from '../../src/database/database.js';
 import { ShareDatabase } from '../../src/limits/share-database.js';
+import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import type { WriteRequest } from '../../src/limits/share-store.js';
 import { Caller } from '../support/caller.js';
 import { inParallel } from '../support/in-parallel.js';
@@ -40,6 +41,20 @@ test('a burst over three nodes admits 10 and not one more, and nothing but refus
   for (let i = 0; i < 9; i++) codes.push((await three[i % 3]!.submit(key)).status);
   expect(codes.filter((code) => code === 202)).toHaveLength(10);
   expect(new Set(codes)).toEqual(new Set([202, 403]));
+});
+
+test('whoever is refused for what another node holds may come back in a second, and is admitted once it gives', async () => {
+  const holder = await startNode('10/h');
+  const key = await holder.newKey();
+  expect((await holder.submit(key)).status).toBe(202);
+  const other = await startNode('10/h');
+  const keeper = holder.service.app.get(ShareKeeper);
+  const { onAsked } = keeper;
+  Object.assign(keeper, { onAsked: () => undefined });
+  const refusal = await other.submit(key);
+  expect([refusal.status, refusal.headers.get('retry-after')]).toEqual([403, '1']);
+  Object.assign(keeper, { onAsked });
+  await until(async () => (await other.submit(key)).status === 202);
 });
 
 test('limits hold across a restart in order', async () => {
