@@ -1,3 +1,4 @@
+import type { ShareUse } from './checks/check-shares.js';
 import type { StoredState } from './checks/stored-state.js';
 import type { Cluster } from './cluster/cluster.js';
 import { renderRows, seconds } from './fault-table.js';
@@ -31,6 +32,7 @@ export function report({ cluster, stored, ledger, records, result }: Findings): 
       ({ routes, window, callers, fullest, fullestCaller, refused, judged, unduly }) =>
         `limits of a ${window} (${routes}): ${callers} callers, at most ${Math.round(fullest * 100)} % used (${fullestCaller}), ${refused} refused; below 70 %, without a fault and not in one of ${result.slowMoments} slow moments: ${unduly} of ${judged} refused`,
     ),
+    shareText(result.shares),
     `worst call of a node that was there: ${seconds(result.worstCallMs)}`,
     `last call served with a revoked key: ${seconds(result.servedAfterRevocationMs)} after it`,
     `positions exact after: ${result.positionsExactAfterMs.map(seconds).join(', ')}`,
@@ -51,6 +53,11 @@ export function burstText(burst: BurstRecord): string {
   const { calm, offered, accepted, refused, offeredPerSecond, acceptedPerSecond } = burst;
   const batches = calm ? `; up to ${burst.largestCommit} in one commit` : '';
   return `burst ${calm ? 'without a fault' : 'under faults'}: ${offered} offered, ${accepted} accepted, ${refused} refused; in the best second ${offeredPerSecond} and ${acceptedPerSecond}${batches}`;
+}
+
+function shareText({ minutes, judged, least }: ShareUse): string {
+  const found = judged === 0 ? 'none had work all the time' : `at least ${least.toFixed(2)} of its share`;
+  return `minutes without a fault (each 5 s after the last): ${minutes}; keys that always had work: ${found} (${judged} times)`;
 }
 
 function timeline({ kind, nodes, from, healedAt }: FaultRecord): string {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import type { Peak } from './checks/check-concurrency.js';
 import type { LimitUse } from './checks/check-limits.js';
+import type { ShareUse } from './checks/check-shares.js';
 import type { FaultRow } from './fault-table.js';
 import type { BurstRecord } from './load/bursts.js';
 import type { Violation } from './load/ledger.js';
@@ -30,6 +31,7 @@ export interface Result {
   servedAfterRevocationMs: number;
   bursts: BurstRecord[];
   limits: LimitUse[];
+  shares: ShareUse;
   /** In which the machine was overrun; what is judged by time is not judged there. */
   slowMoments: number;
   peaks: Peak[];

@@ -8,6 +8,7 @@ import { checkLogs } from './checks/check-logs.js';
 import { checkRecovery } from './checks/check-recovery.js';
 import { checkRequests } from './checks/check-requests.js';
 import { checkRevocations } from './checks/check-revocations.js';
+import { checkShares } from './checks/check-shares.js';
 import { checkViews } from './checks/check-views.js';
 import { checkWebhooks } from './checks/check-webhooks.js';
 import { readStoredState } from './checks/stored-state.js';
@@ -16,6 +17,7 @@ import { Cluster } from './cluster/cluster.js';
 import { GrantHistory } from './cluster/grant-history.js';
 import { faultKinds, Schedule } from './faults/schedule.js';
 import { Bursts } from './load/bursts.js';
+import { BusyKeys } from './load/busy-keys.js';
 import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
@@ -30,6 +32,8 @@ import { commitHere, type Result } from './results.js';
 
 /** Between two looks at the positions, for which faults pause. */
 const roundMs = 60_000;
+/** At the end of the faults, with some time for the keys that take turns to have work again. */
+const calmMs = 70_000;
 const drainMs = 150_000;
 /** After a crash a caller may be refused for a minute; until then it submits, and then it watches. */
 const finishMs = 150_000;
@@ -63,23 +67,31 @@ export async function runChaos(options: Options, print: (text: string) => void):
     const pace = new Pace(cluster.postgres);
     void pace.watch();
     load.start();
-    const deadline = now() + options.seconds * 1_000;
+    const fed = { from: now(), to: Infinity };
+    let leftMs = options.seconds * 1_000;
     load.track(
       'revokes keys',
-      revoker.run(() => now() < deadline),
+      revoker.run(() => leftMs > 0),
     );
-    while (now() < deadline) {
+    const busyKeys = new BusyKeys(cluster, load.submitter, model.runs, random.fork('busy'));
+    load.track(
+      'always has work',
+      busyKeys.run(() => fed.to === Infinity),
+    );
+    for (; leftMs > 0; leftMs -= roundMs) {
       await queue.fill();
       print(burstText(await bursts.run(true)));
-      const until = Math.min(deadline, now() + roundMs);
+      const until = now() + Math.min(leftMs, roundMs);
       await Promise.all([schedule.run(until), bursts.runUntil(until)]);
       await queue.audit();
       await checkViews(cluster, ledger);
       model.release();
       print(
-        `${Math.max(0, Math.round((deadline - now()) / 1_000))} s to go, ${schedule.records.length} faults, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
+        `${Math.max(0, (leftMs - roundMs) / 1_000)} s to go, ${schedule.records.length} faults, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
       );
     }
+    await sleep(calmMs);
+    fed.to = now();
     load.stopSubmitting();
     grants.stop();
     pace.stop();
@@ -91,6 +103,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     await checkViews(cluster, ledger);
 
     const { records } = schedule;
+    if (records.length === 0) ledger.violate('a run has faults in it', 'none was made');
     const stored = await readStoredState(cluster);
     checkRequests(stored, ledger, model.runs);
     checkLogs(stored, ledger, model.runs);
@@ -98,6 +111,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     await checkWebhooks(cluster, stored, receiver.calls, ledger);
     checkBursts(bursts.records, ledger);
     const limits = checkLimits(cluster.callers.all, records, pace, ledger);
+    const shares = checkShares(stored, cluster.callers.busy, model.runs, records, fed, ledger);
     checkRecovery(records, model.runs, ledger);
     checkCalm(ledger, records, cluster.nodes);
     const servedAfterRevocationMs = checkRevocations(revoker.revocations, records, ledger);
@@ -115,6 +129,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
       servedAfterRevocationMs,
       bursts: bursts.records,
       limits,
+      shares,
       slowMoments: pace.slow.length,
       peaks,
       faultRows: faultRows(records, ledger, stored, model.runs),

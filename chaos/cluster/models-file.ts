@@ -17,6 +17,7 @@ export const models: readonly ChaosModel[] = [
   { id: 'chaos/broken', concurrency: 5, timeout: '3s', attempts: 4, circuit: 'off' },
   { id: 'chaos/single', concurrency: 1, timeout: '20s', attempts: 3 },
   { id: 'chaos/impatient', concurrency: 1, timeout: '20s', attempts: 2, expires: '2s' },
+  { id: 'chaos/shared', concurrency: 5, timeout: '20s', attempts: 3 },
   { id: 'chaos/echo', concurrency: 16, timeout: '20s', attempts: 3, echo: true },
   { id: 'chaos/held', concurrency: 2, timeout: '30m', attempts: 3 },
 ];

@@ -19,6 +19,8 @@ export class Callers {
   readonly probe = withKey('probe', { submit: '200/s,6000/m', other: '200/s,6000/m' });
   /** Make the bursts together, each far below its limits. */
   readonly burst = many(500, (n) => withKey(`burst-${n}`));
+  /** Always have work for the model that they share. */
+  readonly busy = many(10, (n) => withKey(`busy-${n}`, { submit: '200/s,6000/m', other: '200/s,6000/m' }));
   /** Exceed the shipped limits in every burst. */
   readonly greedy = many(12, (n) => withKey(`greedy-${n}`));
   /** Callers without a key, behind a proxy. */
@@ -37,6 +39,7 @@ export class Callers {
       ...this.regular,
       ...alone,
       ...this.burst,
+      ...this.busy,
       ...this.greedy,
       ...this.revocable,
       ...this.keyless,

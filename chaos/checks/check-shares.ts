@@ -1,0 +1,77 @@
+import { overlaps, type Span } from '../clock.js';
+import type { FaultRecord } from '../faults/fault.js';
+import { sharedModel } from '../load/busy-keys.js';
+import type { Caller } from '../load/caller.js';
+import type { Ledger } from '../load/ledger.js';
+import type { RunLog } from '../model/run-log.js';
+import type { StoredState } from './stored-state.js';
+
+const minuteMs = 60_000;
+/** From one minute that is looked at to the next: they overlap. */
+const stepMs = 5_000;
+const leastPart = 1 / 2;
+
+export interface ShareUse {
+  /** Without a fault, while the keys were fed. */
+  minutes: number;
+  /** Keys in minutes, as far as the key had work all the time. */
+  judged: number;
+  /** The smallest part of its share that a key got in one of them. */
+  least: number;
+}
+
+/** A key that has work all the time gets half of its share of the starts, at least, in every minute without a fault. */
+export function checkShares(
+  { requests }: Pick<StoredState, 'requests'>,
+  keys: readonly Caller[],
+  runs: RunLog,
+  records: readonly FaultRecord[],
+  fed: Span,
+  ledger: Ledger,
+): ShareUse {
+  const starts = runs.runs.filter(({ modelId }) => modelId === sharedModel);
+  const minutes = minutesWithoutFault(records, fed);
+  const use: ShareUse = { minutes: minutes.length, judged: 0, least: Infinity };
+  for (const caller of keys) {
+    const isOwn = (requestId: string): boolean => requests.get(requestId)?.keyId === caller.keyId;
+    const own = starts.filter(({ requestId }) => isOwn(requestId));
+    const waits = waitsOf(caller, runs, ledger);
+    for (const minute of minutes.filter((one) => covers(waits, one))) {
+      const share = startsIn(starts, minute) / keys.length;
+      const part = startsIn(own, minute) / share;
+      use.judged++;
+      use.least = Math.min(use.least, part);
+      if (part >= leastPart) continue;
+      const detail = `${caller.name}: ${part.toFixed(2)} of ${share} starts from ${Math.round(minute.from)} on`;
+      ledger.violate('a key that always has work gets half of its share, at least', detail);
+    }
+  }
+  return use;
+}
+
+function minutesWithoutFault(records: readonly FaultRecord[], { from, to }: Span): Span[] {
+  const minutes: Span[] = [];
+  for (let at = from; at + minuteMs <= to; at += stepMs) minutes.push({ from: at, to: at + minuteMs });
+  return minutes.filter(
+    (minute) => !records.some((record) => overlaps(minute, record.from, record.healedAt)),
+  );
+}
+
+/** When its requests waited for the shared model, by their beginning. */
+function waitsOf(caller: Caller, runs: RunLog, { accepted }: Ledger): Span[] {
+  return [...accepted.values()]
+    .filter((entry) => entry.caller === caller && entry.modelId === sharedModel)
+    .map(({ id, acceptedAt }) => ({ from: acceptedAt, to: runs.ofRequest(id)[0]?.startedAt ?? Infinity }))
+    .sort((a, b) => a.from - b.from);
+}
+
+/** Whether one of the spans at least is there at every time. */
+function covers(spans: readonly Span[], { from, to }: Span): boolean {
+  let until = from;
+  for (const span of spans) if (span.from <= until) until = Math.max(until, span.to);
+  return until >= to;
+}
+
+function startsIn(starts: readonly { startedAt: number }[], { from, to }: Span): number {
+  return starts.filter(({ startedAt }) => startedAt >= from && startedAt < to).length;
+}

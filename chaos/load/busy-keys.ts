@@ -1,0 +1,50 @@
+import type { Cluster } from '../cluster/cluster.js';
+import { sleep } from '../clock.js';
+import type { RunLog } from '../model/run-log.js';
+import type { Random } from '../random.js';
+import type { Caller } from './caller.js';
+import type { Entry } from './ledger.js';
+import type { Submitter } from './submitter.js';
+
+export const sharedModel = 'chaos/shared';
+/** What each key has waiting; the first so much more that by arrival the others would get a third of their share. */
+const waitingEach = 5;
+const waitingOfFirst = 120;
+/** The model's `concurrency` and this let every key have some fifty starts a minute. */
+const runMs = { low: 300, high: 900 };
+const lookEveryMs = 250;
+
+/** Keys that always have work for the model that they share. */
+export class BusyKeys {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly submitter: Submitter,
+    private readonly runs: RunLog,
+    private readonly random: Random,
+  ) {}
+
+  async run(keepOn: () => boolean): Promise<void> {
+    const [first, ...others] = this.cluster.callers.busy;
+    await Promise.all([
+      this.feed(first!, waitingOfFirst, keepOn),
+      ...others.map((caller) => this.feed(caller, waitingEach, keepOn)),
+    ]);
+  }
+
+  private async feed(caller: Caller, depth: number, keepOn: () => boolean): Promise<void> {
+    let waiting: Entry[] = [];
+    while (keepOn()) {
+      waiting = waiting.filter(({ id }) => this.runs.ofRequest(id).length === 0);
+      const missing = Math.min(depth - waiting.length, 2 * waitingEach);
+      const sent = await Promise.all(Array.from({ length: missing }, () => this.submit(caller)));
+      waiting.push(...sent.filter((entry) => entry !== undefined));
+      await sleep(lookEveryMs);
+    }
+  }
+
+  private async submit(caller: Caller): Promise<Entry | undefined> {
+    const ms = this.random.integer(runMs.low, runMs.high);
+    const submission = this.submitter.plain(sharedModel, caller, [{ do: 'answer', ms }]);
+    return (await this.submitter.send(submission)).entry;
+  }
+}
