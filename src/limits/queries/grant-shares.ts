@@ -5,8 +5,8 @@ import type { Statement } from '../../database/statement.js';
  *   add up to more than its limit.
  * Race: nodes that ask for the same budget. A first statement locks the budgets, in one order for everybody, until the
  *   commit; the second then sees every share that was committed before. A budget that nobody has met has no row to
- *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller. All is
- *   sent at once, the commit too, so that a process that freezes in between holds no lock against the others.
+ *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller. All is one
+ *   write to the socket, the commit too: a process that freezes holds no lock, unless the kernel had room for a part only.
  *   A grant that its holder took for lost, and that runs late, never makes its row smaller.
  * Index: limit_share_pkey, by the budget; limit_holder_pkey.
  */
