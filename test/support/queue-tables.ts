@@ -28,7 +28,7 @@ export class QueueTables {
 
   static async create(): Promise<QueueTables> {
     const testDatabase = await createTestDatabase();
-    const sql = new pg.Client({ connectionString: testDatabase.url });
+    const sql = new pg.Client({ connectionString: testDatabase.url, pipeline: true });
     await sql.connect();
     return new QueueTables(testDatabase, sql);
   }
