@@ -42,7 +42,9 @@ test('the committed description is the generated one (npm run openapi)', () => {
 });
 
 test('the document has the routes of the service and no others', () => {
-  expect(operations.map(([route]) => route).sort()).toEqual([
+  // Those of operators are in the table of roles.
+  const routes = operations.map(([route]) => route).filter((route) => !route.includes(' /v1/admin/'));
+  expect(routes.sort()).toEqual([
     'DELETE /v1/queue/requests/{request_id}',
     'GET /health/live',
     'GET /health/ready',
@@ -114,7 +116,7 @@ test('a key is no JWT, and the reset is what keys-and-limits.md says it is', () 
 test('status, stream, response and cancel of one request welcome a key, all other calls but health need one', () => {
   const keys = [{ key: [] }, { bearer: [] }];
   for (const [route, { security }] of operations) {
-    const isOfOne = /^(GET|PUT) .*\{request_id\}/.test(route) && !route.includes('deliveries');
+    const isOfOne = /^(GET|PUT) \/v1\/queue\/.*\{request_id\}/.test(route) && !route.includes('deliveries');
     const expected = isOfOne ? [{}, ...keys] : route.includes('/v1/') ? keys : [];
     expect([route, security]).toEqual([route, expected]);
   }

@@ -165,7 +165,7 @@ export interface components {
              * @description The stable name of the kind of problem.
              * @enum {string}
              */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
             /** @description The problem in words. */
             detail?: string;
             /** @description With `invalid_input`: everything that does not fit the schema of the model. */
@@ -576,7 +576,7 @@ export interface components {
              * @example model_error
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
             /**
              * @description The failure in words.
              * @example The model refused the input.
@@ -1063,6 +1063,591 @@ export interface components {
             /** @description What was looked at. */
             checks: components["schemas"]["ReadinessChecks"];
         };
+        /** @description Whose request it is. */
+        KeyName: {
+            /**
+             * Format: uuid
+             * @description The id of the key.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description Its name.
+             * @example web shop
+             */
+            name: string | null;
+        };
+        /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and nothing is shown of what the caller or the model wrote. */
+        AnyRequest: {
+            /**
+             * @description The id, or a handle in its place.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            request_id: string;
+            /**
+             * @description The state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description How it ended; null: it has not.
+             * @example failed
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /** @description Whose it is. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The name of the node where it runs, or ran last; null: nowhere yet.
+             * @example gpu-2
+             */
+            node: string | null;
+            /**
+             * @description Its priority.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description When it was submitted.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its last attempt started; null: none did.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it completed; null: it has not.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The attempt that goes on, comes next, or was the last.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description As its submission gave them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description Seconds: `queue_time` once it started, `inference_time` once it completed.
+             * @example {
+             *       "queue_time": 0.042,
+             *       "inference_time": 2.513
+             *     }
+             */
+            metrics: {
+                [key: string]: number | null;
+            };
+            /** @description While it waits: how many start before it. */
+            queue_position?: number;
+            /**
+             * @description While it waits: for what.
+             * @enum {string}
+             */
+            reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+            /** @description As in the status of its caller. */
+            estimated_start?: components["schemas"]["TimeSpan"];
+            /** @description As in the status of its caller. */
+            estimated_end?: components["schemas"]["TimeSpan"];
+            /** @description Once it completed. */
+            success?: boolean;
+            /** @description Why it has no response. */
+            error?: components["schemas"]["RequestError"] | null;
+            /**
+             * Format: date-time
+             * @description When it joins the queue, or did.
+             */
+            scheduled_at?: string;
+            /** @description The request that it repeats. */
+            retry_of?: string;
+            /** @description The request that repeats it. */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description When its content was erased.
+             */
+            erased_at?: string;
+            /**
+             * @description With `payloads`: of the first picture in its output, if there is one.
+             * @example image/png
+             */
+            output_type?: string | null;
+        };
+        /** @description A count that looks at so many rows at most. */
+        BoundedCount: {
+            /**
+             * @description How many, at most 10,000.
+             * @example 312
+             */
+            value: number;
+            /**
+             * @description false: there are so many at least.
+             * @example true
+             */
+            is_exact: boolean;
+        };
+        /** @description A page of the requests of all keys. */
+        AnyRequestPage: {
+            /** @description Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
+            data: components["schemas"]["AnyRequest"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+            /** @description On the first page: how many the filter finds. */
+            count?: components["schemas"]["BoundedCount"];
+        };
+        /** @description The same, with the sizes of its payloads. */
+        AnyRequestDetails: {
+            /**
+             * @description The id, or a handle in its place.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            request_id: string;
+            /**
+             * @description The state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description How it ended; null: it has not.
+             * @example failed
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "cancelled" | "expired" | null;
+            /**
+             * @description The model that it is for.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /** @description Whose it is. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description The name of the node where it runs, or ran last; null: nowhere yet.
+             * @example gpu-2
+             */
+            node: string | null;
+            /**
+             * @description Its priority.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description When it was submitted.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its last attempt started; null: none did.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it completed; null: it has not.
+             * @example null
+             */
+            completed_at: string | null;
+            /**
+             * @description The attempt that goes on, comes next, or was the last.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description As its submission gave them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tags: string[];
+            /**
+             * @description Seconds: `queue_time` once it started, `inference_time` once it completed.
+             * @example {
+             *       "queue_time": 0.042,
+             *       "inference_time": 2.513
+             *     }
+             */
+            metrics: {
+                [key: string]: number | null;
+            };
+            /** @description While it waits: how many start before it. */
+            queue_position?: number;
+            /**
+             * @description While it waits: for what.
+             * @enum {string}
+             */
+            reason?: "busy" | "unavailable" | "paused" | "scheduled" | "retrying";
+            /** @description As in the status of its caller. */
+            estimated_start?: components["schemas"]["TimeSpan"];
+            /** @description As in the status of its caller. */
+            estimated_end?: components["schemas"]["TimeSpan"];
+            /** @description Once it completed. */
+            success?: boolean;
+            /** @description Why it has no response. */
+            error?: components["schemas"]["RequestError"] | null;
+            /**
+             * Format: date-time
+             * @description When it joins the queue, or did.
+             */
+            scheduled_at?: string;
+            /** @description The request that it repeats. */
+            retry_of?: string;
+            /** @description The request that repeats it. */
+            retried_as?: string;
+            /**
+             * Format: date-time
+             * @description When its content was erased.
+             */
+            erased_at?: string;
+            /**
+             * @description With `payloads`: of the first picture in its output, if there is one.
+             * @example image/png
+             */
+            output_type?: string | null;
+            /**
+             * @description Bytes of JSON; null: there is none, or it is kept no longer.
+             * @example 42
+             */
+            input_bytes: number | null;
+            /**
+             * @description The same of the output.
+             * @example 31457280
+             */
+            output_bytes: number | null;
+        };
+        /** @description One thing that happened to a request. */
+        LifeEvent: {
+            /**
+             * @description In their order; 0: its submission.
+             * @example 0
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description What.
+             * @example started
+             * @enum {string}
+             */
+            kind: "submitted" | "started" | "requeued" | "cancel_requested" | "completed";
+            /**
+             * @description The number of the start that it belongs to.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The name of the node that ran it.
+             * @example gpu-2
+             */
+            node: string | null;
+            /**
+             * @description How that run ended; null: it has not, or there was none.
+             * @example lost
+             * @enum {string|null}
+             */
+            outcome: "succeeded" | "failed" | "timed_out" | "cancelled" | "returned" | "lost" | "unreached" | null;
+            /**
+             * @description Why, as the code of an error.
+             * @example model_error
+             * @enum {string|null}
+             */
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired" | null;
+            /**
+             * @description Why, in words.
+             * @example The model answered 500.
+             */
+            message: string | null;
+            /**
+             * Format: date-time
+             * @description When that run ended.
+             * @example null
+             */
+            ended_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the pause before the next attempt is over.
+             * @example null
+             */
+            until: string | null;
+        };
+        /** @description From when on it was where. */
+        PositionPoint: {
+            /**
+             * Format: date-time
+             * @description From when on.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description How many were to start before it.
+             * @example 12
+             */
+            position: number;
+        };
+        /** @description What happened to a request, oldest first, without its log. */
+        Life: {
+            /** @description Oldest first. */
+            data: components["schemas"]["LifeEvent"][];
+            /** @description How it moved up: at most 60 points, by the starts that are kept. Empty where that would cost too much. */
+            positions: components["schemas"]["PositionPoint"][];
+        };
+        /** @description A line of the log of a request. */
+        AnyLogEntry: {
+            /**
+             * @description What was said.
+             * @example Drawing line 120 of 512
+             */
+            message: string;
+            /**
+             * @description How severe it is.
+             * @example INFO
+             * @enum {string}
+             */
+            level: "DEBUG" | "INFO" | "WARN" | "ERROR";
+            /**
+             * @description Who said it: the queue, the runner, or the model on one of its outputs.
+             * @example runner
+             * @enum {string}
+             */
+            source: "queue" | "runner" | "stdout" | "stderr";
+            /**
+             * Format: date-time
+             * @description When, in UTC with milliseconds.
+             * @example 2026-03-01T12:00:01.250Z
+             */
+            timestamp: string;
+            /**
+             * @description In their order.
+             * @example 17
+             */
+            id: number;
+            /**
+             * @description The number of the start that said it.
+             * @example 1
+             */
+            attempt: number;
+        };
+        /** @description A page of a log. */
+        AnyLogPage: {
+            /** @description Oldest first, at most 1,000. */
+            data: components["schemas"]["AnyLogEntry"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description Why, for the audit. */
+        Reason: {
+            /**
+             * @description In words.
+             * @example asked for by its owner
+             */
+            reason?: string;
+        };
+        /** @description One action on many requests, and how far it is. */
+        Operation: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description What is done with each.
+             * @example cancel
+             * @enum {string}
+             */
+            action: "cancel" | "retry" | "erase";
+            /**
+             * @description Where it stands.
+             * @example running
+             * @enum {string}
+             */
+            state: "running" | "stopping" | "stopped" | "done";
+            /**
+             * @description As it was started; of `ids` how many.
+             * @example {
+             *       "tag": [
+             *         "job:17"
+             *       ]
+             *     }
+             */
+            filter: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description How many requests the filter found when it was started.
+             * @example 312
+             */
+            total: number;
+            /**
+             * @description Of those: done.
+             * @example 200
+             */
+            done: number;
+            /**
+             * @description No longer fit for it when their turn came.
+             * @example 2
+             */
+            skipped: number;
+            /**
+             * @description Not done, for the reason in `last_error`.
+             * @example 0
+             */
+            failed: number;
+            /**
+             * @description Of the last that failed.
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * @description Why, as it was given.
+             * @example null
+             */
+            reason: string | null;
+            /**
+             * @description The name of the key that started it.
+             * @example ops
+             */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was over.
+             * @example null
+             */
+            ended_at: string | null;
+        };
+        /** @description A page of operations. */
+        OperationPage: {
+            /** @description Newest first. */
+            data: components["schemas"]["Operation"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description Which requests of all keys; all that are given must fit. */
+        AnyRequestFilter: {
+            /**
+             * @description Only requests of this model.
+             * @example demo/image/fractal
+             */
+            model_id?: string;
+            /**
+             * @description Only requests in this state.
+             * @example COMPLETED
+             * @enum {string}
+             */
+            status?: "IN_QUEUE" | "IN_PROGRESS" | "COMPLETED";
+            /**
+             * @description Only requests that ended so.
+             * @example failed
+             * @enum {string}
+             */
+            outcome?: "succeeded" | "failed" | "cancelled" | "expired";
+            /**
+             * @description Only requests with this tag, `key:value`; of several, with all of them.
+             * @example [
+             *       "job:17"
+             *     ]
+             */
+            tag?: string[];
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted then or later.
+             */
+            created_after?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339: only requests submitted before.
+             */
+            created_before?: string;
+            /**
+             * Format: uuid
+             * @description Only requests of this key.
+             */
+            key_id?: string;
+            /**
+             * @description Only requests that failed with this code.
+             * @example model_error
+             */
+            code?: string;
+            /**
+             * @description Only requests that run on the node of this name, or ran.
+             * @example gpu-2
+             */
+            node?: string;
+            /**
+             * @description Only requests whose id begins so. Without the scope `payloads` a whole handle, `rh_…`.
+             * @example 0198f3c2
+             */
+            id_prefix?: string;
+            /** @description These alone: ids or handles. */
+            ids?: string[];
+        };
+        /** @description An action on all requests that a filter finds. */
+        StartOperation: {
+            /**
+             * @description What to do with each.
+             * @example cancel
+             * @enum {string}
+             */
+            action: "cancel" | "retry" | "erase";
+            /** @description As in the list; all that are given must fit. */
+            filter?: components["schemas"]["AnyRequestFilter"];
+            /**
+             * @description An empty filter means every request, if this is true.
+             * @default false
+             */
+            all: boolean;
+            /**
+             * @description Only counts them, and shows three.
+             * @default false
+             */
+            validate_only: boolean;
+            /** @description Why, for the audit. */
+            reason?: string;
+        };
+        /** @description What an operation would be about. */
+        OperationPreview: {
+            /** @description How many. */
+            count: components["schemas"]["BoundedCount"];
+            /** @description The newest three. */
+            sample: components["schemas"]["AnyRequest"][];
+        };
         /** @description What went wrong, as RFC 9457 has it. Decide by `code`; it is stable. */
         Problem: {
             /**
@@ -1097,7 +1682,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
@@ -1148,7 +1733,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.

@@ -1,4 +1,4 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { validate as isUuid } from 'uuid';
 import type { Handles } from '../../auth/handles.js';
 import { type Caller, hasScope } from '../../auth/caller.js';
@@ -34,6 +34,10 @@ export class AnyListQuery extends ListQuery {
 }
 
 /** As the filter of an operation, in JSON. */
+@ApiSchema({
+  name: 'AnyRequestFilter',
+  description: 'Which requests of all keys; all that are given must fit.',
+})
 export class AnyFilterQuery extends FilterQuery {
   @keyId() key_id: string | undefined;
   @code() code: string | undefined;

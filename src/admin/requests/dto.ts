@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
+import { codeNames, Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { LogEntryDto, RequestErrorDto, TimeSpanDto } from '../../requests/dto/answers.dto.js';
 import { operationActions } from '../../operations/operations.js';
@@ -263,4 +263,4 @@ export class OperationPageDto {
   next_cursor!: string | null;
 }
 
-export const jsonValue = { allOf: modelDetails.allOf };
+export const jsonValue = { $ref: '#/components/schemas/JsonValue' };

@@ -106,7 +106,6 @@ export const ApiPicture = (): MethodDecorator =>
       'Read the picture in an output',
       'The first `data:` URL of a PNG, JPEG, GIF or WebP, as such. Needs the scope `payloads`; reading it is audited.',
       'gone',
-      'not_found',
     ),
     ApiProduces('image/png', 'image/jpeg', 'image/gif', 'image/webp'),
     ApiOkResponse({

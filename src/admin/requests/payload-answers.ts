@@ -39,7 +39,8 @@ const dataUrl = /"data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/=]+)"/
 /** The first picture in an output. */
 export function sendPicture(response: ServerResponse, { bytes }: PayloadSlice): void {
   const [, type, data] = dataUrl.exec(bytes.toString('latin1')) ?? [];
-  if (type === undefined) throw new DomainError('not_found', 'The output has no picture in it.');
+  if (type === undefined)
+    throw new DomainError('gone', 'The output has no picture in it, or it is kept no longer.');
   const picture = Buffer.from(data!, 'base64');
   response.writeHead(200, {
     'Content-Type': type,

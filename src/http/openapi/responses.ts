@@ -83,12 +83,15 @@ const samples: Partial<Record<ProblemCode, [detail: string, options?: DomainErro
 
 /** One answer for all codes of one status, with an example each. */
 export function problemResponse(codes: readonly ProblemCode[], status: number): Response {
-  const schema = codes.includes('already_completed') ? 'AlreadyCompletedProblem' : 'Problem';
+  const isOnly = codes.every((code) => code === 'already_completed');
+  const schema = isOnly ? 'AlreadyCompletedProblem' : 'Problem';
   const examples = codes.map((code) => {
     const { title: summary } = problemCodes[code];
     const [detail, options] = samples[code] ?? [`${summary}.`];
     const timestamp = '2026-03-01T12:00:00.000Z';
-    const error = new DomainError(code, detail, { timestamp, status, ...options });
+    const { extensions, ...others } = options ?? {};
+    const own = isOnly ? { extensions } : {};
+    const error = new DomainError(code, detail, { timestamp, status, ...others, ...own });
     return [code, { summary, value: toProblem(error, `/v1/queue/requests/${exampleId}`) }];
   });
   return {
