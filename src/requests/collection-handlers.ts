@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
+import { decodeCursor, encodeCursor } from '../http/list-cursor.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -12,7 +13,6 @@ import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
 import { isObject, parseObjectBody } from './input-body.js';
-import { decodeCursor, encodeCursor } from './list-cursor.js';
 import { NewRequests } from './new-requests.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
 import { toStatus } from './status-view.js';
@@ -35,7 +35,7 @@ export class CollectionHandlers {
 
   async list({ keyId }: Caller, query: object, base: string): Promise<Reply> {
     const { cursor, ...given } = listOptions(query);
-    const from = cursor === undefined ? undefined : decodeCursor(keyId, cursor);
+    const from = cursor === undefined ? undefined : decodeCursor(keyId, cursor, isRequestId);
     const begun = from === undefined ? given : listOptions(from.query);
     if (given.filter !== undefined && JSON.stringify(given.filter) !== JSON.stringify(begun.filter)) {
       const detail =
@@ -43,11 +43,12 @@ export class CollectionHandlers {
       throw new DomainError('invalid_query', detail);
     }
     const limit = given.limit ?? begun.limit ?? defaultLimit;
-    const { rows, lastId } = await this.collection.list(keyId, begun.filter, { before: from?.lastId, limit });
-    const next =
-      lastId === null
-        ? null
-        : encodeCursor(keyId, { query: { ...written(from?.query ?? query), limit: String(limit) }, lastId });
+    const { rows, lastId } = await this.collection.list(keyId, begun.filter, {
+      before: from?.position,
+      limit,
+    });
+    const begin = { ...written(from?.query ?? query), limit: String(limit) };
+    const next = lastId === null ? null : encodeCursor(keyId, { query: begin, position: lastId });
     const data = rows.map((row) => this.toStatus(row, base));
     const fields = next === null ? [] : ['Link', `<${base}/v1/queue/requests?cursor=${next}>; rel="next"`];
     return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };

@@ -1,13 +1,27 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { problem, validated } from '../../http/validated.js';
+import { validated } from '../../http/validated.js';
 import { isModelId } from '../../models/model.js';
 import type { RequestFilter } from '../../queue/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
-import { allOf, Parsed } from '../../tools/validation.js';
 import { assertKnown, isOption, Option, tagList, text, time } from './submit.query.js';
 
 const maxLimit = 100;
 export const defaultLimit = 20;
+
+/** How many on a page. */
+export const LimitOption = (): PropertyDecorator =>
+  Option('limit', limit, 'So many on a page; above 100 counts as 100.', undefined, {
+    type: 'integer',
+    minimum: 1,
+    default: defaultLimit,
+  });
+
+/** Where a list goes on. */
+export const CursorOption = (): PropertyDecorator =>
+  Option(
+    'cursor',
+    text,
+    'The `next_cursor` of the page before; it holds the filters and the limit of that page.',
+  );
 
 const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] as const satisfies readonly RequestState[];
 const outcomes = ['succeeded', 'failed', 'cancelled', 'expired'] as const satisfies readonly Outcome[];
@@ -46,23 +60,8 @@ export class FilterQuery {
 }
 
 export class ListQuery extends FilterQuery {
-  @allOf(
-    Parsed(limit, problem('invalid_query')),
-    ApiPropertyOptional({
-      description: 'So many on a page; above 100 counts as 100.',
-      type: 'integer',
-      minimum: 1,
-      default: defaultLimit,
-    }),
-  )
-  limit: number | undefined;
-
-  @Option(
-    'cursor',
-    text,
-    'The `next_cursor` of the page before; it holds the filters and the limit of that page.',
-  )
-  cursor: string | undefined;
+  @LimitOption() limit: number | undefined;
+  @CursorOption() cursor: string | undefined;
 }
 
 export const filterNames = ['model_id', 'status', 'outcome', 'tag', 'created_after', 'created_before'];
@@ -113,7 +112,7 @@ function modelId(value: unknown): string {
   return id;
 }
 
-function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => Choice {
+export function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => Choice {
   return (value) => {
     const found = choices.find((one) => one === value);
     if (found === undefined) throw new Error(`expected one of ${choices.join(', ')}`);
@@ -123,6 +122,6 @@ function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => Choice {
 
 function limit(value: unknown): number {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : 0;
-  if (number < 1) throw new Error(`The option "limit": expected a whole number from 1 to ${maxLimit}.`);
+  if (number < 1) throw new Error(`expected a whole number from 1 to ${maxLimit}`);
   return Math.min(number, maxLimit);
 }

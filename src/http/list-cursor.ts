@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { DomainError } from '../errors/domain-error.js';
+
+/** Where a list goes on: the query that began it, as written, and what its last page ended with. */
+interface Cursor {
+  query: object;
+  position: string;
+}
+
+const sumLength = 16;
+
+/** `list`: of what it is, or whose. */
+export function encodeCursor(list: string, { query, position }: Cursor): string {
+  const text = Buffer.from(JSON.stringify([position, query])).toString('base64url');
+  return checksum(list, text) + text;
+}
+
+/** The checksum shows that a cursor was cut or mended, or is another list's; what is in it is checked as a query is. */
+export function decodeCursor(
+  list: string,
+  cursor: string,
+  isPosition: (position: string) => boolean,
+): Cursor {
+  const text = cursor.slice(sumLength);
+  if (cursor.slice(0, sumLength) !== checksum(list, text)) throw invalid();
+  const [position, query] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, object];
+  if (!isPosition(position)) throw invalid();
+  return { query, position };
+}
+
+function checksum(list: string, text: string): string {
+  return createHash('sha256').update(`${list} ${text}`).digest('base64url').slice(0, sumLength);
+}
+
+function invalid(): DomainError {
+  const detail = 'The option "cursor" is none that this list gave to this key. Begin the list anew.';
+  return new DomainError('invalid_query', detail);
+}
