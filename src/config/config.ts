@@ -70,6 +70,10 @@ export class Config {
   @Setting('LOG_LEVEL', Lowercase(), OneOf('silent', 'error', 'warn', 'info', 'debug', 'trace'))
   logLevel = 'info';
 
+  /** `auto`: readable on a terminal, JSON elsewhere. */
+  @Setting('LOG_FORMAT', Lowercase(), OneOf('auto', 'json', 'pretty'))
+  logFormat: 'auto' | 'json' | 'pretty' = 'auto';
+
   @Setting('ADAPTERS', Parsed(parseAdapters)) adapters: Adapter[] = [];
   /** Origins that a browser may call from; empty: CORS is off. */
   @Setting('CORS_ORIGINS', Parsed(parseOrigins)) corsOrigins: string[] = [];

@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Inject, Injectable, type LoggerService, Module } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
+import { readableLines } from './readable-lines.js';
 
 /** Lines are written together once there are so many bytes of them. */
 const writeBytes = 32 * 1024;
@@ -19,13 +20,14 @@ function isoTime(): () => string {
   };
 }
 
-function logLines(): DestinationStream & { flushSync(): void } {
+/** `toText`: for people, who see each line at once. */
+function logLines(toText?: (lines: string) => string): DestinationStream & { flushSync(): void } {
   // A write a line would cost a call to the service a tenth of its time. What waits is written at the exit.
   const out = pino.destination({
     sync: false,
     // As text, sonic-boom would count the bytes of all that waits at each line.
     contentMode: 'buffer',
-    minLength: writeBytes,
+    minLength: toText === undefined ? writeBytes : 0,
     maxWrite: 2 * writeBytes,
     periodicFlush: 100, // ms
     // When stdout is not read any more, lines beyond these bytes are dropped.
@@ -35,7 +37,7 @@ function logLines(): DestinationStream & { flushSync(): void } {
   out.on('error', () => undefined);
   return {
     // In this mode it takes bytes, which its types do not know.
-    write: (line) => void out.write(Buffer.from(line) as unknown as string),
+    write: (lines) => void out.write(Buffer.from(toText?.(lines) ?? lines) as unknown as string),
     // pino calls it after a fatal line.
     flushSync: () => out.flushSync(),
   };
@@ -59,11 +61,12 @@ export class QuietNestLogger implements LoggerService {
 
   private writer(levelFor: (context?: string) => Level) {
     return (message: unknown, ...rest: unknown[]): void => {
-      // Nest passes the name of the class that logs last.
-      const last = rest.at(-1);
-      const context = typeof last === 'string' ? last : undefined;
+      // Nest passes the name of the class that logs last, and fields before the text.
+      const [text, context = text] = rest.slice(-2).map((one) => (typeof one === 'string' ? one : undefined));
       const level = levelFor(context);
       if (typeof message === 'string') this.pino[level]({ context }, message);
+      else if (rest.length > 1 && text !== undefined && !(message instanceof Error))
+        this.pino[level]({ context, ...(message as object) }, text);
       else this.pino[level]({ context, err: serializeError(message) });
     };
   }
@@ -80,7 +83,7 @@ export function serializeError(error: unknown): Record<string, unknown> {
 @Global()
 @Module({})
 export class LoggingModule {
-  static register(config: Config): DynamicModule {
+  static async register(config: Config): Promise<DynamicModule> {
     const logger: Logger = pino(
       {
         level: config.logLevel,
@@ -89,7 +92,7 @@ export class LoggingModule {
         formatters: { level: (level) => ({ level }) },
         serializers: { err: serializeError },
       },
-      logLines(),
+      logLines(isForPeople(config) ? await readableLines(showsColour(config)) : undefined),
     );
     return {
       module: LoggingModule,
@@ -98,3 +101,10 @@ export class LoggingModule {
     };
   }
 }
+
+const isForPeople = ({ logFormat }: Config): boolean =>
+  logFormat === 'pretty' || (logFormat === 'auto' && process.stdout.isTTY);
+
+/** https://no-color.org */
+const showsColour = ({ environment }: Config): boolean =>
+  process.stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';

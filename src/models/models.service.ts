@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { ModelEntity } from './model.entity.js';
@@ -7,8 +7,11 @@ import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
 
+/** In one line of the log. */
+const shownModels = 50;
+
 @Injectable()
-export class ModelsService implements OnModuleInit {
+export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
   private readonly log = new Logger(ModelsService.name);
   private readonly models: ReadonlyMap<string, Model>;
 
@@ -31,6 +34,13 @@ export class ModelsService implements OnModuleInit {
     // already is not written. Models that left the file stay, as old requests name them.
     rows.sort((one, other) => (one.id < other.id ? -1 : 1));
     await this.table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
+  }
+
+  onApplicationBootstrap(): void {
+    const ids = [...this.models.keys()];
+    const shown = ids.slice(0, shownModels).join(', ');
+    const more = ids.length > shownModels ? ` and ${ids.length - shownModels} more` : '';
+    this.log.log(`serves ${ids.length} ${ids.length === 1 ? 'model' : 'models'}: ${shown}${more}`);
   }
 
   get(id: string): Model | undefined {

@@ -1,12 +1,17 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Config } from '../config/config.js';
-import type { AttemptFailure, RequestEvents, StartedRequest } from './request-events.js';
+import { RepeatedLines } from '../tools/repeated-lines.js';
+import type { AttemptFailure, CompletedRequest, RequestEvents, StartedRequest } from './request-events.js';
 
-/** Log lines of what happens to requests: a failed attempt is one line, what goes well is for `debug`. */
+/**
+ * What becomes of requests, as log lines: each end for `debug`, failures for all, one line a model and reason a minute
+ * with their count. What of them is lost, the database has.
+ */
 @Injectable()
-export class RequestLog {
+export class RequestLog implements OnApplicationShutdown {
   private readonly log = new Logger(RequestLog.name);
+  private readonly lines = new RepeatedLines();
   /** Successes come by the thousand: their lines are not even made. */
   private readonly isVerbose: boolean;
 
@@ -14,12 +19,15 @@ export class RequestLog {
     this.isVerbose = logLevel === 'debug' || logLevel === 'trace';
   }
 
+  onApplicationShutdown(): void {
+    this.lines.flush();
+  }
+
   @OnEvent('request.completed')
   onCompleted(requests: RequestEvents['request.completed']): void {
     for (const request of requests) {
-      const { id, modelId, outcome, attempt, failure } = request;
-      if (failure !== undefined) this.failed(request, failure, 'it is not tried again');
-      else if (this.isVerbose) this.log.debug(`${id} of ${modelId} ${outcome} after ${attempt} attempts`);
+      if (this.isVerbose) this.log.debug(endOf(request));
+      if (request.failure !== undefined) this.failed(request, request.failure);
     }
   }
 
@@ -27,10 +35,8 @@ export class RequestLog {
   onRequeued(requests: RequestEvents['request.requeued']): void {
     for (const request of requests) {
       const { id, modelId, reason, delayMs, failure } = request;
-      if (failure !== undefined)
-        this.failed(request, failure, `the next one follows in ${Math.ceil(delayMs / 1000)} s`);
-      else if (reason === 'lost')
-        this.log.warn(`the node that ran ${id} of ${modelId} was lost; it runs again`);
+      if (failure !== undefined) this.attemptFailed(request, failure, delayMs);
+      else if (reason === 'lost') this.lost(request);
       else if (this.isVerbose) this.log.debug(`${id} of ${modelId} was handed back to its queue`);
     }
   }
@@ -41,11 +47,59 @@ export class RequestLog {
       this.log.warn(`node ${name} (${id}) sends no heartbeats; it is given up`);
   }
 
-  private failed({ id, modelId, attempt }: StartedRequest, failure: AttemptFailure, next: string): void {
+  private failed(request: StartedRequest, failure: AttemptFailure): void {
+    const { id, modelId, attempt } = request;
     const { code, message, cause } = failure;
-    // A runner that breaks has a fault of its own: a person must act.
-    if (cause !== undefined)
-      this.log.error(`the runner of ${modelId} broke on ${id}: ${cause.stack ?? cause.message}`);
-    else this.log.warn(`attempt ${attempt} of ${id} of ${modelId} failed with ${code}: ${message} (${next})`);
+    if (cause !== undefined) return this.broke(request, cause);
+    const tries = attempt === 1 ? '' : ` after ${attempt} attempts`;
+    this.lines.add(`failed ${modelId} ${code}`, (count) =>
+      this.log.warn(
+        { model: modelId, code, count },
+        count === 1
+          ? `${id} of ${modelId} failed with ${code}${tries}: ${message}`
+          : `${count} more requests of ${modelId} failed with ${code}, at last ${id}: ${message}`,
+      ),
+    );
   }
+
+  private attemptFailed(request: StartedRequest, failure: AttemptFailure, delayMs: number): void {
+    const { id, modelId, attempt } = request;
+    const { code, message, cause } = failure;
+    if (cause !== undefined) return this.broke(request, cause);
+    const next = `the next one follows in ${Math.ceil(delayMs / 1000)} s`;
+    this.lines.add(`attempt ${modelId} ${code}`, (count) =>
+      this.log.log(
+        { model: modelId, code, count },
+        count === 1
+          ? `attempt ${attempt} of ${id} of ${modelId} failed with ${code}: ${message} (${next})`
+          : `${count} more attempts of ${modelId} failed with ${code} and are followed by another, at last ${attempt} of ${id}: ${message}`,
+      ),
+    );
+  }
+
+  /** A fault of the runner's own: a person must act. */
+  private broke({ id, modelId }: StartedRequest, cause: Error): void {
+    this.lines.add(`broke ${modelId}`, (count) =>
+      this.log.error(
+        { model: modelId, count, err: cause },
+        `the runner of ${modelId} broke ${count === 1 ? 'on' : `${count} more times, at last on`} ${id}`,
+      ),
+    );
+  }
+
+  private lost({ id, modelId }: StartedRequest): void {
+    this.lines.add(`lost ${modelId}`, (count) =>
+      this.log.warn(
+        { model: modelId, count },
+        count === 1
+          ? `the node that ran ${id} of ${modelId} was lost; it runs again`
+          : `the nodes that ran ${count} more requests of ${modelId} were lost; they run again`,
+      ),
+    );
+  }
+}
+
+function endOf({ id, modelId, outcome, attempt, runMs }: CompletedRequest): string {
+  const ran = runMs === undefined ? '' : ` in ${Math.round(runMs)} ms`;
+  return `${id} of ${modelId} ${outcome} after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}${ran}`;
 }

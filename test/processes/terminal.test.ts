@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pidFile, serverPid, temporaryDirectory } from '../support/data-directory.js';
 import { isAlive, stopServerNow } from '../support/temporary-servers.js';
 import { spawnService, submitTo, until } from '../support/index.js';
+import { Terminal } from '../support/terminal.js';
 
 const key = 'test_terminal_key_0123456789';
 const second = { delay_ms: 1_000, fail_attempts: 0 };
@@ -11,38 +11,20 @@ const endless = { delay_ms: 50_000, fail_attempts: 0 };
 
 let dataDir: string;
 let environment: Record<string, string>;
-let terminal: ChildProcess | undefined;
-let said = '';
+let terminal: Terminal | undefined;
 
 beforeEach(async () => {
   dataDir = join(await temporaryDirectory(), 'data');
   environment = { DATA_DIR: dataDir, BOOTSTRAP_API_KEY: key, SHUTDOWN_GRACE: '1h' };
 });
 afterEach(() => {
-  terminal?.kill('SIGKILL');
+  terminal?.child.kill('SIGKILL');
   stopServerNow(dataDir);
 });
 
-/** `npm start` in a terminal of its own (util-linux's script), whose end is the terminal's. */
 async function openTerminal(shell: string): Promise<string> {
-  said = '';
-  terminal = spawn('script', ['--quiet', '--return', '--command', 'exec npm start', '/dev/null'], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      npm_config_update_notifier: 'false',
-      npm_config_script_shell: shell,
-      PORT: '0',
-      ...environment,
-    },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  terminal.stdout!.setEncoding('utf8').on('data', (text: string) => (said += text));
-  return until(() => /listening on (http:\S+)/.exec(said)?.[1], {
-    message: 'npm start listens',
-    timeoutMs: 60_000,
-    explain: () => said,
-  });
+  terminal = new Terminal({ ...environment, LOG_FORMAT: 'json' }, shell);
+  return terminal.listening();
 }
 
 /** Resolves when the request runs. */
@@ -68,8 +50,8 @@ test.each(['/bin/sh', '/bin/bash'])(
     const url = await openTerminal(shell);
     const server = serverPid(dataDir);
     const id = await run(url, second);
-    const pid = await until(() => /"node":"[^"]*:(\d+)"/.exec(said)?.[1]);
-    terminal!.kill('SIGKILL');
+    const pid = await until(() => /"node":"[^"]*:(\d+)"/.exec(terminal!.said)?.[1]);
+    terminal!.child.kill('SIGKILL');
     await until(() => serverHasEnded(server), { timeoutMs: 20_000, message: 'PostgreSQL has ended' });
     await until(() => !isAlive(Number(pid)), { message: 'the service has ended' });
     expect(await statusAfterRestart(id)).toMatchObject({ status: 'COMPLETED', success: true });
@@ -96,13 +78,13 @@ test.each(['/bin/sh', '/bin/bash'])(
     await run(url, endless);
     const server = serverPid(dataDir);
     let ended = false;
-    terminal!.once('exit', () => (ended = true));
-    terminal!.stdin!.write('\x03');
-    await until(() => said.includes('stopping: 1 run may end'), { explain: () => said });
+    terminal!.child.once('exit', () => (ended = true));
+    terminal!.child.stdin!.write('\x03');
+    await until(() => terminal!.said.includes('stopping: 1 run may end'), { explain: () => terminal!.said });
     // Lines of the log come a tenth of a second late: what npm passes on has been obeyed or passed over by now.
     expect(serverHasEnded(server)).toBe(false);
     await until(() => {
-      terminal!.stdin!.write('\x03');
+      terminal!.child.stdin!.write('\x03');
       return ended;
     });
     expect(serverHasEnded(server)).toBe(true);
