@@ -4,9 +4,11 @@ import { preloadWaiting } from '../support/preload.js';
 import { plainRow, ratioRow } from '../support/rows.js';
 import { claimOf, finishOf } from '../support/service-statements.js';
 import { median } from '../support/stats.js';
-import { claimAt, claimInTurns } from './claim.js';
+import { claimAt, claimInTurns, claimOffences, offencesOf, planRow } from './claim.js';
 
 const modelId = 'bench/noop';
+/** As they came, whoever sent them: what is let in is before the others. */
+const order = 'arrival';
 const bound = 10;
 const warmUps = 10;
 
@@ -49,6 +51,8 @@ export const scene = {
       ratio('the same without a floor', floorless),
       ratio(`release ms of ${bound}, ${shown} held`, releases),
       plainRow('release ms, median', median(releases.many)),
+      planRow('claim: no sort, no sequential scan', await claimOffences(sides.many.statements)),
+      planRow('release: no sequential scan', await releaseOffences(sides.many)),
     ];
   },
 };
@@ -56,12 +60,12 @@ export const scene = {
 /** So many held of one key, and a hundred of others, which are behind them. */
 async function heldAt(bench, count) {
   const url = await bench.serviceDatabase();
-  await preloadWaiting(url, modelId, count, smallInput);
+  await preloadWaiting(url, modelId, count, smallInput, { order });
   await withClient(url, async (client) => {
     await client.query(holdAll);
     await client.query('VACUUM (ANALYZE) queue_entry, delayed_entry');
   });
-  return claimAt(bench, 100, url);
+  return claimAt(bench, 100, { databaseUrl: url, order });
 }
 
 /** A release of as many as the bound, which then run and end. */
@@ -72,4 +76,10 @@ async function timedRelease({ statements, keyId }) {
   if (released.length !== bound) throw new Error(`a release of ${bound} let in ${released.length}`);
   await finishOf(statements, await claimOf(statements, { modelId, limit: bound, floor: null }));
   return ms;
+}
+
+/** It sorts what waits of the key, which is never more than its bound, and what it lets in. */
+async function releaseOffences({ statements, keyId }) {
+  const found = await offencesOf(statements, (database) => statements.release(database, { keyId, modelId }));
+  return found.filter((one) => one.startsWith('Seq Scan'));
 }

@@ -14,6 +14,7 @@ import { scene as modelAtLimit } from './model-at-limit.js';
 import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as notifications } from './notifications.js';
 import { scene as oldSnapshot } from './old-snapshot.js';
+import { scene as order } from './order.js';
 import { scene as soak } from './soak.js';
 import { scene as status } from './status.js';
 import { scene as statusShipped } from './status-shipped.js';
@@ -54,4 +55,5 @@ export const scenes = [
   list,
   webhookNeighbours,
   boundedKey,
+  order,
 ];

@@ -10,10 +10,10 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const count = bench.short ? 5_000 : 20_000;
-    const webhookUrl = `${bench.model.url}/receiver`;
+    const webhookUrls = [`${bench.model.url}/receiver`];
     const { plain, webhook } = await interleave(bench.rounds, {
       plain: () => drainService(bench, count),
-      webhook: () => drainService(bench, count, { webhookUrl }),
+      webhook: () => drainService(bench, count, { webhookUrls }),
     });
     return [
       turnsRow('jobs/s with', webhook, 'without', plain, { bar: { least: 0.7 } }),

@@ -39,7 +39,7 @@ export const scene = {
 async function deliver(bench, count, otherUrl) {
   const databaseUrl = await bench.serviceDatabase();
   const urls = [`${bench.model.url}/receiver`, otherUrl];
-  await preloadWaiting(databaseUrl, 'bench/noop', 2 * count, smallInput, urls);
+  await preloadWaiting(databaseUrl, 'bench/noop', 2 * count, smallInput, { webhookUrls: urls });
   const meter = cpuMeter(bench);
   const service = await bench.service({ databaseUrl, env: { WEBHOOK_ALLOW: '127.0.0.1' } });
   const done = `FROM webhook_delivery WHERE state = 'delivered'`;

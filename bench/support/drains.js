@@ -20,12 +20,13 @@ import { until } from './until.js';
 /**
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
- * @param {{ processes?: number, webhookUrl?: string }} [options]
+ * @param {{ modelId?: string, processes?: number } & import('./preload.js').Senders} [options]
  * @returns {Promise<Drain>}
  */
-export async function drainService(bench, count, { processes = 1, webhookUrl = null } = {}) {
+export async function drainService(bench, count, options = {}) {
+  const { modelId = 'bench/noop', processes = 1, ...senders } = options;
   const databaseUrl = await bench.serviceDatabase();
-  await preloadWaiting(databaseUrl, 'bench/noop', count, smallInput, [webhookUrl]);
+  await preloadWaiting(databaseUrl, modelId, count, smallInput, senders);
   const env = { WEBHOOK_ALLOW: '127.0.0.1' };
   const meter = cpuMeter(bench);
   const services = await Promise.all(

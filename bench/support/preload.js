@@ -1,26 +1,41 @@
+import { insertKeys } from './callers.js';
 import { withClient } from './postgres.js';
 
 /*
  * What `count` submissions through the service leave: requests and their queue entries. The ids are UUIDv7 of
- * the last seconds, ten a millisecond, in the order of their seqs.
+ * the last seconds, ten a millisecond, in the order of their seqs. Keys send all of theirs one after the other, and
+ * take turns in the queue.
  */
 const waitingRequests = `
 WITH now AS (
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms
+), keys AS (
+  SELECT array_agg(id) AS ids FROM (SELECT id FROM api_key ORDER BY name LIMIT $5::integer) AS key
 ), incoming AS (
   SELECT n, (lpad(to_hex(now.ms - ($3::integer - n) / 10), 12, '0') || '7' || left(random, 3)
           || substr('89ab', 1 + n % 4, 1) || substr(random, 4, 15))::uuid AS id
   FROM now, generate_series(1, $3::integer) AS n, md5(n::text || random()::text) AS random
 ), written AS (
-  INSERT INTO request (id, model_id, api_key_id, priority, seq, input, created_at, webhook_url)
-  SELECT id, $1::text, (SELECT id FROM api_key LIMIT 1), 0, nextval('request_seq'), $2::json, uuid_time(id),
+  INSERT INTO request (id, model_id, api_key_id, priority, virtual_start, seq, input, created_at, webhook_url)
+  SELECT id, $1::text, ids[1 + (n - 1) / ($3::integer / $5::integer)], 0,
+         (n - 1) % ($3::integer / $5::integer) * $6::bigint, nextval('request_seq'), $2::json, uuid_time(id),
          ($4::text[])[1 + n % cardinality($4::text[])]
-  FROM incoming
-  RETURNING id, model_id, priority, seq
+  FROM incoming, keys
+  RETURNING id, model_id, api_key_id, priority, virtual_start, seq
 )
-INSERT INTO queue_entry (model_id, priority, seq, request_id)
-SELECT model_id, priority, seq, id
+INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id)
+SELECT model_id, priority, virtual_start, seq, id, api_key_id
 FROM written`;
+
+/** Virtual time from one request of a key to its next. */
+export const turnTicks = 1_000;
+
+/**
+ * @typedef {object} Senders
+ * @property {(string | null)[]} [webhookUrls] in turns
+ * @property {number} [keys] which have sent as many each
+ * @property {'fair' | 'arrival'} [order] of the model
+ */
 
 /**
  * Puts requests into the queue of a model, before a process starts and fills its waiting index from the table.
@@ -28,11 +43,15 @@ FROM written`;
  * @param {string} modelId
  * @param {number} count
  * @param {string} input JSON
- * @param {(string | null)[]} [webhookUrls] in turns
+ * @param {Senders} [senders]
  */
-export async function preloadWaiting(databaseUrl, modelId, count, input, webhookUrls = [null]) {
+export async function preloadWaiting(databaseUrl, modelId, count, input, senders = {}) {
+  const { webhookUrls = [null], keys = 1, order = 'fair' } = senders;
+  // Beside the one that the bench has.
+  if (keys > 1) await insertKeys(databaseUrl, keys - 1);
+  const ticks = order === 'fair' ? turnTicks : 0;
   await withClient(databaseUrl, async (client) => {
-    await client.query(waitingRequests, [modelId, input, count, webhookUrls]);
+    await client.query(waitingRequests, [modelId, input, count, webhookUrls, keys, ticks]);
     // What autovacuum would have done by the time that so many wait.
     await client.query('VACUUM (ANALYZE) request, queue_entry');
   });
