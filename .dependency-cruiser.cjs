@@ -59,6 +59,8 @@ const rooms = {
   addresses: ['config', 'errors'],
   fal: ['queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
+  overview: ['queue', 'models', 'database', 'tools'],
+  metrics: ['overview', 'queue', 'webhooks', 'models', 'auth', 'http', 'database', 'config', 'errors', 'tools'],
   health: ['database', 'http', 'config', 'errors'],
 };
 

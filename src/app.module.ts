@@ -10,6 +10,7 @@ import { FalModule } from './fal/fal.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import type { Model } from './models/model.js';
 import { ModelsModule } from './models/models.module.js';
 import { QueueModule } from './queue/queue.module.js';
@@ -42,6 +43,7 @@ export class AppModule {
           : [AdminModule, DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,
+        MetricsModule,
         HttpModule,
       ],
     };

@@ -10,6 +10,7 @@ import { scene as latency } from './idle-latency.js';
 import { scene as jobs } from './jobs.js';
 import { scene as jobsWebhook } from './jobs-webhook.js';
 import { scene as list } from './list.js';
+import { scene as metrics } from './metrics.js';
 import { scene as modelAtLimit } from './model-at-limit.js';
 import { scene as nothingToDo } from './nothing-to-do.js';
 import { scene as notifications } from './notifications.js';
@@ -56,4 +57,5 @@ export const scenes = [
   webhookNeighbours,
   boundedKey,
   order,
+  metrics,
 ];

@@ -54,6 +54,9 @@ export class Config {
   @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
   requestAccess: 'capability' | 'key' = 'capability';
 
+  /** `key`: whoever reads /metrics needs a key with the scope observe; `open`: anybody may. */
+  @Setting('METRICS_ACCESS', Lowercase(), OneOf('key', 'open')) metricsAccess: 'key' | 'open' = 'key';
+
   @Setting('RATE_LIMIT_SUBMIT', Parsed(parseRateLimits))
   rateLimitSubmit: RateLimits = parseRateLimits('10/s,100/m');
 

@@ -14,6 +14,7 @@ import { RunTimes1790000000021 } from '../../migrations/0011-run-times.js';
 import { KeyBounds1790000000022 } from '../../migrations/0012-key-bounds.js';
 import { Admin1790000000023 } from '../../migrations/0013-admin.js';
 import { Operations1790000000025 } from '../../migrations/0015-operations.js';
+import { Activity1790000000026 } from '../../migrations/0016-activity.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -33,6 +34,7 @@ export const migrations = [
   KeyBounds1790000000022,
   Admin1790000000023,
   Operations1790000000025,
+  Activity1790000000026,
   KeyChanges1790000000029,
 ];
 

@@ -4,7 +4,9 @@ import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
+import { Connections } from './connections.js';
 import { NotifyChannel } from './notify-channel.js';
+import { createObservingPool, ObservingDatabase } from './observing-database.js';
 import { createStatementPool } from './statement-pool.js';
 
 const statementTimeoutMs = 5_000;
@@ -28,6 +30,7 @@ export class DatabaseModule {
       ],
       providers: [
         Clock,
+        Connections,
         {
           provide: Database,
           inject: [Config],
@@ -35,12 +38,17 @@ export class DatabaseModule {
             new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config),
         },
         {
+          provide: ObservingDatabase,
+          inject: [Config],
+          useFactory: (config: Config) => new ObservingDatabase(createObservingPool(url), config),
+        },
+        {
           provide: NotifyChannel,
           inject: [Config],
           useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
         },
       ],
-      exports: [Database, Clock, NotifyChannel],
+      exports: [Connections, Database, ObservingDatabase, Clock, NotifyChannel],
     };
   }
 }

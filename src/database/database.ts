@@ -12,6 +12,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /** Runs the hot and contended statements, past TypeORM, which cannot prepare by name. */
 export class Database implements Queries, OnApplicationShutdown {
+  /** Told of each prepared statement, in milliseconds from its sending to its answer. */
+  onStatement: ((name: string, ms: number) => void) | undefined;
   private readonly prepared: boolean;
 
   constructor(
@@ -23,6 +25,10 @@ export class Database implements Queries, OnApplicationShutdown {
 
   onApplicationShutdown(): Promise<void> {
     return this.pool.end();
+  }
+
+  get connections(): PoolState {
+    return poolState(this.pool);
   }
 
   async query<Row extends object>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
@@ -93,7 +99,10 @@ export class Database implements Queries, OnApplicationShutdown {
     values: unknown[],
   ): Promise<Row[]> {
     return new Promise((resolve, reject) => {
+      const { onStatement } = this;
+      const sentAt = onStatement && performance.now();
       const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
+        onStatement?.(name, performance.now() - sentAt!);
         if (error) reject(error);
         else resolve(result.rows as Row[]);
       });
@@ -117,6 +126,17 @@ export class Database implements Queries, OnApplicationShutdown {
       if (client !== undefined) giveBack(client, isUsable);
     }
   }
+}
+
+/** The connections of a pool, and how many wait for one. */
+export interface PoolState {
+  idle: number;
+  busy: number;
+  waiting: number;
+}
+
+export function poolState({ totalCount, idleCount, waitingCount }: pg.Pool): PoolState {
+  return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };
 }
 
 function giveBack(client: pg.PoolClient, isUsable: boolean): void {

@@ -3,12 +3,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { lineStart, writeLines } from '../internals/pino-lines.js';
+import type { ProblemCode } from '../errors/problem-codes.js';
 import { answeredCodes } from './problem.js';
 import { PINO } from './logging.module.js';
 import { chooseRequestId, requestIdHeader } from './request-id.js';
 
+export interface AnsweredExchange {
+  request: IncomingMessage;
+  status: number;
+  /** Of the problem that it was answered with. */
+  code: ProblemCode | undefined;
+  /** Where no route of Express was taken. */
+  route: string | undefined;
+  durationMs: number;
+}
+
 /** Asked for all day by machines: not worth a line at info. */
-const chatter = /^\/(health|docs|openapi\.json)(\/|$)/;
+const chatter = /^\/(health|metrics|docs|openapi\.json)(\/|$)/;
 
 /**
  * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies. What ends
@@ -16,6 +27,8 @@ const chatter = /^\/(health|docs|openapi\.json)(\/|$)/;
  */
 @Injectable()
 export class AccessLog {
+  /** Told of each exchange, whether it makes a line or not. */
+  onExchange: ((exchange: AnsweredExchange) => void) | undefined;
   private lines = '';
 
   constructor(@Inject(PINO) private readonly logger: Logger) {}
@@ -28,14 +41,25 @@ export class AccessLog {
     next();
   };
 
-  follow({ method }: IncomingMessage, response: ServerResponse, path: string, requestId: string): void {
+  follow(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    requestId: string,
+    route?: string,
+  ): void {
+    const { method } = request;
     const level = chatter.test(path) ? 'debug' : 'info';
-    if (!this.logger.isLevelEnabled(level)) return;
+    const isLogged = this.logger.isLevelEnabled(level);
+    if (!isLogged && this.onExchange === undefined) return;
     const start = performance.now();
     response.on('close', () => {
-      if (this.lines === '') setImmediate(() => this.write());
       const code = answeredCodes.get(response);
-      const durationMs = Math.round((performance.now() - start) * 10) / 10;
+      const took = performance.now() - start;
+      this.onExchange?.({ request, status: response.statusCode, code, route, durationMs: took });
+      if (!isLogged) return;
+      if (this.lines === '') setImmediate(() => this.write());
+      const durationMs = Math.round(took * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
       this.lines += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${response.statusCode}`;
       if (code !== undefined) this.lines += `,"code":"${code}"`;

@@ -64,6 +64,11 @@ export class QueueEvents {
     if (events.length > 0) this.emitter.emit(name, events);
   }
 
+  /** As `@OnEvent`, but without what that wraps around each call: for what counts. */
+  on<Name extends keyof RequestEvents>(name: Name, listener: (events: RequestEvents[Name]) => void): void {
+    this.emitter.on(name, listener);
+  }
+
   subscribe(listener: (changes: QueueChanges, origin: Origin) => void): void {
     this.emitter.on(queueChanges, listener);
   }

@@ -62,6 +62,7 @@ import { Submissions } from './submit/submissions.js';
   ],
   exports: [
     AllRequests,
+    Circuits,
     Cluster,
     ModelAvailability,
     ModelLoads,
@@ -71,9 +72,11 @@ import { Submissions } from './submit/submissions.js';
     RequestCollection,
     Retention,
     RunnerRegistry,
+    Slots,
     StatusSources,
     Submissions,
     Backlog,
+    WaitingIndex,
   ],
 })
 export class QueueModule {}

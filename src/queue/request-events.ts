@@ -1,10 +1,23 @@
 import type { AttemptOutcome, Outcome } from './request-state.js';
 
-export interface StartedRequest {
+export interface SubmittedRequest {
+  id: string;
+  modelId: string;
+  keyId: string;
+  /** Of the input; undefined: it was on disk already. */
+  inputBytes?: number | undefined;
+}
+
+interface RequestRun {
   id: string;
   modelId: string;
   /** As its status has it: 1 for the first, and runs that never reached the model do not count. */
   attempt: number;
+}
+
+export interface StartedRequest extends RequestRun {
+  /** How long it waited once it might start; undefined: it was started before. */
+  queueMs?: number | undefined;
 }
 
 export interface AttemptFailure {
@@ -14,7 +27,7 @@ export interface AttemptFailure {
   cause?: Error | undefined;
 }
 
-export interface RequeuedRequest extends StartedRequest {
+export interface RequeuedRequest extends RequestRun {
   /** Of a run of this node that failed. */
   runMs?: number | undefined;
   /** `unreached`: its model was away; `returned`: the node did not finish it; `lost`: the node was lost. */
@@ -24,8 +37,11 @@ export interface RequeuedRequest extends StartedRequest {
 }
 
 /** Its `attempt` is 0 if it never ran. */
-export interface CompletedRequest extends StartedRequest {
+export interface CompletedRequest extends RequestRun {
   outcome: Outcome;
+  /** Of the run that it ended with; undefined: it was waiting. */
+  attemptOutcome?: AttemptOutcome | undefined;
+  outputBytes?: number | undefined;
   /** Of the last run, where it was this node's. */
   runMs?: number | undefined;
   failure?: AttemptFailure | undefined;
@@ -36,7 +52,9 @@ export interface CompletedRequest extends StartedRequest {
  * dies publishes nothing, so what must not be lost is a completion hook.
  */
 export interface RequestEvents {
-  'request.submitted': readonly { id: string; modelId: string; keyId: string }[];
+  'request.submitted': readonly SubmittedRequest[];
+  /** Of many in one call, those that were not taken. */
+  'submission.refused': readonly { code: string }[];
   'request.started': readonly StartedRequest[];
   'request.requeued': readonly RequeuedRequest[];
   'request.completed': readonly CompletedRequest[];

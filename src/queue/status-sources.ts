@@ -51,6 +51,13 @@ export class StatusSources {
     private readonly clock: Clock,
   ) {}
 
+  /** Streams and held calls. */
+  get watchers(): number {
+    let watchers = 0;
+    for (const source of this.sources.values()) watchers += source.watchers;
+    return watchers;
+  }
+
   @OnEvent(queueChanges)
   refreshChanged({ changed, missed }: QueueChanges): void {
     if (this.sources.size === 0) return;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Reply } from '../http/reply.js';
+import { QueueEvents } from '../queue/queue-events.js';
 import { type BatchItem, Submissions } from '../queue/submit/submissions.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
 import { assertKnown, submitOptions } from './dto/submit.query.js';
@@ -26,6 +27,7 @@ export class Batch {
   constructor(
     private readonly newRequests: NewRequests,
     private readonly submissions: Submissions,
+    private readonly events: QueueEvents,
   ) {}
 
   /** `count`: counts so many submissions at the limits; what refuses each. */
@@ -45,6 +47,9 @@ export class Batch {
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
     const accepted = await this.submissions.submitMany(good);
     const results = items.map((item) => (item instanceof DomainError ? item : accepted.shift()!));
+    this.events.emit('submission.refused', () =>
+      results.flatMap((one) => (one instanceof DomainError ? { code: one.code } : [])),
+    );
     const waits = results.flatMap((one) =>
       one instanceof DomainError ? (one.options.retryAfterSeconds ?? []) : [],
     );

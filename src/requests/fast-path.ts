@@ -19,6 +19,9 @@ type FastCall =
   | { kind: 'submit'; modelId: string; query: object }
   | { kind: 'status'; requestId: string; query: { logs: string | undefined } };
 
+/** As Express would have them. */
+const routes = { submit: '/v1/queue/*model_id', status: '/v1/queue/requests/:request_id/status' };
+
 /** As their routes have it in `@Limited`. */
 const accessTo = {
   submit: { scope: 'submit', needsKey: true },
@@ -59,7 +62,7 @@ export class FastPath {
 
   private async serve(call: FastCall, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const fields = this.fields.of(request.headers.origin);
-    const exchange = new Exchange(request, response, this.logger, this.accessLog, fields);
+    const exchange = new Exchange(request, response, this.logger, this.accessLog, fields, routes[call.kind]);
     try {
       const entering = this.gate.enter(request, accessTo[call.kind], exchange);
       // Most often all of this is known at once: to wait for it would be a tenth of a status.
@@ -113,10 +116,11 @@ export class Exchange {
     private readonly logger: Logger,
     log: AccessLog,
     fields: readonly string[],
+    route?: string,
   ) {
     this.requestId = chooseRequestId(request.headers['x-request-id']);
     this.fields = [requestIdHeader, this.requestId, ...fields];
-    log.follow(request, response, request.url!.split('?', 1)[0]!, this.requestId);
+    log.follow(request, response, request.url!.split('?', 1)[0]!, this.requestId, route);
   }
 
   setFields(fields: readonly string[]): void {

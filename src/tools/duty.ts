@@ -11,6 +11,9 @@ export abstract class Duty {
   private round: Promise<void> | undefined;
   private running = false;
   private failing = false;
+  /** Rounds that failed; and when the last one did not, in milliseconds since 1970. */
+  failures = 0;
+  succeededAt: number | undefined;
   private readonly logger = new Logger(this.constructor.name);
 
   /** Milliseconds between rounds, before jitter. */
@@ -54,7 +57,9 @@ export abstract class Duty {
       await this.runOnce();
       if (this.failing) this.logger.log('works again');
       this.failing = false;
+      this.succeededAt = Date.now();
     } catch (error) {
+      this.failures++;
       if (this.failing) return;
       this.failing = true;
       if (isDatabaseUnavailable(error)) this.logger.warn('waits for the database to come back');

@@ -34,7 +34,7 @@ beforeEach(() => (published = []));
 
 /** What was published of a request, in its order, once it has completed. */
 async function lifeOf(id: string): Promise<unknown[]> {
-  const life = (): typeof published => published.filter(([, event]) => event.id === id);
+  const life = (): typeof published => published.filter(([, event]) => 'id' in event && event.id === id);
   await until(() => life().some(([name]) => name === 'request.completed'), {
     message: `the end of ${id} is published`,
   });
@@ -45,8 +45,8 @@ async function lifeOf(id: string): Promise<unknown[]> {
 async function beginning(modelId: string): Promise<unknown[]> {
   const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
   return [
-    ['request.submitted', { modelId, keyId: key!.id }],
-    ['request.started', { modelId, attempt: 1 }],
+    ['request.submitted', { modelId, keyId: key!.id, inputBytes: expect.any(Number) }],
+    ['request.started', { modelId, attempt: 1, queueMs: 0 }],
   ];
 }
 
@@ -54,9 +54,20 @@ const runMs = expect.any(Number);
 
 test('a request that succeeds is published from its submission to its end', async () => {
   const id = await calls.run('test/model');
+  const outcome = 'succeeded';
   expect(await lifeOf(id)).toEqual([
     ...(await beginning('test/model')),
-    ['request.completed', { modelId: 'test/model', outcome: 'succeeded', attempt: 1, runMs }],
+    [
+      'request.completed',
+      {
+        modelId: 'test/model',
+        outcome,
+        attemptOutcome: outcome,
+        attempt: 1,
+        runMs,
+        outputBytes: expect.any(Number),
+      },
+    ],
   ]);
 });
 
@@ -71,7 +82,10 @@ test('a failed attempt and a failed request say why', async () => {
       { modelId, attempt: 1, reason: 'failed', delayMs: expect.any(Number), runMs, failure },
     ],
     ['request.started', { modelId, attempt: 2 }],
-    ['request.completed', { modelId, outcome: 'failed', attempt: 2, runMs, failure }],
+    [
+      'request.completed',
+      { modelId, outcome: 'failed', attemptOutcome: 'failed', attempt: 2, runMs, failure },
+    ],
   ]);
 });
 
@@ -123,7 +137,10 @@ test('a lost node is published, and what becomes of its runs; starts that never 
   ]);
   expect((await lifeOf(ids[1]!)).at(-1)).toEqual([
     'request.completed',
-    { modelId, outcome: 'failed', attempt: 2, failure: expect.objectContaining({ code: 'node_lost' }) },
+    {
+      ...{ modelId, outcome: 'failed', attemptOutcome: 'lost', attempt: 2 },
+      failure: expect.objectContaining({ code: 'node_lost' }),
+    },
   ]);
   // The runs of before go on without a lease; the second run of the one that was requeued has one.
   await Promise.all(ids.map((id) => model.answer(id)));

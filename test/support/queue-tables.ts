@@ -66,7 +66,7 @@ export class QueueTables {
 
   async node(database: Database): Promise<string> {
     const id = randomUUID();
-    await register(database, { id, name: `node ${id}`, role: 'all' });
+    await register(database, { id, name: `node ${id}`, role: 'all', version: '0' });
     return id;
   }
 }

@@ -1,14 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { version } from '../../config/package.js';
 import { completeOperations } from './operations.js';
-import { packageRoot } from './package-root.js';
 import { AlreadyCompletedProblemDto, FieldErrorDto, ProblemDto } from './problem.dto.js';
 import { headerComponents } from './responses.js';
-
-const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as {
-  version: string;
-};
 
 /** The first thing a reader of /docs sees; Markdown. Its headings are the menu of the page. */
 const description = `

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../../config/config.js';
+import { version } from '../../config/package.js';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { beat, leave, register } from '../queries/heartbeat.js';
@@ -55,7 +56,7 @@ export class Heartbeat extends Duty {
 
   private register(): Promise<void> {
     const { nodeName: name, role } = this.config;
-    return register(this.database, { id: this.cluster.nodeId, name, role });
+    return register(this.database, { id: this.cluster.nodeId, name, role, version });
   }
 
   private fenceIfLate(): void {

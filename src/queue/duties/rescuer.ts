@@ -72,7 +72,7 @@ export class Rescuer extends Duty {
     this.events.emit('request.completed', () =>
       requests.flatMap(({ id, modelId, lostAttempt: attempt, outcome }) => {
         const failed = outcome === 'failed' && { failure: nodeLost };
-        return outcome === null ? [] : { id, modelId, attempt, outcome, ...failed };
+        return outcome === null ? [] : { id, modelId, attempt, outcome, attemptOutcome: 'lost', ...failed };
       }),
     );
   }

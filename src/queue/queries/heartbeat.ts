@@ -41,15 +41,15 @@ export async function beat(database: Database, nodeId: string, lostAfterMs: numb
   return row!;
 }
 
-const registerStatement = statement('register_node')`INSERT INTO node (id, name, role)
-VALUES ($1::uuid, $2::text, $3::text)
+const registerStatement = statement('register_node')`INSERT INTO node (id, name, role, version)
+VALUES ($1::uuid, $2::text, $3::text, $4::text)
 ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`;
 
 export async function register(
   database: Database,
-  node: { id: string; name: string; role: Config['role'] },
+  node: { id: string; name: string; role: Config['role']; version: string },
 ): Promise<void> {
-  await database.query(registerStatement, [node.id, node.name, node.role]);
+  await database.query(registerStatement, [node.id, node.name, node.role, node.version]);
 }
 
 const leaveStatement = statement('leave_cluster')`WITH granted AS (

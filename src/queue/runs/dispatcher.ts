@@ -126,8 +126,16 @@ export class Dispatcher {
       return false;
     }
     const { id, keyId, priority, virtualStart: start, input } = submission;
-    this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
-    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, boundedKeyId: null, timeoutMs };
+    const inputBytes = input.length;
+    this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
+    const first = {
+      attempt: 1,
+      failedAttempts: 0,
+      lostAttempts: 0,
+      boundedKeyId: null,
+      timeoutMs,
+      queueMs: 0,
+    };
     this.execute(
       dispatcher,
       [{ id, priority, start, ...started, ...first, input: input.toString() }],
@@ -219,10 +227,11 @@ export class Dispatcher {
     if (!isLate) {
       dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
       this.events.emit('request.started', () =>
-        claimed.map(({ id, failedAttempts, lostAttempts }) => ({
+        claimed.map(({ id, attempt, failedAttempts, lostAttempts, queueMs }) => ({
           id,
           modelId: model.id,
           attempt: failedAttempts + lostAttempts + 1,
+          queueMs: attempt === 1 ? queueMs : undefined,
         })),
       );
     }

@@ -7,7 +7,7 @@ import { RunFailure } from './runner.js';
 
 /** What is to be written when a run ends for good, and what is published of it besides. */
 export type RunFinish = Finish &
-  Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs'> &
+  Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs' | 'outputBytes'> &
   Pick<AttemptFailure, 'cause'>;
 
 export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
@@ -15,7 +15,8 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): R
   const { id: requestId, token } = execution.claimed;
   const common = { requestId, token, output: null, message: null, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
-    return { ...common, attemptOutcome: 'succeeded', output: end.output, error: null };
+    const { output, bytes: outputBytes } = end;
+    return { ...common, attemptOutcome: 'succeeded', output, outputBytes, error: null };
   }
   if (end.kind === 'aborted' && end.reason !== 'timed_out') {
     return { ...common, attemptOutcome: 'cancelled', error: requestErrors.cancelled(nowMs) };
@@ -28,11 +29,11 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): R
 }
 
 export function toCompleted(finish: RunFinish): CompletedRequest {
-  const { requestId: id, modelId, attempt, runMs, attemptOutcome, error, cause } = finish;
+  const { requestId: id, modelId, attempt, runMs, attemptOutcome, outputBytes, error, cause } = finish;
   const outcome = attemptOutcome === 'timed_out' ? 'failed' : attemptOutcome;
   const failure =
     outcome === 'failed' && error !== null ? { code: error.code, message: error.message, cause } : undefined;
-  return { id, modelId, outcome, attempt, runMs, failure };
+  return { id, modelId, outcome, attempt, attemptOutcome, runMs, outputBytes, failure };
 }
 
 function toError(error: unknown, nowMs: number): RequestError {

@@ -13,6 +13,7 @@ const claimed = {
   lostAttempts: 0,
   boundedKeyId: null,
   timeoutMs: null,
+  queueMs: 0,
   input: '{}',
 };
 const model = { id: 'test/model', timeoutMs: 60_000 } as Model;

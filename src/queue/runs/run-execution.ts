@@ -4,7 +4,7 @@ import { type CappedEntry, type LogWriter, RunLog } from './run-log.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 
 export type RunEnd =
-  | { kind: 'output'; output: string }
+  | { kind: 'output'; output: string; bytes?: number }
   | { kind: 'failure'; error: unknown }
   | { kind: 'aborted'; reason: AbortReason };
 

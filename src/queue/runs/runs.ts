@@ -88,7 +88,9 @@ export class Runs {
 
   private bounded(end: RunEnd): RunEnd {
     const { maxOutputBytes } = this.config;
-    if (end.kind !== 'output' || Buffer.byteLength(end.output) <= maxOutputBytes) return end;
+    if (end.kind !== 'output') return end;
+    const bytes = Buffer.byteLength(end.output);
+    if (bytes <= maxOutputBytes) return { ...end, bytes };
     return modelError(`The model's output is larger than ${maxOutputBytes} bytes.`);
   }
 

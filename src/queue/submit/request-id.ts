@@ -16,6 +16,9 @@ export function firstIdAt(atMs: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
+/** When the request was submitted, in milliseconds since 1970. */
+export const idTimeMs = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
 const idBytes = 16;
 /** Drawing them for many ids at once costs as much as for one. */
 const idsPerDraw = 256;

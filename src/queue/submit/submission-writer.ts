@@ -10,6 +10,8 @@ export interface Placed extends Pick<
   Submission,
   'id' | 'modelId' | 'keyId' | 'priority' | 'virtualStart' | 'options'
 > {
+  /** Absent: it is on disk already. */
+  input?: Buffer;
   /** How much virtual time its key's next turn comes later; 0: the order is arrival. */
   ticks: number;
   /** Its key has a bound of what runs at once. */
@@ -90,7 +92,10 @@ export class SubmissionWriter {
     });
     if (written.length === 0) return;
     this.events.emit('request.submitted', () =>
-      written.map(({ item: { id, modelId, keyId } }) => ({ id, modelId, keyId })),
+      written.map(({ item: { id, modelId, keyId, input } }) => ({
+        ...{ id, modelId, keyId },
+        inputBytes: input?.length,
+      })),
     );
     const waiting: Record<'free' | 'held', EntryChange[]> = { free: [], held: [] };
     for (const { item, seq } of written) {

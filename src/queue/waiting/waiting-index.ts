@@ -174,7 +174,12 @@ export class WaitingIndex {
 
   /** How many a claim may find, as far as is known here. */
   claimable(modelId: string): number {
-    return this.depth(modelId) - (this.queues.held.get(modelId)?.size ?? 0);
+    return this.depth(modelId) - this.heldOf(modelId);
+  }
+
+  /** How many of those that wait no claim may take yet. */
+  heldOf(modelId: string): number {
+    return this.queues.held.get(modelId)?.size ?? 0;
   }
 
   /** Whether no claim may take it yet. */

@@ -5,13 +5,14 @@ import {
   Logger,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { OnEvent } from '@nestjs/event-emitter';
+import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import { Duty } from '../../tools/duty.js';
 import { Courier } from '../courier.js';
+import { deliveryTried, type DeliveryTried } from '../delivery-events.js';
 import { HostLanes } from '../host-lanes.js';
 import { stopped } from '../post.js';
 import { claimDeliveries, type ClaimedDelivery, dueDeliveries } from '../queries/claim-deliveries.js';
@@ -46,6 +47,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     private readonly database: Database,
     private readonly courier: Courier,
     private readonly terms: SendingTerms,
+    private readonly emitter: EventEmitter2,
   ) {
     super();
     this.lanes = new HostLanes(terms);
@@ -136,6 +138,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
         return undefined;
       }
       await this.results.add(tried);
+      this.emitter.emit(deliveryTried, { state, durationMs: entry.duration_ms } satisfies DeliveryTried);
       if (state === 'pending') this.nextDueAt = Math.min(this.nextDue(), performance.now() + nextInMs);
       if (state === 'failed' || state === 'ended')
         this.log.warn({ deliveryId, requestId, host, status: entry.status }, 'a webhook was given up');

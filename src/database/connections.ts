@@ -1,0 +1,24 @@
+import { Injectable } from '@nestjs/common';
+import type pg from 'pg';
+import { DataSource } from 'typeorm';
+import { Database, poolState, type PoolState } from './database.js';
+import { ObservingDatabase } from './observing-database.js';
+
+/** The pools of this process, by name. */
+@Injectable()
+export class Connections {
+  constructor(
+    private readonly statements: Database,
+    private readonly observing: ObservingDatabase,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  pools(): Record<string, PoolState> {
+    const { master } = this.dataSource.driver as unknown as { master: pg.Pool };
+    return {
+      statements: this.statements.connections,
+      plain: poolState(master),
+      observing: this.observing.connections,
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import pg from 'pg';
+import { Database } from './database.js';
+import { connectionOptions } from './statement-pool.js';
+
+const size = 2;
+const statementTimeoutMs = 2_000;
+
+/**
+ * For those who look at the whole: connections of their own, so that no look holds up a request; the usual planner, as
+ * what is looked at is read in other ways than by key; and a statement timeout, for no look is worth more.
+ */
+export class ObservingDatabase extends Database {}
+
+export function createObservingPool(url: string): pg.Pool {
+  const options = {
+    ...connectionOptions,
+    connectionString: url,
+    application_name: 'nowserving observer',
+    max: size,
+    query_timeout: statementTimeoutMs + 1_000,
+    onConnect: (client: pg.ClientBase) =>
+      client.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`),
+  };
+  const pool = new pg.Pool(options);
+  // An idle session that ends is replaced when it is needed.
+  pool.on('error', () => undefined);
+  return pool;
+}

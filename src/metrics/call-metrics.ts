@@ -1,0 +1,63 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { Database } from '../database/database.js';
+import { AccessLog, type AnsweredExchange } from '../http/access-log.js';
+import { QueueEvents } from '../queue/queue-events.js';
+import { BoundedNames } from './bounded-names.js';
+import { callBuckets, REGISTRY, statementBuckets } from './registry.js';
+import { methodLabel, routeLabel } from './route-label.js';
+import { FastCounter, FastHistogram } from './series.js';
+
+/** They last as long as their clients like. */
+const isStream = /\/(stream|events)$/;
+/** POST there submits. */
+const submitRoutes = new Set([
+  '/v1/queue/{model_id}',
+  '/v1/queue/requests',
+  '/v1/queue/requests/{request_id}/retry',
+  '/fal/{model_id}',
+]);
+const maxStatements = 200;
+
+/** What this node was asked over HTTP, and what it asked the database. */
+@Injectable()
+export class CallMetrics {
+  private readonly calls: FastHistogram;
+  private readonly refusals: FastCounter;
+  private readonly statements: FastHistogram;
+  private readonly statementNames = new BoundedNames(maxStatements);
+
+  constructor(
+    @Inject(REGISTRY) registry: Registry,
+    accessLog: AccessLog,
+    database: Database,
+    events: QueueEvents,
+  ) {
+    this.calls = new FastHistogram({
+      name: 'nowserving_http_server_request_duration_seconds',
+      help: 'Calls that were answered, but for streams; with those that were held (Prefer: wait).',
+      ...{ registry, labelNames: ['method', 'route', 'status_code'], buckets: callBuckets },
+    });
+    this.refusals = new FastCounter({
+      name: 'nowserving_submissions_refused_total',
+      help: 'Calls to submit that were refused, by the code of the problem.',
+      ...{ registry, labelNames: ['reason'] },
+    });
+    this.statements = new FastHistogram({
+      name: 'nowserving_statement_duration_seconds',
+      help: 'Prepared statements, from their sending to their answer.',
+      ...{ registry, labelNames: ['statement'], buckets: statementBuckets },
+    });
+    events.on('submission.refused', (refusals) => {
+      for (const { code } of refusals) this.refusals.count(code);
+    });
+    accessLog.onExchange = (exchange) => this.noteExchange(exchange);
+    database.onStatement = (name, ms) => this.statements.note(ms / 1_000, this.statementNames.of(name));
+  }
+
+  noteExchange({ request, status, code, route, durationMs }: AnsweredExchange): void {
+    const [method, label] = [methodLabel(request), routeLabel(request, route)];
+    if (!isStream.test(label)) this.calls.note(durationMs / 1_000, method, label, status);
+    if (code !== undefined && method === 'POST' && submitRoutes.has(label)) this.refusals.count(code);
+  }
+}

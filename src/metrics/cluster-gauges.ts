@@ -1,0 +1,164 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { ModelsService } from '../models/models.service.js';
+import { ModelAvailability } from '../queue/circuits/model-availability.js';
+import { WaitingIndex } from '../queue/waiting/waiting-index.js';
+import { type ClusterSnapshot, ClusterSnapshots, type Upkeep } from '../overview/cluster-snapshots.js';
+import { addCounter, addGauge } from './gauges.js';
+import { maxModels, REGISTRY } from './registry.js';
+
+type Value = readonly [labels: readonly string[], value: number];
+
+const roles = ['all', 'api', 'scheduler'];
+
+/**
+ * The whole cluster, as of one snapshot that is read when somebody scrapes: every node shows the same, so read it with
+ * `max`. A node that cannot read shows none of it but the time of its last snapshot.
+ */
+@Injectable()
+export class ClusterGauges {
+  private snapshot: ClusterSnapshot | undefined;
+  private upkeep: Upkeep | undefined;
+  private readAtMs = 0;
+  private readMs = 0;
+  private failures = 0;
+
+  constructor(
+    @Inject(REGISTRY) private readonly registry: Registry,
+    private readonly snapshots: ClusterSnapshots,
+    private readonly models: ModelsService,
+    private readonly index: WaitingIndex,
+    private readonly availability: ModelAvailability,
+  ) {
+    this.addQueues();
+    this.addRuns();
+    this.addUpkeep();
+    this.addReading();
+  }
+
+  /** Before the gauges are asked for. Never rejects. */
+  async refresh(): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      [this.snapshot, this.upkeep] = await Promise.all([this.snapshots.get(), this.snapshots.getUpkeep()]);
+      this.readAtMs = this.snapshot.atMs;
+    } catch {
+      this.snapshot = this.upkeep = undefined;
+      this.failures++;
+    }
+    this.readMs = performance.now() - startedAt;
+  }
+
+  private addQueues(): void {
+    const { index } = this;
+    const retrying = ({ delayed }: ClusterSnapshot, id: string): number => of(delayed, id)?.retrying ?? 0;
+    this.ofModels('requests_waiting', 'Requests that start as soon as there is a slot.', (id, snapshot) =>
+      Math.max(0, index.claimable(id) - retrying(snapshot, id)),
+    );
+    this.ofModels('requests_held', 'Requests that wait because their keys run as many as they may.', (id) =>
+      index.heldOf(id),
+    );
+    this.ofModels(
+      'requests_delayed',
+      'Requests that wait for their next attempt, or for the time that their caller chose.',
+      (id, snapshot) => retrying(snapshot, id) + (of(snapshot.delayed, id)?.scheduled ?? 0),
+    );
+    this.ofModels(
+      'oldest_wait_seconds',
+      'How long the first of the queue has waited; 0: none waits.',
+      (id, { oldest, atMs }) => {
+        const sinceMs = of(oldest, id)?.sinceMs;
+        return sinceMs === undefined || index.depth(id) === 0 ? 0 : Math.max(0, atMs - sinceMs) / 1_000;
+      },
+    );
+  }
+
+  private addRuns(): void {
+    this.ofModels('requests_running', 'Runs in progress.', (id, { runs }) => sumOf(runs, id));
+    this.ofModels('slots', 'How many runs the nodes may have at once, together.', (id, { slots }) =>
+      sumOf(slots, id),
+    );
+    this.ofModels(
+      'concurrency',
+      'How many runs the model may have at once.',
+      (id) => this.models.get(id)!.concurrency,
+    );
+    this.ofModels(
+      'circuits_open',
+      'Nodes that find the model away.',
+      (id, { circuits }) => circuits.filter(({ modelId }) => modelId === id).length,
+    );
+    this.ofModels('model_unavailable', '1: no node can reach the model.', (id) =>
+      this.availability.of(id) === 'unavailable' ? 1 : 0,
+    );
+    this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
+      roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
+    );
+  }
+
+  private addUpkeep(): void {
+    const add = (name: string, help: string, value: (upkeep: Upkeep) => number): void =>
+      this.add(name, help, [], () => (this.upkeep === undefined ? [] : [[[], value(this.upkeep)]]));
+    add(
+      'partitions_ahead',
+      'For so many days after today there are partitions.',
+      ({ partitionDaysAhead }) => partitionDaysAhead,
+    );
+    add(
+      'oldest_transaction_seconds',
+      'Age of the oldest transaction in the database that the role of the service may see.',
+      ({ oldestTransactionSeconds }) => oldestTransactionSeconds,
+    );
+    add(
+      'webhook_deliveries_pending',
+      'Deliveries to be tried; at most 100,000 are counted.',
+      ({ pendingDeliveries }) => pendingDeliveries,
+    );
+    add(
+      'webhook_overdue_seconds',
+      'For how long the first pending delivery could have been tried.',
+      ({ overdueDeliverySeconds }) => overdueDeliverySeconds,
+    );
+  }
+
+  private addReading(): void {
+    const at = 'Of the last snapshot that this node could read, by the clock of the database.';
+    addGauge(this.registry, 'cluster_snapshot_timestamp_seconds', at, [], () => [
+      [[], this.readAtMs / 1_000],
+    ]);
+    const took = 'How long this node took to read it.';
+    addGauge(this.registry, 'cluster_snapshot_duration_seconds', took, [], () => [[[], this.readMs / 1_000]]);
+    const failed = 'Snapshots that this node could not read.';
+    addCounter(this.registry, 'cluster_snapshot_failures_total', failed, [], () => [[[], this.failures]]);
+  }
+
+  private ofModels(
+    name: string,
+    help: string,
+    value: (modelId: string, snapshot: ClusterSnapshot) => number,
+  ): void {
+    this.add(name, help, ['model'], (snapshot) =>
+      this.models
+        .all()
+        .slice(0, maxModels)
+        .map(({ id }) => [[id], value(id, snapshot)]),
+    );
+  }
+
+  private add(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    values: (snapshot: ClusterSnapshot) => Value[],
+  ): void {
+    addGauge(this.registry, `cluster_${name}`, help, labelNames, () =>
+      this.snapshot === undefined ? [] : values(this.snapshot),
+    );
+  }
+}
+
+const of = <Row extends { modelId: string }>(rows: readonly Row[], id: string): Row | undefined =>
+  rows.find(({ modelId }) => modelId === id);
+
+const sumOf = (rows: readonly { modelId: string; count: number }[], id: string): number =>
+  rows.reduce((sum, { modelId, count }) => (modelId === id ? sum + count : sum), 0);

@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Inject, Injectable } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { Recent } from '../tools/recent.js';
+import { ClusterGauges } from './cluster-gauges.js';
+import { processRegistry, REGISTRY } from './registry.js';
+
+/** However often it is asked for, it is made no more often than this. */
+const maxAgeMs = 500;
+
+/** All metrics as Prometheus reads them. */
+@Injectable()
+export class Exposition {
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+  private readonly text = new Recent(maxAgeMs, () => this.write());
+
+  constructor(
+    @Inject(REGISTRY) private readonly registry: Registry,
+    private readonly cluster: ClusterGauges,
+  ) {}
+
+  read(): Promise<string> {
+    return this.text.get();
+  }
+
+  private async write(): Promise<string> {
+    await this.cluster.refresh();
+    const parts: string[] = [];
+    for (const registry of [this.registry, processRegistry()])
+      for (const { name } of registry.getMetricsAsArray()) {
+        parts.push(await registry.getSingleMetricAsString(name));
+        // With a hundred models all of it takes 30 ms: callers are served in between.
+        await nextTurn();
+      }
+    return `${parts.join('\n\n')}\n`;
+  }
+}

@@ -1,0 +1,35 @@
+import { Controller, Get, Header, Res, UseGuards } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { ApiProblems } from '../http/openapi/operations.js';
+import { Exposition } from './exposition.js';
+import { MetricsAccessGuard } from './metrics-access.guard.js';
+
+@ApiTags('Health')
+@Controller('metrics')
+export class MetricsController {
+  constructor(private readonly exposition: Exposition) {}
+
+  @Get()
+  @Header('Cache-Control', 'no-store')
+  @UseGuards(MetricsAccessGuard)
+  @ApiOperation({
+    operationId: 'metrics',
+    summary: 'Metrics for Prometheus',
+    description:
+      'In its text format 0.0.4. Needs a key with the scope `observe`, unless the service was started with ' +
+      '`METRICS_ACCESS=open`. What begins with `nowserving_cluster_` is of all nodes and the same from each: read it ' +
+      'with `max`. All else is of the node that answers: add it up with `sum`.',
+  })
+  @ApiSecurity({})
+  @ApiSecurity('key')
+  @ApiSecurity('bearer')
+  @ApiProduces('text/plain')
+  @ApiOkResponse({ description: 'All metrics of this node.', schema: { type: 'string' } })
+  @ApiProblems('missing_key', 'invalid_key', 'forbidden')
+  async metrics(@Res() response: Response): Promise<void> {
+    const text = await this.exposition.read();
+    response.setHeader('Content-Type', this.exposition.contentType);
+    response.send(text);
+  }
+}

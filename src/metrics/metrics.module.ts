@@ -1,0 +1,24 @@
+import { Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
+import { Registry } from 'prom-client';
+import { AuthModule } from '../auth/auth.module.js';
+import { OverviewCoreModule } from '../overview/overview-core.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { CallMetrics } from './call-metrics.js';
+import { ClusterGauges } from './cluster-gauges.js';
+import { DeliveryMetrics } from './delivery-metrics.js';
+import { Exposition } from './exposition.js';
+import { MetricsController } from './metrics.controller.js';
+import { NodeGauges } from './node-gauges.js';
+import { REGISTRY } from './registry.js';
+import { RequestMetrics } from './request-metrics.js';
+
+@Module({
+  imports: [AuthModule, DiscoveryModule, OverviewCoreModule, QueueModule],
+  controllers: [MetricsController],
+  providers: [
+    { provide: REGISTRY, useFactory: () => new Registry() },
+    ...[RequestMetrics, CallMetrics, NodeGauges, DeliveryMetrics, ClusterGauges, Exposition],
+  ],
+})
+export class MetricsModule {}

@@ -1,0 +1,86 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { Registry } from 'prom-client';
+import { Config } from '../config/config.js';
+import { version } from '../config/package.js';
+import { Connections } from '../database/connections.js';
+import { ModelsService } from '../models/models.service.js';
+import { Circuits } from '../queue/circuits/circuits.js';
+import { Slots } from '../queue/cluster/slots.js';
+import { StatusSources } from '../queue/status-sources.js';
+import { Duty } from '../tools/duty.js';
+import { addCounter, addGauge } from './gauges.js';
+import { maxModels, REGISTRY } from './registry.js';
+
+/** How this node is: runs, slots, circuits, streams, connections, duties. */
+@Injectable()
+export class NodeGauges {
+  constructor(
+    @Inject(REGISTRY) private readonly registry: Registry,
+    private readonly models: ModelsService,
+    private readonly slots: Slots,
+    private readonly circuits: Circuits,
+    private readonly sources: StatusSources,
+    private readonly connections: Connections,
+    private readonly discovery: DiscoveryService,
+    { role }: Config,
+  ) {
+    addGauge(registry, 'build_info', 'Which version runs here; always 1.', ['version', 'role'], () => [
+      [[version, role], 1],
+    ]);
+    this.addRuns();
+    this.addConnections();
+    this.addDuties();
+  }
+
+  private addRuns(): void {
+    const { slots, circuits } = this;
+    const add = (name: string, help: string, value: (modelId: string) => number): void =>
+      addGauge(this.registry, name, help, ['model'], () =>
+        this.models
+          .all()
+          .slice(0, maxModels)
+          .map(({ id }) => [[id], value(id)] as const),
+      );
+    add('runs', 'Runs in progress on this node, and claims under way.', (id) => slots.inUse(id));
+    add('slots', 'How many runs this node may have at once.', (id) => slots.limit(id));
+    add('circuit_open', '1: this node finds the model away, and sends it only probes.', (id) =>
+      circuits.room(id) === Infinity ? 0 : 1,
+    );
+    addGauge(this.registry, 'streams', 'Streams and held calls that follow requests here.', [], () => [
+      [[], this.sources.watchers],
+    ]);
+  }
+
+  private addConnections(): void {
+    const pools = () => Object.entries(this.connections.pools());
+    const help = 'Connections of this node to PostgreSQL.';
+    addGauge(this.registry, 'database_connections', help, ['pool', 'state'], () =>
+      pools().flatMap(([pool, { idle, busy }]) => [
+        [[pool, 'idle'], idle] as const,
+        [[pool, 'busy'], busy] as const,
+      ]),
+    );
+    const ofWaiters = 'Statements that wait for a connection.';
+    addGauge(this.registry, 'database_connection_waiters', ofWaiters, ['pool'], () =>
+      pools().map(([pool, { waiting }]) => [[pool], waiting] as const),
+    );
+  }
+
+  private addDuties(): void {
+    const duties = () =>
+      this.discovery
+        .getProviders()
+        .flatMap(({ instance }: { instance: unknown }) => (instance instanceof Duty ? instance : []));
+    const help = 'When a duty of this node last ended a round without a failure.';
+    addGauge(this.registry, 'duty_last_success_timestamp_seconds', help, ['duty'], () =>
+      duties().flatMap(({ constructor: { name }, succeededAt }) =>
+        succeededAt === undefined ? [] : [[[name], succeededAt / 1_000] as const],
+      ),
+    );
+    const ofFailures = 'Rounds of a duty of this node that failed.';
+    addCounter(this.registry, 'duty_failures_total', ofFailures, ['duty'], () =>
+      duties().map(({ constructor: { name }, failures }) => [[name], failures] as const),
+    );
+  }
+}

@@ -1,0 +1,129 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+type LabelValue = string | number;
+
+/** Series by up to three label values. */
+class Series<Cell> {
+  private readonly tree = new Map<LabelValue, Map<LabelValue, Map<LabelValue, Cell>>>();
+  readonly all: { labels: Record<string, string>; cell: Cell }[] = [];
+
+  constructor(
+    private readonly labelNames: readonly string[],
+    private readonly create: () => Cell,
+  ) {}
+
+  at(first: LabelValue, second: LabelValue, third: LabelValue): Cell {
+    return this.tree.get(first)?.get(second)?.get(third) ?? this.add(first, second, third);
+  }
+
+  private add(first: LabelValue, second: LabelValue, third: LabelValue): Cell {
+    const cell = this.create();
+    const inner = child(child(this.tree, first), second);
+    inner.set(third, cell);
+    const values = [first, second, third];
+    const labels = Object.fromEntries(this.labelNames.map((name, i) => [name, String(values[i])]));
+    this.all.push({ labels, cell });
+    return cell;
+  }
+}
+
+function child<Key, Value>(map: Map<LabelValue, Map<Key, Value>>, key: LabelValue): Map<Key, Value> {
+  let found = map.get(key);
+  if (found === undefined) map.set(key, (found = new Map<Key, Value>()));
+  return found;
+}
+
+export interface MetricOptions {
+  name: string;
+  help: string;
+  /** At most three. */
+  labelNames?: readonly string[];
+  registry: Registry;
+}
+
+/** prom-client's, but a series is found by its label values: theirs makes a text of all labels at each count, which takes ten times as long. */
+export class FastCounter extends Counter {
+  private readonly series: Series<{ value: number }>;
+
+  constructor({ registry, labelNames = [], ...options }: MetricOptions) {
+    super({ ...options, labelNames, registers: [registry] });
+    this.series = new Series(labelNames, () => ({ value: 0 }));
+    if (labelNames.length === 0) this.add(0);
+  }
+
+  count(first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): void {
+    this.series.at(first, second, third).value++;
+  }
+
+  /** With 0 a series begins, so that its first increase is seen as one. */
+  add(value: number, first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): void {
+    this.series.at(first, second, third).value += value;
+  }
+
+  override async get(): ReturnType<Counter['get']> {
+    const metric = await super.get();
+    return { ...metric, values: this.series.all.map(({ labels, cell }) => ({ labels, value: cell.value })) };
+  }
+}
+
+interface Distribution {
+  /** By bucket, and at the end what is above all. */
+  readonly counts: Float64Array;
+  sum: number;
+}
+
+/** What prom-client writes of a histogram; the labels that all lines of a series share are written once. */
+interface Line {
+  metricName: string;
+  labels: Record<string, string | number>;
+  sharedLabels: Record<string, string>;
+  value: number;
+}
+
+/** As `FastCounter`. */
+export class FastHistogram extends Histogram {
+  private readonly series: Series<Distribution>;
+  private readonly bounds: readonly number[];
+  private readonly ownName: string;
+  private readonly ownHelp: string;
+
+  constructor({ registry, buckets, ...options }: MetricOptions & { buckets: readonly number[] }) {
+    super({ ...options, buckets: [...buckets], registers: [registry] });
+    [this.ownName, this.ownHelp] = [options.name, options.help];
+    this.bounds = buckets;
+    this.series = new Series(options.labelNames ?? [], () => ({
+      counts: new Float64Array(buckets.length + 1),
+      sum: 0,
+    }));
+  }
+
+  note(value: number, first: LabelValue = '', second: LabelValue = '', third: LabelValue = ''): void {
+    const distribution = this.series.at(first, second, third);
+    const { bounds } = this;
+    let bucket = 0;
+    while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
+    distribution.counts[bucket]!++;
+    distribution.sum += value;
+  }
+
+  /** Which prom-client prefers to `get` for its text. */
+  getForPromString(): object {
+    return { name: this.ownName, help: this.ownHelp, type: 'histogram', values: this.lines() };
+  }
+
+  private lines(): Line[] {
+    const lines: Line[] = [];
+    for (const { labels: sharedLabels, cell } of this.series.all) {
+      let count = 0;
+      const push = (suffix: string, value: number, labels: Line['labels'] = {}): void =>
+        void lines.push({ metricName: `${this.ownName}_${suffix}`, labels, sharedLabels, value });
+      cell.counts.forEach((some, bucket) => {
+        count += some;
+        push('bucket', count, { le: this.bounds[bucket] ?? '+Inf' });
+      });
+      push('sum', cell.sum);
+      push('count', count);
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,35 @@
+import { Injectable } from '@nestjs/common';
+import { ObservingDatabase } from '../database/observing-database.js';
+import { WaitingIndex } from '../queue/waiting/waiting-index.js';
+import { Recent } from '../tools/recent.js';
+import {
+  type ClusterSnapshot,
+  readClusterSnapshot,
+  readUpkeep,
+  type Upkeep,
+} from './queries/cluster-snapshot.js';
+
+export type { ClusterSnapshot, Upkeep } from './queries/cluster-snapshot.js';
+
+const snapshotAgeMs = 1_000;
+const upkeepAgeMs = 10_000;
+
+/** What all nodes have, read while somebody looks, and once for all who do. */
+@Injectable()
+export class ClusterSnapshots {
+  private readonly snapshot: Recent<ClusterSnapshot>;
+  private readonly upkeep: Recent<Upkeep>;
+
+  constructor(database: ObservingDatabase, index: WaitingIndex) {
+    this.snapshot = new Recent(snapshotAgeMs, () => readClusterSnapshot(database, index.heads()));
+    this.upkeep = new Recent(upkeepAgeMs, () => readUpkeep(database));
+  }
+
+  get(): Promise<ClusterSnapshot> {
+    return this.snapshot.get();
+  }
+
+  getUpkeep(): Promise<Upkeep> {
+    return this.upkeep.get();
+  }
+}

@@ -1,0 +1,124 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import type { QueueKey } from '../../queue/waiting/waiting-index.js';
+
+export interface NodeRow {
+  id: string;
+  name: string;
+  role: 'all' | 'api' | 'scheduler';
+  version: string | null;
+  startedAtMs: number;
+  heartbeatAtMs: number;
+}
+
+export interface CircuitRow {
+  modelId: string;
+  nodeId: string;
+  address: string;
+  reason: string;
+  sinceMs: number;
+}
+
+export interface OfModelAndNode {
+  modelId: string;
+  nodeId: string;
+  count: number;
+}
+
+/** All times are milliseconds since 1970. */
+export interface ClusterSnapshot {
+  atMs: number;
+  nodes: NodeRow[];
+  circuits: CircuitRow[];
+  runs: OfModelAndNode[];
+  slots: OfModelAndNode[];
+  /** Between two attempts, and for a time that its caller chose. */
+  delayed: { modelId: string; retrying: number; scheduled: number }[];
+  /** Since when the first of each queue waits. */
+  oldest: { modelId: string; sinceMs: number }[];
+}
+
+const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
+const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FROM (${rows}) AS row)`;
+
+/*
+ * Purpose: all that a look at the cluster shows besides what each process has in memory, as of one moment.
+ * Race: none; it is a look.
+ * Index: of the tables of the moment, which are as long as what runs; delayed_entry_by_ready_at, so that what is held
+ *   is not read, of which there may be a million; queue_entry_pkey from the heads on, as in oldest_waiting.
+ */
+const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
+${list(`SELECT id, name, role, version, ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
+  FROM node ORDER BY name, id`)} AS nodes,
+${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms('since')} AS "sinceMs"
+  FROM circuit ORDER BY since`)} AS circuits,
+${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
+${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count FROM slot_grant`)} AS slots,
+${list(`SELECT model_id AS "modelId", count(*) FILTER (WHERE NOT is_scheduled) AS retrying,
+    count(*) FILTER (WHERE is_scheduled) AS scheduled
+  FROM delayed_entry WHERE ready_at < 'infinity' GROUP BY model_id`)} AS delayed,
+${list(`SELECT head.model_id AS "modelId", min(${ms('greatest(request.created_at, request.not_before)')}) AS "sinceMs"
+  FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS head (model_id, priority, start, seq)
+  CROSS JOIN LATERAL (
+    (SELECT entry.request_id FROM queue_entry AS entry
+     WHERE entry.model_id = head.model_id AND entry.priority = head.priority
+       AND (entry.virtual_start, entry.seq) >= (head.start, head.seq)
+     ORDER BY entry.model_id, entry.priority, entry.virtual_start, entry.seq LIMIT 1)
+    UNION ALL
+    (SELECT entry.request_id FROM delayed_entry AS entry
+     WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
+       = (head.model_id, head.priority, head.start, head.seq))
+  ) AS first
+  JOIN request ON request.id = first.request_id
+  GROUP BY head.model_id`)} AS oldest`;
+
+/** `heads`: the first of each queue. */
+export async function readClusterSnapshot(
+  database: Database,
+  heads: readonly QueueKey[],
+): Promise<ClusterSnapshot> {
+  const [row] = await database.query<ClusterSnapshot>(snapshotStatement, [
+    heads.map(({ modelId }) => modelId),
+    heads.map(({ priority }) => priority),
+    heads.map(({ start }) => start),
+    heads.map(({ seq }) => seq),
+  ]);
+  return row!;
+}
+
+/** What an operator of the database wants to be warned of. */
+export interface Upkeep {
+  /** For so many days after today there are partitions. */
+  partitionDaysAhead: number;
+  /** Of the transactions of this database that the service's role may see; 0: there is none. */
+  oldestTransactionSeconds: number;
+  pendingDeliveries: number;
+  /** Since when the first of them could have been tried; 0: none waits. */
+  overdueDeliverySeconds: number;
+}
+
+/** More pending deliveries are not counted. */
+const maxCounted = 100_000;
+
+/*
+ * Purpose: what to warn of before it hurts.
+ * Race: none; it is a look.
+ * Index: pg_inherits and pg_stat_activity are short; webhook_delivery_pending, as far as is counted.
+ */
+const upkeepStatement = statement('upkeep')`SELECT
+  (SELECT coalesce(max(to_date(right(relname, 8), 'YYYYMMDD')) - (now() AT TIME ZONE 'UTC')::date, 0)
+   FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+   WHERE inhparent = 'request'::regclass) AS "partitionDaysAhead",
+  (SELECT coalesce(extract(epoch FROM max(clock_timestamp() - xact_start)), 0)::float8
+   FROM pg_stat_activity
+   WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid())
+    AS "oldestTransactionSeconds",
+  count(*)::integer AS "pendingDeliveries",
+  coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(next_try_at))), 0)::float8
+    AS "overdueDeliverySeconds"
+FROM (SELECT next_try_at FROM webhook_delivery WHERE state = 'pending' LIMIT ${String(maxCounted)}) AS pending`;
+
+export async function readUpkeep(database: Database): Promise<Upkeep> {
+  const [row] = await database.query<Upkeep>(upkeepStatement);
+  return row!;
+}

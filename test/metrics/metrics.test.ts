@@ -1,0 +1,154 @@
+import { KeysService } from '../../src/auth/keys.service.js';
+import { scrape, type Scrape } from '../support/metrics.js';
+import { verdict } from '../support/queue-calls.js';
+import { startTestService, until } from '../support/index.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: {
+    'test/model': { attempts: 2 },
+    'test/narrow': { concurrency: 1 },
+    'test/strict': { input_schema: { type: 'object', required: ['prompt'] } },
+  },
+  limits: 'off',
+});
+
+/** The first scrape that fits: one may be half a second old. */
+const scraped = (fits: (scrape: Scrape) => boolean): Promise<Scrape> =>
+  until(async () => {
+    const one = await scrape(service);
+    return fits(one) && one;
+  });
+
+test('they are for keys that may observe', async () => {
+  const keys = service.app.get(KeysService);
+  const secret = await keys.create({ name: 'caller' });
+  const observer = await keys.create({ name: 'prometheus', scopes: ['observe'] });
+  const get = (key?: string): Promise<Response> =>
+    service.get('/metrics', key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
+  expect(await verdict(get())).toEqual([401, 'missing_key']);
+  expect(await verdict(get('nonsense'))).toEqual([401, 'invalid_key']);
+  expect(await verdict(get(secret.reveal()))).toEqual([403, 'forbidden']);
+  const answer = await get(observer.reveal());
+  expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
+    200,
+    'text/plain; version=0.0.4; charset=utf-8',
+    'no-store',
+  ]);
+});
+
+test('they are for anybody where the operator says so, also on a node that only runs requests', async () => {
+  const node = await startTestService({
+    config: { databaseUrl: service.databaseUrl, role: 'scheduler', metricsAccess: 'open' },
+  });
+  try {
+    const text = await (await node.get('/metrics')).text();
+    expect(text).toContain('nowserving_build_info{version="0.1.0",role="scheduler"} 1');
+  } finally {
+    await node.stop();
+  }
+});
+
+test('what becomes of requests is counted', async () => {
+  const before = await scrape(service);
+  await calls.run('test/model', { body: '"four"' });
+  await calls.run('test/model', { attempts: [{ status: 500, headers: { 'retry-after': '0' } }, {}] });
+  await calls.run('test/model', { status: 422 });
+  const waiting = await calls.submit('test/narrow', { hold: true });
+  const cancelled = await calls.submit('test/narrow');
+  await calls.cancel(cancelled);
+  await model.answer(waiting);
+  const ended = (one: Scrape): number =>
+    one.value('nowserving_requests_completed_total')! - before.value('nowserving_requests_completed_total')!;
+  const after = await scraped((one) => ended(one) === 5);
+  const risen = (name: string, labels: Record<string, string>): number =>
+    (after.value(`nowserving_${name}`, labels) ?? 0) - (before.value(`nowserving_${name}`, labels) ?? 0);
+  const ofModel = { model: 'test/model' };
+  expect({
+    submitted: risen('requests_submitted_total', ofModel),
+    succeeded: risen('requests_completed_total', { ...ofModel, outcome: 'succeeded' }),
+    failed: risen('requests_completed_total', { ...ofModel, outcome: 'failed' }),
+    cancelled: risen('requests_completed_total', { model: 'test/narrow', outcome: 'cancelled' }),
+    failures: risen('request_failures_total', { ...ofModel, code: 'model_error' }),
+    failedAttempts: risen('attempts_total', { ...ofModel, outcome: 'failed' }),
+    goodAttempts: risen('attempts_total', { ...ofModel, outcome: 'succeeded' }),
+    waits: risen('queue_duration_seconds_count', ofModel),
+    runs: risen('attempt_duration_seconds_count', ofModel),
+    lives: risen('request_duration_seconds_count', ofModel),
+    inputs: risen('payload_bytes_count', { direction: 'input' }),
+    outputBytes: risen('payload_bytes_bucket', { direction: 'output', le: '256' }),
+  }).toEqual({
+    ...{ submitted: 3, succeeded: 2, failed: 1, cancelled: 1, failures: 1, failedAttempts: 2 },
+    ...{ goodAttempts: 2, waits: 3, runs: 4, lives: 3, inputs: 5, outputBytes: 3 },
+  });
+});
+
+test('refusals are counted by their reason, one by one where many came in one call', async () => {
+  expect((await service.submit('test/strict', {})).status).toBe(422);
+  expect((await service.submit('test/unknown', {})).status).toBe(404);
+  const bad = { model_id: 'test/strict', input: {} };
+  await service.get('/v1/queue/requests', {
+    method: 'POST',
+    headers: { authorization: `Key ${service.key}` },
+    body: JSON.stringify({ requests: [bad, bad, { model_id: 'test/model', input: {} }] }),
+  });
+  const refused = (one: Scrape, reason: string): number | undefined =>
+    one.value('nowserving_submissions_refused_total', { reason });
+  await scraped((one) => refused(one, 'invalid_input') === 3 && refused(one, 'unknown_model') === 1);
+});
+
+test('routes are templates, and nothing that callers choose becomes a label', async () => {
+  const id = await calls.submit('test/model', {}, { 'x-request-id': 'chosen-by-caller' });
+  await calls.reached(id, 'COMPLETED');
+  await service.get(`/v1/queue/requests/${id}`);
+  await service.get('/chosen-by-caller');
+  await service.get('/v1/queue/requests/chosen-by-caller/status');
+  const name = 'nowserving_http_server_request_duration_seconds_count';
+  const get = (route: string) => ({ method: 'GET', route, status_code: '200' });
+  const one = await scraped((some) => some.value(name, { route: 'none', status_code: '404' }) !== undefined);
+  expect(one.value(name, get('/v1/queue/requests/{request_id}'))).toBeGreaterThan(0);
+  expect(one.value(name, get('/v1/queue/requests/{request_id}/status'))).toBeGreaterThan(0);
+  expect(one.value(name, { method: 'POST', route: '/v1/queue/{model_id}' })).toBeGreaterThan(0);
+  expect(one.text).not.toContain('chosen-by-caller');
+  expect(one.text).not.toContain(id);
+});
+
+test('the cluster is shown as it is, and what the node has besides', async () => {
+  const running = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(running);
+  const waiting = await calls.submitAll(2, 'test/narrow');
+  await service.submit('test/narrow?delay=1h', {});
+  const ofModel = { model: 'test/narrow' };
+  const one = await scraped(
+    (some) =>
+      some.value('nowserving_cluster_requests_running', ofModel) === 1 &&
+      some.value('nowserving_cluster_requests_delayed', ofModel) === 1,
+  );
+  const value = (name: string): number | undefined => one.value(`nowserving_${name}`, ofModel);
+  expect(value('cluster_requests_waiting')).toBe(2);
+  expect(value('cluster_requests_held')).toBe(0);
+  expect(value('cluster_slots')).toBe(1);
+  expect(value('cluster_concurrency')).toBe(1);
+  expect(value('cluster_circuits_open')).toBe(0);
+  expect(value('cluster_oldest_wait_seconds')).toBeGreaterThan(0);
+  expect(value('runs')).toBe(1);
+  expect(one.value('nowserving_cluster_nodes', { role: 'all' })).toBe(1);
+  expect(one.value('nowserving_cluster_partitions_ahead')).toBe(7);
+  expect(one.value('nowserving_cluster_snapshot_timestamp_seconds')).toBeGreaterThan(1.7e9);
+  expect(one.value('nowserving_duty_last_success_timestamp_seconds', { duty: 'Heartbeat' })).toBeGreaterThan(
+    1.7e9,
+  );
+  expect(
+    one.value('nowserving_statement_duration_seconds_count', { statement: 'heartbeat' }),
+  ).toBeGreaterThan(0);
+  expect(one.value('nowserving_database_connections', { pool: 'statements' })).toBeGreaterThan(0);
+  await model.answer(running);
+  await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
+});
+
+test('no name has the ending of a counter without being one', async () => {
+  const { text } = await scrape(service);
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!] as const);
+  expect(types.length).toBeGreaterThan(50);
+  expect(types.filter(([name, type]) => (type === 'counter') !== name.endsWith('_total'))).toEqual([]);
+});

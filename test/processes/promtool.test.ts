@@ -1,0 +1,12 @@
+import { scrape } from '../support/metrics.js';
+import { promtool } from '../support/promtool.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls } = testQueue({ models: { 'test/model': {} } });
+
+test('promtool is content with what /metrics shows', async () => {
+  await calls.run('test/model');
+  await service.submit('test/unknown', {});
+  const { text } = await scrape(service);
+  expect(promtool(['check', 'metrics'], text)).toBe('');
+});

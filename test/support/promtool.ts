@@ -1,0 +1,12 @@
+import { spawnSync } from 'node:child_process';
+
+/** Debian's: promtool and prometheus are of one package. */
+export function promtool(args: string[], input?: string): string {
+  const { error, status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  if (error !== undefined)
+    throw new Error('The tests of metrics need promtool. On Debian and Ubuntu: apt-get install prometheus', {
+      cause: error,
+    });
+  if (status !== 0) throw new Error(`promtool ${args.join(' ')} ended with ${status}:\n${stdout}${stderr}`);
+  return `${stdout}${stderr}`;
+}
