@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
 import { AdminModule } from './admin/admin.module.js';
+import { ModelsReloadModule } from './admin/models-reload.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
@@ -12,10 +13,12 @@ import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import type { Model } from './models/model.js';
+import type { FileModel } from './models/model.js';
+import { loadModelsFile } from './models/models-file.js';
 import { ModelsModule } from './models/models.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { RequestsModule } from './requests/requests.module.js';
-import { RunnersModule } from './runners/runners.module.js';
+import { runnerKinds, RunnersModule } from './runners/runners.module.js';
 import { StreamModule } from './stream/stream.module.js';
 import { DeliveriesModule } from './webhooks/deliveries.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
@@ -23,7 +26,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 @Module({})
 export class AppModule {
   /** `databaseUrl` reaches a database whose migrations are done. */
-  static register(config: Config, databaseUrl: string, models: Model[]): DynamicModule {
+  static register(config: Config, databaseUrl: string, models: FileModel[]): DynamicModule {
     return {
       module: AppModule,
       imports: [
@@ -31,12 +34,13 @@ export class AppModule {
         LoggingModule.register(config),
         DatabaseModule.register(databaseUrl, config.databasePoolSize),
         EventEmitterModule.forRoot(),
-        ModelsModule.register(models),
+        ModelsModule.register(models, () => readModels(config)),
         AuditModule,
         AuthModule,
         QueueModule,
         RunnersModule,
         WebhooksModule,
+        ModelsReloadModule,
         // RequestsModule comes last of those with routes below its own, which takes every POST.
         ...(config.role === 'scheduler'
           ? []
@@ -49,5 +53,8 @@ export class AppModule {
     };
   }
 }
+
+export const readModels = ({ modelsFile, environment }: Config): FileModel[] =>
+  loadModelsFile(modelsFile, environment, runnerKinds);
 
 const servesFal = ({ role, adapters }: Config): boolean => role !== 'scheduler' && adapters.includes('fal');

@@ -33,12 +33,18 @@ async function main(): Promise<void> {
         (error: Error) => fail(`The service did not stop cleanly: ${error.message}`),
       );
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
   // At its exit Node 20 resets the terminal; on one that is gone it fails at that and hangs for ever. Before the other
   // listeners, as the log, which has nowhere to go, throws in its.
-  const killAtExit = (): void =>
-    void process.prependListener('exit', () => process.kill(process.pid, 'SIGKILL'));
-  if ([0, 1, 2].some(isatty)) process.once('SIGHUP', killAtExit);
+  const killNow = (): void => void process.kill(process.pid, 'SIGKILL');
+  const terminals = [0, 1, 2].filter(isatty);
+  // Of a terminal that was closed nothing is left. Any other SIGHUP has the models file read again.
+  process.on('SIGHUP', () => {
+    if (terminals.length > 0 && !terminals.every(isatty)) {
+      process.prependOnceListener('exit', killNow);
+      stop();
+    } else if (stoppingSince === undefined) void starting.then((service) => service.reloadModels());
+  });
   // A closed terminal takes nothing more; the stop that it has caused goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
-import { AppModule } from './app.module.js';
+import { AppModule, readModels } from './app.module.js';
 import { KeysService } from './auth/keys.service.js';
 import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
@@ -10,11 +10,11 @@ import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
 import { listen } from './http/listen.js';
 import { Draining } from './http/draining.js';
-import { loadModelsFile } from './models/models-file.js';
+import { ModelsReload } from './admin/models-reload.js';
+import { ModelsService } from './models/models.service.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
 import { HeldCalls } from './requests/held-calls.js';
-import { runnerKinds } from './runners/runners.module.js';
 import { StatusSources } from './queue/status-sources.js';
 
 export interface RunningService {
@@ -28,13 +28,15 @@ export interface RunningService {
   needsKey: boolean;
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
   stop(): Promise<void>;
+  /** Reads the models file again; what is wrong with it is in the log. */
+  reloadModels(): Promise<void>;
   /** Ends the grace of a stop that is under way: runs are handed back now. */
   endGracePeriod(): void;
 }
 
 /** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
 export async function startService(config: Config): Promise<RunningService> {
-  const models = loadModelsFile(config.modelsFile, config.environment, runnerKinds);
+  const models = readModels(config);
   const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;
@@ -52,7 +54,8 @@ export async function startService(config: Config): Promise<RunningService> {
       abortOnError: false,
       forceCloseConnections: true,
     });
-    configureHttp(app, models);
+    const service = app.get(ModelsService);
+    configureHttp(app, () => service.all());
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
     const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
@@ -64,6 +67,7 @@ export async function startService(config: Config): Promise<RunningService> {
       newKey,
       needsKey,
       stop,
+      reloadModels: () => app!.get(ModelsReload).reloadHere(),
       endGracePeriod: () => app?.get(QueueLifecycle).endGracePeriod(),
     };
   } catch (error) {

@@ -16,6 +16,7 @@ import { Admin1790000000023 } from '../../migrations/0013-admin.js';
 import { Operations1790000000025 } from '../../migrations/0015-operations.js';
 import { Activity1790000000026 } from '../../migrations/0016-activity.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
+import { Control1790000000024 } from '../../migrations/0014-control.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -36,6 +37,7 @@ export const migrations = [
   Operations1790000000025,
   Activity1790000000026,
   KeyChanges1790000000029,
+  Control1790000000024,
 ];
 
 export interface DataSourceSettings {

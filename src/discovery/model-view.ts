@@ -3,7 +3,7 @@ import type { ModelLoad } from '../queue/model-loads.js';
 import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
 
 export function toModelView(
-  { id, description, inputSchema, concurrency }: Model,
+  { id, description, inputSchema, concurrency, paused }: Model,
   { waiting, running, oldestWaitMs, times, availability }: ModelLoad,
 ): ModelDto {
   return {
@@ -17,7 +17,7 @@ export function toModelView(
     oldest_wait_s: oldestWaitMs === null ? null : seconds(oldestWaitMs),
     run_time: toTypicalTime(times?.runMs),
     queue_time: toTypicalTime(times?.queueMs),
-    availability,
+    availability: paused === null ? availability : 'paused',
   };
 }
 

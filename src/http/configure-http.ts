@@ -24,7 +24,10 @@ const serverLimits = {
 } satisfies ServerOptions;
 
 /** Everything between the socket and the guards, before `app` listens. `models`: those that /docs offers. */
-export function configureHttp(app: NestExpressApplication, models: readonly ShownModel[] = []): void {
+export function configureHttp(
+  app: NestExpressApplication,
+  models: () => readonly ShownModel[] = () => [],
+): void {
   app.useLogger(app.get(QuietNestLogger));
   app.set('etag', false);
   app.disable('x-powered-by');

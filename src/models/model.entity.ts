@@ -1,11 +1,14 @@
 import { Check, Column, Entity, PrimaryColumn, UpdateDateColumn } from 'typeorm';
+import type { Pause } from './model.js';
 
-/** One endpoint of `models.yaml` as it was last read, for those who look with SQL. */
+/** One endpoint of `models.yaml` as it was last read, and what operators have set beside it. */
 @Entity('model')
 @Check(
   'model_settings_are_positive',
   'concurrency > 0 AND timeout_ms > 0 AND expires_ms > 0 AND attempts > 0',
 )
+@Check('model_concurrency_override_is_positive', 'concurrency_override > 0')
+@Check('model_paused_is_known', `paused IN ('hold', 'reject')`)
 export class ModelEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'model_pkey' }) id!: string;
   @Column({ type: 'text', default: '' }) description!: string;
@@ -15,4 +18,18 @@ export class ModelEntity {
   @Column({ name: 'expires_ms', type: 'bigint', nullable: true }) expiresMs!: number | null;
   @Column({ type: 'integer' }) attempts!: number;
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', default: () => 'now()' }) updatedAt!: Date;
+  /** null: as the file has it. */
+  @Column({ name: 'concurrency_override', type: 'integer', nullable: true }) concurrencyOverride!:
+    number | null;
+  @Column({ name: 'concurrency_overridden_at', type: 'timestamptz', nullable: true })
+  concurrencyOverriddenAt!: Date | null;
+  @Column({ name: 'concurrency_overridden_by', type: 'text', nullable: true })
+  concurrencyOverriddenBy!: string | null;
+  @Column({ type: 'text', nullable: true }) paused!: Pause | null;
+  @Column({ name: 'paused_at', type: 'timestamptz', nullable: true }) pausedAt!: Date | null;
+  @Column({ name: 'paused_by', type: 'text', nullable: true }) pausedBy!: string | null;
+  /** Grants of an earlier one start nothing. */
+  @Column({ name: 'slot_round', type: 'integer', default: 0 }) slotRound!: number;
+  /** When it left the file; null: it is there. */
+  @Column({ name: 'removed_at', type: 'timestamptz', nullable: true }) removedAt!: Date | null;
 }

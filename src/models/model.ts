@@ -11,8 +11,12 @@ export interface Retry {
 export const orders = ['fair', 'arrival'] as const;
 export type Order = (typeof orders)[number];
 
+/** How a model is paused: submissions wait, or are refused. */
+export const pauses = ['hold', 'reject'] as const;
+export type Pause = (typeof pauses)[number];
+
 /** One endpoint of `models.yaml`, checked and ready to use. */
-export interface Model {
+export interface FileModel {
   readonly id: string;
   readonly description: string;
   readonly runner: RunnerOptions;
@@ -37,6 +41,12 @@ export interface Model {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** What is wrong with the input; empty: it fits. */
   validate(input: unknown): FieldError[];
+}
+
+/** With what operators have set beside the file. */
+export interface Model extends FileModel {
+  /** Nothing of it starts; null: it is not paused. */
+  readonly paused: Pause | null;
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
 import { InputSchemas, SchemaFault } from './input-schemas.js';
-import { isModelId, type Model, type Order, orders, type Retry } from './model.js';
+import { type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
 import { YamlSource } from './yaml-source.js';
@@ -39,12 +39,12 @@ class RetryOptions {
 type Context = [environment: Config['environment'], kinds: readonly RunnerKind[]];
 
 /** Reads and checks the models file. Throws a `ConfigError` that names every fault with its line. */
-export function loadModelsFile(path: string, ...context: Context): Model[] {
+export function loadModelsFile(path: string, ...context: Context): FileModel[] {
   return parseModels(readText(path), path, ...context);
 }
 
 /** `file` is how messages call it. */
-export function parseModels(text: string, file: string, ...context: Context): Model[] {
+export function parseModels(text: string, file: string, ...context: Context): FileModel[] {
   const source = new YamlSource(text);
   const models = source.isReadable ? new ModelsReader(source, ...context).read() : [];
   if (source.faults.length === 0) return models;
@@ -75,8 +75,8 @@ class ModelsReader {
     private readonly kinds: readonly RunnerKind[],
   ) {}
 
-  read(): Model[] {
-    const models = new Map<string, Model>();
+  read(): FileModel[] {
+    const models = new Map<string, FileModel>();
     for (const node of this.entries()) {
       const model = this.readModel(node);
       if (model === undefined) continue;
@@ -98,7 +98,7 @@ class ModelsReader {
     return [];
   }
 
-  private readModel(node: Node): Model | undefined {
+  private readModel(node: Node): FileModel | undefined {
     const map = this.mapAt(node, 'expected a model: a map with "id" and "runner"');
     if (map === undefined) return undefined;
     const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema'] });
@@ -151,7 +151,7 @@ class ModelsReader {
     return { baseMs, capMs, on };
   }
 
-  private readInputSchema(map: OptionMap): Pick<Model, 'inputSchema' | 'validate'> {
+  private readInputSchema(map: OptionMap): Pick<FileModel, 'inputSchema' | 'validate'> {
     const { source } = this;
     const node = map.node('input_schema');
     try {

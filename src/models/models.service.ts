@@ -1,39 +1,39 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import { Subject } from 'rxjs';
+import type { EntityManager, Repository } from 'typeorm';
 import { ModelEntity } from './model.entity.js';
-import type { Model } from './model.js';
+import type { FileModel, Model } from './model.js';
+import { noOverrides, type Overrides } from './overrides.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
+/** Reads the models file as it is now; throws a `ConfigError`. */
+export const READ_MODELS = Symbol('READ_MODELS');
 
 /** In one line of the log. */
 const shownModels = 50;
 
 @Injectable()
 export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
+/** The models of the file, with what operators have set beside it. */
+export class ModelsService implements OnModuleInit {
+  /** Other models, or others of their settings. What has not changed is the same object as before. */
+  readonly changes = new Subject<void>();
   private readonly log = new Logger(ModelsService.name);
-  private readonly models: ReadonlyMap<string, Model>;
+  private overrides: ReadonlyMap<string, Overrides> = new Map();
+  private models: ReadonlyMap<string, { file: FileModel; model: Model }> = new Map();
 
   constructor(
-    @Inject(MODELS) models: Model[],
+    @Inject(MODELS) models: FileModel[],
     @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
   ) {
-    this.models = new Map(models.map((model) => [model.id, model]));
+    this.update(models);
   }
 
   async onModuleInit(): Promise<void> {
-    const rows = this.all().map(toRow);
-    const different = await findDifferences(this.table, rows);
-    if (different.length > 0) {
-      this.log.warn(
-        `other nodes were started with another models file: ${different.join(', ')} differ; give all nodes the same file`,
-      );
-    }
-    // Where people's queries join it. In the order of the ids, nodes that start together do not deadlock; what is right
-    // already is not written. Models that left the file stay, as old requests name them.
-    rows.sort((one, other) => (one.id < other.id ? -1 : 1));
-    await this.table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
+    await this.warnOfDifferences(this.file.map(toRow));
+    await this.table.manager.transaction((manager) => this.write(manager, this.file));
   }
 
   onApplicationBootstrap(): void {
@@ -44,15 +44,87 @@ export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
   }
 
   get(id: string): Model | undefined {
-    return this.models.get(id);
+    return this.models.get(id)?.model;
   }
 
   all(): Model[] {
-    return [...this.models.values()];
+    return [...this.models.values()].map(({ model }) => model);
+  }
+
+  /** As the file has them. */
+  get file(): FileModel[] {
+    return [...this.models.values()].map(({ file }) => file);
+  }
+
+  /** As the file has it. */
+  base(id: string): FileModel | undefined {
+    return this.models.get(id)?.file;
+  }
+
+  overridesOf(id: string): Overrides {
+    return this.overrides.get(id) ?? noOverrides;
+  }
+
+  /** By ids; a model without any has none. */
+  setOverrides(overrides: ReadonlyMap<string, Overrides>): void {
+    this.overrides = overrides;
+    this.update(this.file);
+  }
+
+  /** The file as it is now; `write` comes before. */
+  setFile(models: readonly FileModel[]): void {
+    this.update(models);
+  }
+
+  /** Where people's queries join it, and where the nodes find each model's concurrency. */
+  async write(manager: EntityManager, models: readonly FileModel[]): Promise<void> {
+    const table = manager.getRepository(ModelEntity);
+    // All of them in one order, or nodes that start together would deadlock.
+    const known = await table.find({ order: { id: 'ASC' }, lock: { mode: 'pessimistic_write' } });
+    const rows = models.map((model) => {
+      const before = known.find(({ id }) => id === model.id);
+      const isLowered = before !== undefined && before.concurrency > model.concurrency;
+      return { ...toRow(model), removedAt: null, slotRound: (before?.slotRound ?? 0) + (isLowered ? 1 : 0) };
+    });
+    rows.sort((one, other) => (one.id < other.id ? -1 : 1));
+    // What is right already is not written.
+    await table.upsert(rows, { conflictPaths: ['id'], skipUpdateIfNoValuesChanged: true });
+    // Models that left the file keep their row, as old requests name them.
+    const ids = new Set(models.map(({ id }) => id));
+    const gone = known.filter(({ id, removedAt }) => removedAt === null && !ids.has(id));
+    for (const { id } of gone) await table.update(id, { removedAt: () => 'now()' });
+  }
+
+  /** Where other nodes have written what is neither in this node's file nor, before it was read again, was. */
+  async warnOfDifferences(...files: ModelRow[][]): Promise<void> {
+    const found = await Promise.all(files.map((rows) => findDifferences(this.table, rows)));
+    const different = found[0]!.filter((id) => found.every((ids) => ids.includes(id)));
+    if (different.length === 0) return;
+    this.log.warn(
+      `other nodes were started with another models file: ${different.join(', ')} differ; give all nodes the same file`,
+    );
+  }
+
+  private update(models: readonly FileModel[]): void {
+    const before = this.models;
+    let hasChanged = models.length !== before.size;
+    const entries = models.map((file) => {
+      const known = before.get(file.id);
+      const { concurrencyOverride, paused } = this.overridesOf(file.id);
+      const concurrency = concurrencyOverride ?? file.concurrency;
+      const { model } = known ?? {};
+      if (known?.file === file && model?.concurrency === concurrency && model.paused === paused)
+        return [file.id, known] as const;
+      hasChanged = true;
+      return [file.id, { file, model: { ...file, concurrency, paused } }] as const;
+    });
+    this.models = new Map(entries);
+    if (hasChanged) this.changes.next();
   }
 }
 
-function toRow({ id, description, runner, concurrency, timeoutMs, expiresMs, attempts }: Model): ModelRow {
+export function toRow(model: FileModel): ModelRow {
+  const { id, description, runner, concurrency, timeoutMs, expiresMs, attempts } = model;
   // As PostgreSQL's text can hold it, or the nodes would differ.
   const stored = description.toWellFormed();
   return { id, description: stored, runner: runner.label(), concurrency, timeoutMs, expiresMs, attempts };

@@ -5,6 +5,7 @@ import { Config } from '../config/config.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import type { Duty } from '../tools/duty.js';
 import { CircuitKeeper } from './duties/circuit-keeper.js';
+import { ControlKeeper } from './duties/control-keeper.js';
 import { Expirer } from './duties/expirer.js';
 import { Heartbeat } from './duties/heartbeat.js';
 import { PartitionKeeper } from './duties/partition-keeper.js';
@@ -22,6 +23,7 @@ import { Runs } from './runs/runs.js';
 const everywhere = [
   IndexSync,
   CircuitKeeper,
+  ControlKeeper,
   PartitionKeeper,
   Rescuer,
   Expirer,
@@ -48,6 +50,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     private readonly heartbeat: Heartbeat,
     private readonly slots: SlotKeeper,
     private readonly scheduler: Scheduler,
+    private readonly controls: ControlKeeper,
     private readonly partitions: PartitionKeeper,
     private readonly modules: ModuleRef,
   ) {}
@@ -57,6 +60,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     await this.partitions.runOnce();
     await this.messages.start();
     await this.indexSync.refill();
+    await this.controls.runOnce();
     if (this.config.role !== 'api') await this.slots.runOnce();
     this.heartbeat.start();
     const here = this.config.role === 'api' ? everywhere : [...everywhere, ...whereRequestsRun];

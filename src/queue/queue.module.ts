@@ -5,6 +5,7 @@ import { ModelAvailability } from './circuits/model-availability.js';
 import { AllRequests } from './all-requests.js';
 import { BoundedKeys } from './bounded-keys.js';
 import { Cluster } from './cluster/cluster.js';
+import { Controls } from './controls.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
 import { Estimates } from './estimates/estimates.js';
 import { Dispatcher } from './runs/dispatcher.js';
@@ -39,6 +40,7 @@ import { Submissions } from './submit/submissions.js';
     Circuits,
     Cluster,
     ClusterMessages,
+    Controls,
     Dispatcher,
     Estimates,
     ModelAvailability,
@@ -64,6 +66,7 @@ import { Submissions } from './submit/submissions.js';
     AllRequests,
     Circuits,
     Cluster,
+    Controls,
     ModelAvailability,
     ModelLoads,
     QueueEvents,

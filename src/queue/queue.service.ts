@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
+import { ModelsService } from '../models/models.service.js';
 import { Batcher } from '../tools/batcher.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { ModelAvailability } from './circuits/model-availability.js';
@@ -13,7 +14,7 @@ import { readStatus } from './queries/read-status.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
 import type { LogEntry } from './runs/run-log.js';
-import type { Snapshot, StatusRow, Waiting } from './status-row.js';
+import type { Snapshot, StatusRow, Waiting, WaitReason } from './status-row.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
@@ -31,6 +32,7 @@ export class QueueService {
     private readonly clock: Clock,
     private readonly availability: ModelAvailability,
     private readonly estimates: Estimates,
+    private readonly models: ModelsService,
   ) {
     const pipeline = database.pipeline();
     const options = { maxItems: 256, writers: 3, earlyItems: 16, itemsBehind: 8 };
@@ -48,8 +50,14 @@ export class QueueService {
     // It joins the queue behind all that wait then.
     if (row.attempt === 0 && row.notBeforeMs !== null && row.notBeforeMs > this.clock.now())
       return { position: this.index.depth(row.modelId), reason: 'scheduled' };
-    const reason = this.availability.of(row.modelId) === 'unavailable' ? 'unavailable' : 'busy';
-    return { position: this.index.position(row), reason: row.isDelayed ? 'retrying' : reason };
+    return { position: this.index.position(row), reason: row.isDelayed ? 'retrying' : this.reason(row) };
+  }
+
+  private reason({ modelId }: StatusRow): WaitReason {
+    const model = this.models.get(modelId);
+    if (model === undefined) return 'unavailable';
+    if (model.paused !== null) return 'paused';
+    return this.availability.of(modelId) === 'unavailable' ? 'unavailable' : 'busy';
   }
 
   snapshot(row: StatusRow): Snapshot {

@@ -3,7 +3,7 @@ export function modelIdOfPath(originalUrl: string): string | undefined {
   const path = originalUrl
     .split(/[?#]/, 1)[0]!
     .replace(/^https?:\/\/[^/]*/i, '') // the absolute form of a request target (RFC 9112)
-    .replace(/^\/(?:v1\/(?:queue|models)|fal)\//i, '')
+    .replace(/^\/(?:v1\/(?:queue|(?:admin\/)?models)|fal)\//i, '')
     .replace(/\/$/, '');
   try {
     return decodeURIComponent(path);

@@ -15,6 +15,7 @@ import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 import type { InputBody } from './input-body.js';
 
 const maxDelayMs = 30 * 86_400_000;
+const pausedRetryAfterSeconds = 30;
 
 /** Lower is claimed first. */
 const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
@@ -51,6 +52,7 @@ export class NewRequests {
     base: string,
     coming = 0,
   ): Promise<NewRequest> {
+    assertTakes(model);
     const errors = model.validate(input.value);
     if (errors.length > 0) {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
@@ -81,6 +83,7 @@ export class NewRequests {
   /** What a completed request may have when it is submitted again, by the rules of now. */
   async again(caller: Caller, { id, modelId, priority }: Pick<StatusRow, 'id' | 'modelId' | 'priority'>) {
     const model = this.modelOf(caller, modelId);
+    assertTakes(model);
     await this.backlog.assertRoom(model, caller);
     const { expiresMs: maxExpiresMs, timeoutMs: maxTimeoutMs } = model;
     return {
@@ -120,6 +123,13 @@ export class NewRequests {
     };
     return Object.values(extras).some((value) => value !== undefined) ? extras : undefined;
   }
+}
+
+/** Throws `model_paused` where submissions are not to wait. */
+function assertTakes({ id, paused }: Model): void {
+  if (paused !== 'reject') return;
+  const detail = `The model ${id} is paused by the operator, and takes no requests until it is resumed.`;
+  throw new DomainError('model_paused', detail, { retryAfterSeconds: pausedRetryAfterSeconds });
 }
 
 /** A key whose highest is below normal submits with that. */

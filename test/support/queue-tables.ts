@@ -92,7 +92,7 @@ export async function submitStartedFor(
   const started = await submitStarted(
     database,
     { ...request, id, expiresMs: 3_600_000 },
-    { nodeId, timeoutMs: 60_000, floor: null, byMs: Date.now() + 60_000, ...more },
+    { nodeId, timeoutMs: 60_000, floor: null, slotRound: 0, byMs: Date.now() + 60_000, ...more },
   );
   return started && { id, ...started };
 }
@@ -104,7 +104,16 @@ export function claimSome(
   more: Partial<Parameters<typeof claim>[1]> = {},
 ): Promise<Claimed[]> {
   const byMs = Date.now() + 60_000;
-  const terms = { modelId: 'test/model', nodeId, limit, timeoutMs: 60_000, floor: null, byMs, ...more };
+  const terms = {
+    modelId: 'test/model',
+    nodeId,
+    limit,
+    timeoutMs: 60_000,
+    floor: null,
+    slotRound: 0,
+    byMs,
+    ...more,
+  };
   return claim(database, terms);
 }
 

@@ -23,7 +23,7 @@ const files: readonly [directory: string, name: string][] = [
 ];
 
 /** Serves /docs, /docs/errors and /openapi.json, all from this machine. */
-export function serveDocs(app: NestExpressApplication, models: readonly ShownModel[]): void {
+export function serveDocs(app: NestExpressApplication, models: () => readonly ShownModel[]): void {
   const express: Application = app.getHttpAdapter().getInstance();
   const addresses = app.get(ClientAddress);
   const api = app.get(ApiDocument);
@@ -42,7 +42,7 @@ export function serveDocs(app: NestExpressApplication, models: readonly ShownMod
     });
   }
   express.get('/openapi.json', (request, response) => {
-    const served = servedDocument(api.get(), addresses.baseUrl(request), models);
+    const served = servedDocument(api.get(), addresses.baseUrl(request), models());
     response.type('application/json').send(JSON.stringify(served));
   });
 }

@@ -1,7 +1,10 @@
 import type { Repository } from 'typeorm';
 import type { ModelEntity } from '../model.entity.js';
 
-export type ModelRow = Omit<ModelEntity, 'updatedAt'>;
+export type ModelRow = Pick<
+  ModelEntity,
+  'id' | 'description' | 'runner' | 'concurrency' | 'timeoutMs' | 'expiresMs' | 'attempts'
+>;
 
 /**
  * With other options, only here, or only there (they run it, so it has slots). Without other nodes a difference is a

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { Subject } from 'rxjs';
 import { Clock } from '../../database/clock.js';
 import type { Model } from '../../models/model.js';
 import type { ModelsService } from '../../models/models.service.js';
@@ -27,7 +28,7 @@ beforeEach(() => {
   lines = [];
   availability = 'unavailable';
   circuits = new Circuits(
-    { all: () => models } as unknown as ModelsService,
+    { all: () => models, changes: new Subject() } as unknown as ModelsService,
     { depth: () => 3 } as unknown as WaitingIndex,
     { of: () => availability } as unknown as ModelAvailability,
     new Clock(),

@@ -13,13 +13,13 @@ import { ModelAvailability } from './model-availability.js';
 
 /** One address that runs are sent to, and the models behind it. */
 class Target {
-  readonly models: string[] = [];
+  models: string[] = [];
   readonly origin: string;
   timer: NodeJS.Timeout | undefined;
   reminder: NodeJS.Timeout | undefined;
 
   constructor(
-    url: string,
+    readonly url: string,
     readonly circuit: Circuit,
   ) {
     // Path, query and user may hold secrets.
@@ -50,20 +50,13 @@ export class Circuits {
   private readonly targets = new Map<string, Target>();
 
   constructor(
-    models: ModelsService,
+    private readonly models: ModelsService,
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
     private readonly clock: Clock,
   ) {
-    const byUrl = new Map<string, Target>();
-    for (const { id, runner, circuit } of models.all()) {
-      const url = runner.address();
-      if (!circuit || url === undefined) continue;
-      const target = byUrl.get(url) ?? new Target(url, new Circuit(this.times));
-      byUrl.set(url, target);
-      target.models.push(id);
-      this.targets.set(id, target);
-    }
+    this.follow();
+    models.changes.subscribe(() => this.follow());
   }
 
   /** How many runs of the model may start now, as far as the model is concerned. */
@@ -89,7 +82,11 @@ export class Circuits {
 
   /** The probe is connected. */
   probeReached(modelId: string, probe: Probe): void {
-    setTimeout(() => this.close(this.targets.get(modelId)!, probe), this.times.steadyMs).unref();
+    const close = (): void => {
+      const target = this.targets.get(modelId);
+      if (target !== undefined) this.close(target, probe);
+    };
+    setTimeout(close, this.times.steadyMs).unref();
   }
 
   /** Other nodes have found these models. */
@@ -103,15 +100,19 @@ export class Circuits {
   outageOf({ model, hasReachedModel }: RunExecution, end: RunEnd, probe?: Probe): Outage | undefined {
     const target = this.targets.get(model.id);
     if (target === undefined) return undefined;
+    // It was sent to where the model was before the file was read again.
+    const isElsewhere = model.runner.address() !== target.url;
     if (end.kind === 'aborted') {
       if (end.reason !== 'timed_out') return undefined;
       const { circuit } = target;
+      if (isElsewhere) return hasReachedModel ? undefined : 'free';
       if (!hasReachedModel)
         this.open(target, 'The connection to the model took longer than a run may.', 0, probe);
       else if (circuit.outage !== undefined) this.open(target, 'The model does not answer.', 0, probe);
       return hasReachedModel ? undefined : 'free';
     }
     const { message = '', options } = end.kind === 'failure' ? asRunFailure(end.error) : {};
+    if (isElsewhere) return options?.outage;
     if (options?.outage === undefined) this.close(target, probe);
     else this.open(target, message, options.retryAfterMs, probe);
     return options?.outage;
@@ -126,6 +127,30 @@ export class Circuits {
         return models.map((modelId) => ({ modelId, address: origin, reason: outage.reason, sinceMs }));
       },
     );
+  }
+
+  /** The addresses of the models as they are now. What is known of one stays known. */
+  private follow(): void {
+    const before = new Map([...this.targets.values()].map((target) => [target.url, target]));
+    const open = this.yielded;
+    for (const target of before.values()) target.models = [];
+    this.targets.clear();
+    const byUrl = new Map<string, Target>();
+    for (const { id, runner, circuit } of this.models.all()) {
+      const url = runner.address();
+      if (!circuit || url === undefined) continue;
+      const target = byUrl.get(url) ?? before.get(url) ?? new Target(url, new Circuit(this.times));
+      byUrl.set(url, target);
+      target.models.push(id);
+      this.targets.set(id, target);
+    }
+    for (const [url, { timer, reminder }] of before) {
+      if (byUrl.has(url)) continue;
+      clearTimeout(timer);
+      clearInterval(reminder);
+    }
+    const changed = new Set([...open, ...this.yielded].map(({ modelId }) => modelId));
+    if (changed.size > 0) this.changes.next([...changed].map((modelId) => ({ modelId, isReached: false })));
   }
 
   private open(

@@ -18,6 +18,8 @@ export class Cluster {
   beats = 0;
   /** The nodes that run requests. */
   schedulers: readonly string[] = [];
+  /** It starts nothing more, by an operator's word. */
+  isDraining = false;
   private isMember = false;
   private beatAt = 0;
 
@@ -48,6 +50,14 @@ export class Cluster {
     this.schedulers = schedulers;
     this.hasLostNodes = hasLostNodes;
     if (changed) this.changes.next({ someLeft });
+  }
+
+  /** What operators have said of the nodes. */
+  setControls(schedulers: readonly string[], isDraining: boolean): void {
+    const changed = isDraining !== this.isDraining || schedulers.join() !== this.schedulers.join();
+    this.isDraining = isDraining;
+    this.schedulers = schedulers;
+    if (changed) this.changes.next({ someLeft: false });
   }
 
   /** A message came from a node: it is a peer, even before the next heartbeat shows it. */

@@ -4,12 +4,28 @@ import { Injectable } from '@nestjs/common';
 @Injectable()
 export class Slots {
   private readonly limits = new Map<string, number>();
+  private readonly grants = new Map<string, { slots: number; round: number }>();
   private readonly used = new Map<string, number>();
   /** Differs after a withdrawal: what was asked for before it is void. */
   generation = 0;
 
   limit(modelId: string): number {
     return this.limits.get(modelId) ?? 0;
+  }
+
+  /** What nobody else may have: also slots that are to be given back once their runs have ended. */
+  granted(modelId: string): number {
+    return this.grants.get(modelId)?.slots ?? 0;
+  }
+
+  /** In which the slots were granted. */
+  round(modelId: string): number {
+    return this.grants.get(modelId)?.round ?? 0;
+  }
+
+  /** Models of which something runs. */
+  get modelsInUse(): string[] {
+    return [...this.used].flatMap(([modelId, count]) => (count > 0 ? [modelId] : []));
   }
 
   free(modelId: string): number {
@@ -28,13 +44,16 @@ export class Slots {
     this.used.set(modelId, this.inUse(modelId) - count);
   }
 
-  setLimit(modelId: string, slots: number): void {
-    this.limits.set(modelId, slots);
+  /** `limit`: of those granted, so many may be in use by what starts from now on. */
+  grant(modelId: string, slots: number, { limit = slots, round = this.round(modelId) } = {}): void {
+    this.grants.set(modelId, { slots, round });
+    this.limits.set(modelId, limit);
   }
 
   /** Nothing may start until slots are granted again. */
   withdraw(): void {
     this.limits.clear();
+    this.grants.clear();
     this.generation++;
   }
 }

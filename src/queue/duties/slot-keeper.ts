@@ -7,7 +7,7 @@ import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../cluster/slots.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Divides the models' concurrency anew when nodes come and go, until every node has its fair part. */
+/** Divides the models' concurrency anew when it changes or nodes come and go, until every node has its fair part. */
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
@@ -24,6 +24,7 @@ export class SlotKeeper extends Duty {
   ) {
     super();
     cluster.changes.subscribe(() => this.divideAgain());
+    models.changes.subscribe(() => this.divideAgain());
     events.subscribe(({ circuits = [] }) => {
       if (circuits.length > 0 && cluster.hasPeers) this.divideAgain();
     });
@@ -33,11 +34,12 @@ export class SlotKeeper extends Duty {
     const { changes } = this;
     if (this.dividedAt === changes || !this.cluster.connected) return;
     const { generation } = this.slots;
-    const requested = this.models.all().map(({ id }) => {
+    const ids = new Set([...this.models.all().map(({ id }) => id), ...this.slots.modelsInUse]);
+    const requested = [...ids].map((modelId) => {
       // No new run until the grants are known: only what runs under the old one is retained.
-      const retained = Math.min(this.slots.limit(id), this.slots.inUse(id));
-      this.slots.setLimit(id, retained);
-      return { modelId: id, retained };
+      const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
+      this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
+      return { modelId, retained, isGone: this.models.get(modelId) === undefined };
     });
     let grants: SlotGrant[] | undefined;
     try {
@@ -48,7 +50,9 @@ export class SlotKeeper extends Duty {
       if (isVoid) grants = undefined;
       if (grants?.every(({ isFair }) => isFair) === true) this.dividedAt = changes;
     }
-    for (const { modelId, slots } of grants ?? []) this.slots.setLimit(modelId, slots);
+    // Where more runs than is fair, nothing new does until that has ended.
+    for (const { modelId, slots, fair, round } of grants ?? [])
+      this.slots.grant(modelId, slots, { limit: Math.min(slots, fair), round });
     this.events.publish({ work: requested.map(({ modelId }) => modelId) });
   }
 

@@ -12,15 +12,16 @@ import { type Interval, ModelEstimates } from './model-estimates.js';
 /** When requests start and end, as far as this process can tell from what it sees. */
 @Injectable()
 export class Estimates {
-  readonly models: ReadonlyMap<string, ModelEstimates>;
+  readonly models = new Map<string, ModelEstimates>();
 
   constructor(
-    models: ModelsService,
+    private readonly service: ModelsService,
     private readonly index: WaitingIndex,
     private readonly clock: Clock,
     events: QueueEvents,
   ) {
-    this.models = new Map(models.all().map(({ id, concurrency }) => [id, new ModelEstimates(concurrency)]));
+    this.follow();
+    service.changes.subscribe(() => this.follow());
     events.subscribe(({ added, removed, started }, origin) => {
       if (added !== undefined && added.length > 0) this.noteAdded(added);
       if (removed !== undefined) this.noteLeft(removed);
@@ -47,6 +48,14 @@ export class Estimates {
     if (row.state === 'IN_PROGRESS') return this.ofRunning(row);
     // What else it waits for, nobody knows how long that lasts.
     return reason === 'busy' && !this.index.isHeld(row) ? this.ofWaiting(row, position) : undefined;
+  }
+
+  private follow(): void {
+    for (const { id, concurrency } of this.service.all()) {
+      const known = this.models.get(id);
+      if (known === undefined) this.models.set(id, new ModelEstimates(concurrency));
+      else known.slots = concurrency;
+    }
   }
 
   private ofWaiting({ modelId, priority, start }: StatusRow, position: number): Estimate | undefined {

@@ -34,7 +34,7 @@ export class ModelEstimates {
   /** When the newest runs began, one for each slot, oldest first. */
   private readonly began: number[] = [];
 
-  constructor(private readonly slots: number) {
+  constructor(public slots: number) {
     this.runTimes = new RunTimes(memory.least + memory.ofSlot * slots);
   }
 
@@ -48,7 +48,8 @@ export class ModelEstimates {
   }
 
   runBegan(now: number): void {
-    if (this.began.push(now) > this.slots) this.began.shift();
+    this.began.push(now);
+    while (this.began.length > this.slots) this.began.shift();
   }
 
   /** undefined: too little is known. */

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { ClaimFloor } from '../runs/model-dispatcher.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
+import type { EntryChange } from '../waiting/waiting-index.js';
 
 export interface StartOptions {
   nodeId: string;
   timeoutMs: number;
   /** Entries before this key are skipped; null looks from the very front. */
   floor: ClaimFloor | null;
+  /** Of the slots that it takes. */
+  slotRound: number;
   /** By then it must have reached the database, in milliseconds since 1970 by the database's clock. */
   byMs: number;
 }
@@ -42,13 +45,20 @@ export interface Claimed {
  *   deleted by one scan of their ctids, which cannot change any more; then request_pkey by id. The floor steps over
  *   dead index entries that an old snapshot keeps from vacuum. A node that was given up claims nothing, nor does a
  *   claim that the network held back until its answer is not waited for any more. Expired entries are left to the expirer.
+ *   model_pkey: nothing starts of a model that is paused, nor by a grant of before slots were taken away.
  */
+export const mayStart = (modelId: string, nodeId: string, slotRound: string): string =>
+  `EXISTS (SELECT FROM node WHERE node.id = ${nodeId} AND node.draining_since IS NULL)
+    AND NOT EXISTS (
+      SELECT FROM model WHERE model.id = ${modelId} AND (paused IS NOT NULL OR slot_round <> ${slotRound})
+    )`;
+
 const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT ctid FROM queue_entry
   WHERE model_id = $1::text
     AND (priority, virtual_start, seq) >= ($5::smallint, $6::bigint, $7::bigint)
     AND (expires_at IS NULL OR expires_at > now())
-    AND EXISTS (SELECT FROM node WHERE node.id = $3::uuid)
+    AND ${mayStart('$1::text', '$3::uuid', '$10::integer')}
     AND now() < to_timestamp($8::float8 / 1000)
   ORDER BY priority, virtual_start, seq LIMIT $2::integer FOR UPDATE SKIP LOCKED
 ), taken AS (
@@ -78,12 +88,22 @@ SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "f
 FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {
-  const { modelId, nodeId, limit, timeoutMs, floor, byMs } = options;
+  const { modelId, nodeId, limit, timeoutMs, floor, slotRound, byMs } = options;
   const token = randomUUID();
   const { priority, start, seq } = floor ?? { priority: -32_768, start: 0, seq: 0 };
-  const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token];
+  const values = [modelId, limit, nodeId, timeoutMs, priority, start, seq, byMs, token, slotRound];
   const claimed = await database.query<Omit<Claimed, 'token'>>(claimStatement, values);
   return claimed
     .sort((a, b) => a.priority - b.priority || a.start - b.start || a.seq - b.seq)
     .map((one) => Object.assign(one, { token }));
 }
+
+/** What left the queue, as it was there. */
+export const entriesOf = (modelId: string, claimed: readonly Claimed[]): EntryChange[] =>
+  claimed.map(({ priority, start, seq, attempt }) => ({
+    modelId,
+    priority,
+    start,
+    seq,
+    attempt: attempt - 1,
+  }));

@@ -6,6 +6,9 @@ export interface SlotGrant {
   modelId: string;
   /** Never below `retained`. */
   slots: number;
+  /** So many are this node's to keep. */
+  fair: number;
+  round: number;
   /** Whether there is more to take or to give once others have moved. */
   isFair: boolean;
 }
@@ -13,12 +16,15 @@ export interface SlotGrant {
 /*
  * Purpose: divides each model's concurrency among the nodes that run requests, so that the limit holds over all of them
  *   at every instant, and a claim needs no count.
- *   Nodes that found a model away leave it to the others.
+ *   Nodes that found a model away leave it to the others, and so do those that are drained. Of a model that is not in
+ *   the node's file it keeps what runs.
  * Race: a first statement locks the rows of `model` in one order; the second then sees every grant committed before. The
  *   grants never exceed the limit: a node gives up only slots that it does not use, and takes only what is left over.
  * Index: model_pkey, slot_grant_pkey.
  */
-const lockModels = statement('lock_models')`SELECT id, concurrency FROM model
+const lockModels = statement('lock_models')`
+SELECT id, coalesce(concurrency_override, concurrency) AS concurrency, slot_round AS round
+FROM model
 WHERE id = ANY ($1::text[])
 ORDER BY id FOR UPDATE`;
 
@@ -28,9 +34,16 @@ FROM slot_grant
 WHERE model_id = ANY ($1::text[])
 GROUP BY model_id`;
 
-const readSchedulers = statement('read_schedulers')`SELECT id FROM node WHERE role <> 'api' ORDER BY id`;
+const readSchedulers = statement('read_schedulers')`
+SELECT id, draining_since IS NOT NULL AS "isDraining" FROM node
+WHERE role <> 'api'
+ORDER BY id`;
 
-const writeGrants = statement('write_grants')`INSERT INTO slot_grant (model_id, node_id, slots)
+const writeGrants = statement('write_grants')`WITH gone AS (
+  DELETE FROM slot_grant
+  WHERE node_id = $2::uuid AND model_id <> ALL ($1::text[])
+)
+INSERT INTO slot_grant (model_id, node_id, slots)
 SELECT model_id, $2::uuid, slots
 FROM unnest($1::text[], $3::integer[]) AS share (model_id, slots)
 ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
@@ -39,23 +52,25 @@ ON CONFLICT (model_id, node_id) DO UPDATE SET slots = excluded.slots`;
 export async function divideSlots(
   database: Database,
   nodeId: string,
-  requested: { modelId: string; retained: number }[],
+  requested: { modelId: string; retained: number; isGone?: boolean }[],
 ): Promise<SlotGrant[] | undefined> {
   const ids = requested.map(({ modelId }) => modelId);
   return database.transaction(async (query) => {
-    const models = await query<{ id: string; concurrency: number }>(lockModels, [ids]);
-    const schedulers = (await query<{ id: string }>(readSchedulers)).map(({ id }) => id);
-    if (!schedulers.includes(nodeId)) return undefined;
+    const models = await query<{ id: string; concurrency: number; round: number }>(lockModels, [ids]);
+    const nodes = await query<{ id: string; isDraining: boolean }>(readSchedulers);
+    if (!nodes.some(({ id }) => id === nodeId)) return undefined;
+    const schedulers = nodes.flatMap(({ id, isDraining }) => (isDraining ? [] : [id]));
     const circuits = await query<NodeCircuit>(circuitsStatement);
     const grants = await query<{ modelId: string; others: number }>(readGrants, [ids, nodeId]);
     const others = new Map(grants.map((grant) => [grant.modelId, grant.others]));
-    const retained = new Map(requested.map((request) => [request.modelId, request.retained]));
-    const granted = models.map(({ id, concurrency }) => {
+    const retainedOf = new Map(requested.map((request) => [request.modelId, request]));
+    const granted = models.map(({ id, concurrency, round }) => {
+      const { retained, isGone = false } = retainedOf.get(id)!;
       const without = circuits.flatMap((circuit) => (circuit.modelId === id ? circuit.nodeId : []));
-      const fair = fairShare(id, concurrency, nodeId, schedulers, without);
+      const fair = isGone ? 0 : fairShare(id, concurrency, nodeId, schedulers, without);
       const free = Math.max(0, concurrency - (others.get(id) ?? 0));
-      const slots = Math.max(retained.get(id) ?? 0, Math.min(fair, free));
-      return { modelId: id, slots, isFair: slots === fair };
+      const slots = Math.max(retained, Math.min(fair, free));
+      return { modelId: id, slots, fair, round, isFair: slots === fair };
     });
     const slots = granted.map((grant) => grant.slots);
     await query(writeGrants, [granted.map(({ modelId }) => modelId), nodeId, slots]);

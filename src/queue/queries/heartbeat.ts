@@ -8,7 +8,7 @@ export interface Beat {
   /** Other nodes whose heartbeat is overdue, or leases whose node is gone. */
   hasLostNodes: boolean;
   nodes: string[];
-  /** The nodes that run requests. */
+  /** The nodes that run requests, and go on doing so. */
   schedulers: string[];
   /** Requests of this node's runs that were asked to stop. */
   cancelRequested: string[];
@@ -31,7 +31,7 @@ SELECT EXISTS (SELECT FROM beaten) AS known,
          OR EXISTS (SELECT FROM lease WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id))
          OR EXISTS (SELECT FROM lease WHERE deadline_at < clock_timestamp() - interval '30 seconds') AS "hasLostNodes",
        ARRAY (SELECT id::text FROM node ORDER BY id) AS nodes,
-       ARRAY (SELECT id::text FROM node WHERE role <> 'api' ORDER BY id) AS schedulers,
+       ARRAY (SELECT id::text FROM node WHERE role <> 'api' AND draining_since IS NULL ORDER BY id) AS schedulers,
        ARRAY (SELECT request_id::text FROM lease WHERE node_id = $1::uuid AND cancel_requested_at IS NOT NULL)
          AS "cancelRequested",
        extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
@@ -43,6 +43,8 @@ export async function beat(database: Database, nodeId: string, lostAfterMs: numb
 
 const registerStatement = statement('register_node')`INSERT INTO node (id, name, role, version)
 VALUES ($1::uuid, $2::text, $3::text, $4::text)
+const registerStatement = statement('register_node')`INSERT INTO node (id, name, role, draining_since)
+VALUES ($1::uuid, $2::text, $3::text, CASE WHEN $4::boolean THEN clock_timestamp() END)
 ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`;
 
 export async function register(
@@ -50,6 +52,8 @@ export async function register(
   node: { id: string; name: string; role: Config['role']; version: string },
 ): Promise<void> {
   await database.query(registerStatement, [node.id, node.name, node.role, node.version]);
+  node: { id: string; name: string; role: Config['role']; isDraining?: boolean },
+  await database.query(registerStatement, [node.id, node.name, node.role, node.isDraining ?? false]);
 }
 
 const leaveStatement = statement('leave_cluster')`WITH granted AS (

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../database/database.js';
 import { parameters, statement } from '../../database/statement.js';
-import type { StartOptions } from './claim.js';
+import { mayStart, type StartOptions } from './claim.js';
 import { insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
 
 /*
  * Purpose: puts a request on disk with its first lease in one commit, not two, if none waits before it.
- * Race: as the claim, a node that was given up starts nothing, nor does a statement that the network held back. What
+ * Race: as the claim, a node that was given up or is drained starts nothing, nor a statement that the network held back,
+ *   nor one of a model that is paused, or by a grant of before slots were taken away. What
  *   waits in the queue goes first; the slot is this node's own and was taken before.
  * Index: queue_entry_pkey from the floor on, and what is more urgent; inserts into request_pkey (today's partition) and lease_pkey.
  */
@@ -17,13 +18,14 @@ const { placeholders: $, bind } = parameters({
   floorPriority: 'smallint',
   floorStart: 'bigint',
   floorSeq: 'bigint',
+  slotRound: 'integer',
   byMs: 'float8',
   token: 'uuid',
 });
 
 const submitStartedStatement = statement('submit_started')`WITH chance AS MATERIALIZED (
   SELECT clock_timestamp() AS at
-  WHERE EXISTS (SELECT FROM node WHERE node.id = ${$.nodeId})
+  WHERE ${mayStart($.modelId, $.nodeId, $.slotRound)}
     AND clock_timestamp() < to_timestamp(${$.byMs} / 1000)
     AND NOT EXISTS (
       SELECT FROM queue_entry
@@ -47,7 +49,7 @@ SELECT seq FROM written`;
 export async function submitStarted(
   database: Database,
   submission: Submission,
-  { nodeId, timeoutMs, floor, byMs }: StartOptions,
+  { nodeId, timeoutMs, floor, slotRound, byMs }: StartOptions,
 ): Promise<{ seq: number; token: string } | undefined> {
   const token = randomUUID();
   const floorPriority = floor?.priority ?? -32_768;
@@ -58,6 +60,7 @@ export async function submitStarted(
     floorPriority,
     floorStart: floor?.start ?? 0,
     floorSeq: floor?.seq ?? 0,
+    slotRound,
     byMs,
     token,
   };

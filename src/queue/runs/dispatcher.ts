@@ -2,18 +2,19 @@ import { Injectable, Logger } from '@nestjs/common';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
+import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { Probe } from '../circuits/circuit.js';
 import { Circuits } from '../circuits/circuits.js';
 import { BoundedKeys } from '../bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
-import { claim, type Claimed, type StartOptions } from '../queries/claim.js';
+import { claim, type Claimed, entriesOf, type StartOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
 import { submitStarted } from '../queries/submit-started.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { type ClaimFloor, ModelDispatcher } from './model-dispatcher.js';
+import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model-dispatcher.js';
 import { Runs } from './runs.js';
 
 /** A claim that takes longer to reach the database takes nothing there. */
@@ -25,7 +26,7 @@ const claimPatienceMs = 5_000;
  */
 @Injectable()
 export class Dispatcher {
-  private readonly dispatchers = new Map<string, ModelDispatcher>();
+  private readonly dispatchers: ModelDispatchers;
   private readonly log = new Logger(Dispatcher.name);
   private onUnclaimed = (): void => undefined;
   private accepting = false;
@@ -43,7 +44,11 @@ export class Dispatcher {
     private readonly clock: Clock,
     private readonly boundedKeys: BoundedKeys,
   ) {
-    for (const model of models.all()) this.dispatchers.set(model.id, new ModelDispatcher(model));
+    this.dispatchers = new ModelDispatchers(models);
+    this.dispatchers.follow();
+    models.changes.subscribe(() => {
+      for (const id of this.dispatchers.follow()) this.wake(id);
+    });
     events.subscribe(({ work, cancelled }) => {
       for (const id of work ?? []) this.wake(id);
       for (const id of cancelled ?? []) runs.abort(id, 'cancelled');
@@ -60,22 +65,23 @@ export class Dispatcher {
   /** Starts nothing more; the runs go on. What a claim in flight brings is a run as well: it is waited for. */
   async close(): Promise<void> {
     this.accepting = false;
-    for (const { claiming } of this.dispatchers.values()) await claiming;
+    for (const { claiming } of this.dispatchers.all) await claiming;
     await Promise.allSettled(this.startsInFlight);
   }
 
   modelsWithRoom(): string[] {
-    return [...this.dispatchers.values()]
-      .filter(({ claiming, model }) => claiming === undefined && this.room(model.id) > 0)
+    return this.dispatchers.all
+      .filter(({ claiming, model }) => claiming === undefined && this.room(model) > 0)
       .map(({ model }) => model.id);
   }
 
   /** Whether a request of the model would be started at once, as far as this node knows. */
   hasRoomNow(modelId: string): boolean {
+    const dispatcher = this.dispatchers.get(modelId);
+    if (dispatcher === undefined || dispatcher.claiming !== undefined || !this.accepting) return false;
     const isClosed = this.circuits.room(modelId) === Infinity;
-    const mayStart = this.accepting && this.cluster.connected && isClosed && this.slots.free(modelId) > 0;
-    const isClaiming = this.dispatchers.get(modelId)?.claiming !== undefined;
-    return mayStart && !isClaiming && this.index.claimable(modelId) === 0;
+    const mayStart = this.cluster.connected && isClosed && this.room(dispatcher.model) > 0;
+    return mayStart && this.index.claimable(modelId) === 0;
   }
 
   /** Writes a request and starts it in the same commit, or does neither. Only if there is room now. */
@@ -89,7 +95,7 @@ export class Dispatcher {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || !this.accepting) return;
     if (dispatcher.claiming !== undefined) dispatcher.again = true;
-    else if (this.room(modelId) > 0) {
+    else if (this.room(dispatcher.model) > 0) {
       dispatcher.claiming = this.fill(dispatcher).catch((error: Error) => {
         this.log.error(`the claims of ${modelId} broke: ${error.stack ?? error.message}`);
       });
@@ -104,8 +110,12 @@ export class Dispatcher {
     }
   }
 
-  private room(modelId: string): number {
-    return Math.min(this.slots.free(modelId), this.circuits.room(modelId));
+  private room(model: Model): number {
+    return this.isStopped(model) ? 0 : Math.min(this.slots.free(model.id), this.circuits.room(model.id));
+  }
+
+  private isStopped({ paused }: Model): boolean {
+    return paused !== null || this.cluster.isDraining;
   }
 
   private async startNow(dispatcher: ModelDispatcher, submission: Submission): Promise<boolean> {
@@ -159,18 +169,18 @@ export class Dispatcher {
           if (claiming !== undefined) await nextTurn();
           execute();
         }
-      } while (dispatcher.again && this.accepting && this.room(id) > 0);
+      } while (dispatcher.again && this.accepting && this.room(dispatcher.model) > 0);
     } finally {
       dispatcher.claiming = undefined;
     }
     // The claim failed, or another transaction had them locked; no run may be going on whose end would claim again.
-    if (this.accepting && this.room(id) > 0 && this.index.claimable(id) > 0) this.onUnclaimed();
+    if (this.accepting && this.room(dispatcher.model) > 0 && this.index.claimable(id) > 0) this.onUnclaimed();
   }
 
   /** What it resolves to starts the claimed. Undefined when there is no room. Never rejects. */
   private claimInto(dispatcher: ModelDispatcher): Promise<() => void> | undefined {
     const { model } = dispatcher;
-    const limit = Math.min(dispatcher.maxItems, this.room(model.id));
+    const limit = Math.min(dispatcher.maxItems, this.room(model));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
     this.slots.take(model.id, limit);
     return this.claim(dispatcher, limit, this.circuits.startProbe(model.id));
@@ -194,14 +204,7 @@ export class Dispatcher {
     dispatcher.noteClaim(limit, answer?.length);
     const claimed = answer ?? [];
     this.slots.release(modelId, limit - claimed.length);
-    this.events.publish({
-      started: claimed.map(({ priority, start, seq, attempt }) => ({
-        modelId,
-        ...{ priority, start, seq },
-        attempt: attempt - 1,
-      })),
-      changed: claimed.map(({ id }) => id),
-    });
+    this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
     if (probe !== undefined && claimed.length === 0) this.circuits.skipProbe(modelId, probe);
     return () => this.execute(dispatcher, claimed, generation, probe);
   }
@@ -211,6 +214,7 @@ export class Dispatcher {
       nodeId: this.cluster.nodeId,
       timeoutMs: dispatcher.model.timeoutMs,
       floor: (dispatcher.isFloorFresh() ? floor : undefined) ?? null,
+      slotRound: this.slots.round(dispatcher.model.id),
       byMs: this.clock.now() + claimPatienceMs,
     };
   }
@@ -219,7 +223,8 @@ export class Dispatcher {
     const { model } = dispatcher;
     // An answer that came too late: the slots may be another node's by now, and the leases too; or the model is away.
     const isLost = this.slots.generation !== generation || !this.cluster.connected;
-    const isLate = isLost || (probe === undefined && this.circuits.room(model.id) !== Infinity);
+    const isLate =
+      isLost || this.isStopped(model) || (probe === undefined && this.circuits.room(model.id) !== Infinity);
     const release = ({ boundedKeyId: keyId }: Claimed): void => {
       this.release(dispatcher);
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });

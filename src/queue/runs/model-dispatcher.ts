@@ -1,4 +1,5 @@
 import type { Model } from '../../models/model.js';
+import type { ModelsService } from '../../models/models.service.js';
 import type { QueueKey } from '../waiting/waiting-index.js';
 
 const claimLimit = 512;
@@ -17,7 +18,7 @@ export class ModelDispatcher {
   claimFloor: ClaimFloor | undefined;
   private floorlessAt = -Infinity;
 
-  constructor(readonly model: Model) {}
+  constructor(public model: Model) {}
 
   get isDue(): boolean {
     return performance.now() - this.floorlessAt > floorMs;
@@ -40,5 +41,35 @@ export class ModelDispatcher {
     this.hasMore = brought === limit;
     // So many large inputs may take longer than a statement may.
     this.maxItems = brought === undefined ? Math.ceil(limit / 2) : Math.min(claimLimit, this.maxItems * 2);
+  }
+}
+
+/** Of each model one, also of those that have left the file: what runs of them ends, and nothing starts. */
+export class ModelDispatchers {
+  private readonly byId = new Map<string, ModelDispatcher>();
+
+  constructor(private readonly models: Pick<ModelsService, 'all' | 'get'>) {}
+
+  get(modelId: string): ModelDispatcher | undefined {
+    return this.byId.get(modelId);
+  }
+
+  get all(): ModelDispatcher[] {
+    return [...this.byId.values()];
+  }
+
+  /** Takes the models as they are now; which have changed. */
+  follow(): string[] {
+    for (const dispatcher of this.all) {
+      const { model } = dispatcher;
+      if (this.models.get(model.id) === undefined) dispatcher.model = { ...model, paused: 'hold' };
+    }
+    return this.models.all().flatMap((model) => {
+      const known = this.byId.get(model.id);
+      if (known?.model === model) return [];
+      if (known === undefined) this.byId.set(model.id, new ModelDispatcher(model));
+      else known.model = model;
+      return model.id;
+    });
   }
 }

@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Actor } from '../audit/actor.js';
+import type { AuditAction } from '../audit/audit-actions.js';
+import { AuditTrail } from '../audit/audit-trail.js';
+import { DomainError } from '../errors/domain-error.js';
+import type { FileModel, Model } from '../models/model.js';
+import { ModelsService } from '../models/models.service.js';
+import { changeOverrides, type OverrideChange, type Overrides, versionOf } from '../models/overrides.js';
+import { Controls } from '../queue/controls.js';
+import type { ModelLoad } from '../queue/model-loads.js';
+import { ModelLoads } from '../queue/model-loads.js';
+import type { AdminModelDto } from './dto/models.dto.js';
+
+export interface ControlChange extends OverrideChange {
+  reason: string | null;
+}
+
+/** What operators see of models, and set. */
+@Injectable()
+export class ModelControl {
+  constructor(
+    private readonly models: ModelsService,
+    private readonly controls: Controls,
+    private readonly loads: ModelLoads,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  async list(): Promise<AdminModelDto[]> {
+    const models = this.models.all();
+    const loads = await this.loads.of(models.map(({ id }) => id));
+    return models.map((model, i) => this.view(model, loads[i]!));
+  }
+
+  /** With its version. Throws `unknown_model`. */
+  async find(id: string | undefined): Promise<{ view: AdminModelDto; version: string }> {
+    const model = id === undefined ? undefined : this.models.get(id);
+    if (model === undefined) throw new DomainError('unknown_model', 'There is no such model here.');
+    const [load] = await this.loads.of([model.id]);
+    return { view: this.view(model, load!), version: versionOf(model.id, this.models.overridesOf(model.id)) };
+  }
+
+  /** `ifMatch`: the field, as it came. */
+  async change(
+    actor: Actor,
+    id: string | undefined,
+    change: ControlChange,
+    ifMatch: string | undefined,
+  ): Promise<{ view: AdminModelDto; version: string }> {
+    const base = id === undefined ? undefined : this.models.base(id);
+    if (base === undefined) throw new DomainError('unknown_model', 'There is no such model here.');
+    const expected = ifMatch?.split(',').map((one) => one.trim());
+    const isExpected = (version: string): boolean =>
+      expected === undefined || expected.includes('*') || expected.includes(version);
+    await this.trail.change(async (manager) => {
+      const changed = await changeOverrides(manager, base.id, change, actor.name, isExpected);
+      await this.audit(manager, actor, base, changed, change.reason);
+    });
+    await this.controls.publish();
+    return this.find(base.id);
+  }
+
+  private async audit(
+    manager: EntityManager,
+    actor: Actor,
+    { id: target, concurrency: base }: FileModel,
+    { before, after }: { before: Overrides; after: Overrides },
+    reason: string | null,
+  ): Promise<void> {
+    const note = (action: AuditAction, from: object, to: object): Promise<void> =>
+      this.trail.write(manager, actor, { action, target, before: from, after: to, reason });
+    if (before.paused !== after.paused) {
+      const action = after.paused === null ? 'model.resume' : 'model.pause';
+      await note(action, { paused: before.paused ?? false }, { paused: after.paused ?? false });
+    }
+    if (before.concurrencyOverride === after.concurrencyOverride) return;
+    const [from, to] = [before, after].map(({ concurrencyOverride: override }) => ({
+      concurrency: { current: override ?? base, base, override },
+    }));
+    await note('model.concurrency', from!, to!);
+  }
+
+  private view(
+    { id, runner, order, concurrency, paused }: Model,
+    { waiting, running, availability }: ModelLoad,
+  ): AdminModelDto {
+    const set = this.models.overridesOf(id);
+    return {
+      id,
+      kind: runner.kind,
+      order,
+      concurrency: {
+        current: concurrency,
+        base: this.models.base(id)!.concurrency,
+        override: set.concurrencyOverride,
+        overridden_at: set.concurrencyOverriddenAt?.toISOString() ?? null,
+        overridden_by: set.concurrencyOverriddenBy,
+      },
+      paused: {
+        current: paused ?? false,
+        base: false,
+        override: set.paused,
+        overridden_at: set.pausedAt?.toISOString() ?? null,
+        overridden_by: set.pausedBy,
+      },
+      waiting,
+      running,
+      availability: paused === null ? availability : 'paused',
+    };
+  }
+}

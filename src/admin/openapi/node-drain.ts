@@ -1,0 +1,36 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiProblems } from '../../http/openapi/operations.js';
+import { exampleId } from '../../http/openapi/responses.js';
+import { DrainedNodeDto } from '../dto/node-drain.dto.js';
+
+const ApiNodeId = (): MethodDecorator =>
+  ApiParam({
+    name: 'node_id',
+    description: 'The id of the node.',
+    schema: { type: 'string', format: 'uuid', example: exampleId },
+  });
+
+export const ApiDrainNode = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Drain a node',
+      description:
+        'It starts nothing more, its runs go on to their end, and its slots are for the other nodes. It still serves ' +
+        'calls. A restarted process is another node, which is not drained.',
+    }),
+    ApiNodeId(),
+    ApiOkResponse({ description: 'The node as it is now.', type: DrainedNodeDto }),
+    ApiProblems('bad_request', 'unknown_id'),
+  );
+
+export const ApiUndrainNode = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Let a drained node run requests again',
+      description: 'It gets its share of the slots.',
+    }),
+    ApiNodeId(),
+    ApiOkResponse({ description: 'The node as it is now.', type: DrainedNodeDto }),
+    ApiProblems('bad_request', 'unknown_id'),
+  );

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { EntityManager } from 'typeorm';
+import { DomainError } from '../errors/domain-error.js';
+import { ModelEntity } from './model.entity.js';
+import type { Pause } from './model.js';
+
+/** What operators have set of a model, when, and who. */
+export type Overrides = Pick<
+  ModelEntity,
+  | 'concurrencyOverride'
+  | 'concurrencyOverriddenAt'
+  | 'concurrencyOverriddenBy'
+  | 'paused'
+  | 'pausedAt'
+  | 'pausedBy'
+>;
+
+/** undefined: as it is; null: as the file has it. */
+export interface OverrideChange {
+  concurrency?: number | null | undefined;
+  paused?: Pause | null | undefined;
+}
+
+export const noOverrides: Overrides = Object.freeze({
+  concurrencyOverride: null,
+  concurrencyOverriddenAt: null,
+  concurrencyOverriddenBy: null,
+  paused: null,
+  pausedAt: null,
+  pausedBy: null,
+});
+
+/** Another text for other overrides, as an ETag has it. */
+export function versionOf(id: string, overrides: Overrides): string {
+  const { concurrencyOverride, concurrencyOverriddenAt, paused, pausedAt } = overrides;
+  const parts = [id, concurrencyOverride, concurrencyOverriddenAt, paused, pausedAt];
+  return `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)}"`;
+}
+
+/**
+ * The overrides before and after. `isExpected`: whether the caller knows the version that there is; throws
+ * `changed_meanwhile` if not.
+ */
+export async function changeOverrides(
+  manager: EntityManager,
+  id: string,
+  { concurrency, paused }: OverrideChange,
+  by: string,
+  isExpected: (version: string) => boolean,
+): Promise<{ before: Overrides; after: Overrides }> {
+  const table = manager.getRepository(ModelEntity);
+  // Waits for a division of its slots that is under way; the next one sees the change.
+  const before = await table.findOneOrFail({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  if (!isExpected(versionOf(id, before)))
+    throw new DomainError('changed_meanwhile', `The model ${id} was changed meanwhile: read it again.`);
+  const at = new Date();
+  const changed: Partial<ModelEntity> = {};
+  if (concurrency !== undefined && concurrency !== before.concurrencyOverride) {
+    const [from, to] = [before.concurrencyOverride ?? before.concurrency, concurrency ?? before.concurrency];
+    Object.assign(changed, {
+      concurrencyOverride: concurrency,
+      concurrencyOverriddenAt: concurrency === null ? null : at,
+      concurrencyOverriddenBy: concurrency === null ? null : by,
+      ...(to < from && { slotRound: before.slotRound + 1 }),
+    });
+  }
+  if (paused !== undefined && paused !== before.paused) {
+    const isPaused = paused !== null;
+    Object.assign(changed, { paused, pausedAt: isPaused ? at : null, pausedBy: isPaused ? by : null });
+  }
+  if (Object.keys(changed).length > 0) await table.update(id, changed);
+  return { before, after: { ...before, ...changed } };
+}

@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { NotifyChannel } from '../../database/notify-channel.js';
+import { ModelsService } from '../../models/models.service.js';
+import { Duty } from '../../tools/duty.js';
+import { Cluster } from '../cluster/cluster.js';
+import { readControls } from '../queries/read-controls.js';
+
+const topic = 'control';
+
+/** Knows what operators have set of models and nodes: at once where the node is told, and soon where it is not. */
+@Injectable()
+export class ControlKeeper extends Duty {
+  protected readonly intervalMs = 1_000;
+  private isDue = false;
+  private reads = 0;
+  private newest = 0;
+  private division: number | undefined;
+
+  constructor(
+    private readonly database: Database,
+    private readonly channel: NotifyChannel,
+    private readonly models: ModelsService,
+    private readonly cluster: Cluster,
+  ) {
+    super();
+    channel.listen(topic, () => {
+      this.isDue = true;
+      this.scheduleWithin(0);
+    });
+  }
+
+  async runOnce(): Promise<void> {
+    this.isDue = false;
+    const read = ++this.reads;
+    const controls = await readControls(this.database, this.cluster.nodeId);
+    // An answer that was overtaken by a later one may be of before the change.
+    if (read < this.newest) return;
+    this.newest = read;
+    const { overrides, schedulers, isDraining, division } = controls;
+    this.models.setOverrides(overrides);
+    this.cluster.setControls(schedulers, isDraining ?? this.cluster.isDraining);
+    // Also by the file of another node.
+    if (division !== this.division) this.cluster.changes.next({ someLeft: false });
+    this.division = division;
+  }
+
+  /** After a change is committed: this node knows it when it resolves, the others soon. */
+  async publish(): Promise<void> {
+    this.channel.sendNow(topic, '');
+    await this.runOnce();
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.isDue ? 0 : this.intervalMs;
+  }
+}
