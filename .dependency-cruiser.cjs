@@ -62,6 +62,7 @@ const rooms = {
   overview: ['queue', 'models', 'database', 'tools'],
   metrics: ['overview', 'queue', 'webhooks', 'models', 'auth', 'http', 'database', 'config', 'errors', 'tools'],
   health: ['database', 'http', 'config', 'errors'],
+  console: ['config', 'errors'],
 };
 
 const walls = Object.entries(rooms).map(([room, neighbours]) => ({
@@ -97,6 +98,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^clients/([^/]+)/' },
       to: { pathNot: '^clients/$1/' },
+    },
+    {
+      name: 'console-stands-alone',
+      comment: 'The console knows the service by its HTTP API alone.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { pathNot: '^(console|node_modules)/' },
     },
     {
       name: 'no-junk-drawer',

@@ -3,10 +3,11 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY clients/typescript/package.json clients/typescript/package.json
-RUN npm ci --omit=optional
+RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY migrations migrations
 COPY src src
+COPY console console
 RUN npm run build
 RUN npm prune --omit=dev --omit=optional
 

@@ -1,7 +1,11 @@
 /** Runs the TypeScript as ES modules; `npm test` passes Node the flag that this needs. */
 export default {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/src/**/*.spec.ts', '<rootDir>/test/**/*.test.ts'],
+  testMatch: [
+    '<rootDir>/src/**/*.spec.ts',
+    '<rootDir>/console/src/**/*.spec.ts',
+    '<rootDir>/test/**/*.test.ts',
+  ],
   // Real processes and a browser take their time: `npm run test:processes` (jest.processes.config.js).
   testPathIgnorePatterns: ['/node_modules/', '/test/processes/'],
   modulePathIgnorePatterns: [

@@ -1,24 +1,40 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync, utimesSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const self = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL('..', import.meta.url));
-const stamp = join(root, 'dist', '.build.tsbuildinfo');
 
-/** Compiles if a source is newer than the last build. Types are the business of `npm run check`. */
+/** What is built, from what, by what, and which file tells when it was. Types are the business of `npm run check`. */
+const parts = {
+  service: {
+    inputs: ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'],
+    stamp: 'dist/.build.tsbuildinfo',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck'],
+  },
+  console: {
+    inputs: ['console', 'package-lock.json'],
+    stamp: 'dist/console/index.html',
+    command: ['node_modules/vite/bin/vite.js', 'build', 'console'],
+  },
+};
+
+/** Builds what is older than a source of it, all of that at once. */
 export function buildIfStale() {
-  const inputs = ['src', 'migrations', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
-  const built = modified(stamp);
-  if (built > Math.max(...inputs.map((input) => newest(join(root, input))))) return;
-  const started = new Date();
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--noCheck'],
-    { cwd: root, encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(`The build failed:\n${stdout}`);
-  utimesSync(stamp, started, started);
+  const stale = Object.keys(parts).filter((name) => isStale(parts[name]));
+  if (stale.length === 0) return;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [self, ...stale], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
+}
+
+function isStale({ inputs, stamp, command: [program] }) {
+  // Installed without what builds it: what is there is served.
+  if (!existsSync(join(root, program))) return false;
+  return modified(join(root, stamp)) <= Math.max(...inputs.map((input) => newest(join(root, input))));
 }
 
 function newest(path) {
@@ -31,3 +47,15 @@ function newest(path) {
 function modified(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
+
+function build(name) {
+  const { command, stamp } = parts[name];
+  const started = new Date();
+  const child = spawn(process.execPath, command, { cwd: root, stdio: 'inherit' });
+  child.once('close', (code) => {
+    if (code === 0) utimesSync(join(root, stamp), started, started);
+    else process.exitCode = 1;
+  });
+}
+
+if (process.argv[1] === self) process.argv.slice(2).forEach(build);

@@ -5,6 +5,7 @@ import { ModelsReloadModule } from './admin/models-reload.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { type Config, ConfigModule } from './config/config.js';
+import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
 import { FalModule } from './fal/fal.module.js';
@@ -45,6 +46,7 @@ export class AppModule {
         ...(config.role === 'scheduler'
           ? []
           : [AdminModule, DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
+          : [DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule, ConsoleModule]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,
         MetricsModule,

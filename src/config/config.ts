@@ -64,6 +64,8 @@ export class Config {
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
 
   @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
+  /** Whether the page for people is served. */
+  @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
   @Setting('SHUTDOWN_GRACE', Parsed(parseDuration)) shutdownGraceMs = 30_000;
   /** How long a completed request can be read; models may say otherwise. */
   @Setting('RETENTION', Parsed(parseDuration)) retentionMs = 30 * 86_400_000;

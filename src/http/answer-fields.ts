@@ -63,7 +63,7 @@ export class AnswerFields {
     );
   }
 
-  /** For Express. Answers are never rendered, save for the pages at /docs, which bring their own scripts and styles. */
+  /** For Express. Answers are never rendered, save for the pages at /docs and /console, which bring what they need. */
   security(): RequestHandler {
     const docs = securityFields(
       {
@@ -78,8 +78,24 @@ export class AnswerFields {
       },
       { scripts: true },
     );
+    const console = securityFields(
+      {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:', 'blob:'],
+        mediaSrc: ["'self'", 'data:', 'blob:'],
+        connectSrc: ["'self'"],
+        baseUri: ["'self'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+      },
+      { scripts: true },
+    );
+    const isConsole = /^\/console(\/|$)/;
     return (request: Request, response: Response, next: NextFunction): void => {
-      setFields(response, request.path.startsWith('/docs') ? docs : this.api);
+      const { path } = request;
+      setFields(response, path.startsWith('/docs') ? docs : isConsole.test(path) ? console : this.api);
       next();
     };
   }

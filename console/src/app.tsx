@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { Route, Switch } from 'wouter';
+import { readSession } from './api/calls';
+import { Problem } from './api/client';
+import { CurrentSession, may } from './parts/rights';
+import { Bones, Failure } from './parts/states';
+import { Shell } from './shell';
+import { Overview } from './views/overview';
+import { SignIn } from './views/sign-in';
+
+const Model = lazy(() => import('./views/model'));
+const Requests = lazy(() => import('./views/requests'));
+const Request = lazy(() => import('./views/request'));
+const Try = lazy(() => import('./views/try'));
+const Keys = lazy(() => import('./views/keys'));
+const Nodes = lazy(() => import('./views/nodes'));
+const Webhooks = lazy(() => import('./views/webhooks'));
+const Audit = lazy(() => import('./views/audit'));
+const Sessions = lazy(() => import('./views/sessions'));
+
+export function App() {
+  const session = useQuery({
+    queryKey: ['session'],
+    queryFn: ({ signal }) => readSession(signal),
+    refetchInterval: 300_000,
+  });
+  // What the first start prints signs in once, and only after a click.
+  const [link, setLink] = useState(() => /^#link=(.+)$/.exec(window.location.hash)?.[1]);
+  const { data, error } = session;
+  if (data === undefined && (error === null || (error instanceof Problem && error.status !== 401))) {
+    return (
+      <main className="page">
+        <h1 className="hidden">Now Serving</h1>
+        {error === null ? <Bones /> : <Failure error={error} onRetry={() => void session.refetch()} />}
+      </main>
+    );
+  }
+  if (!data?.signed_in || link !== undefined) {
+    return <SignIn session={data} link={link} onLinkDone={() => setLink(undefined)} />;
+  }
+  return (
+    <CurrentSession value={data}>
+      <Shell session={data}>
+        {may(data, 'observe') ? (
+          <Suspense fallback={<Waiting />}>
+            <Switch>
+              <Route path="/" component={Overview} />
+              <Route path="/models/*">
+                {({ '*': id }) => <Model id={decodeURIComponent(id)} key={id} />}
+              </Route>
+              <Route path="/requests" component={Requests} />
+              <Route path="/requests/:id">{({ id }) => <Request id={id} key={id} />}</Route>
+              <Route path="/try/*?">{({ '*': id }) => <Try model={id && decodeURIComponent(id)} />}</Route>
+              <Route path="/keys" component={Keys} />
+              <Route path="/nodes" component={Nodes} />
+              <Route path="/webhooks" component={Webhooks} />
+              <Route path="/audit" component={Audit} />
+              <Route path="/sessions" component={Sessions} />
+              <Route>
+                <main className="page">
+                  <h1>There is no such view</h1>
+                </main>
+              </Route>
+            </Switch>
+          </Suspense>
+        ) : (
+          <main className="page">
+            <h1>Your key may not look in here</h1>
+            <p>
+              The console needs a key with the scope “observe”; “payloads” shows inputs and outputs too,
+              “admin” may act. Yours has{' '}
+              {data.scopes.length === 0 ? 'none' : data.scopes.map((scope) => `“${scope}”`).join(', ')}.
+            </p>
+          </main>
+        )}
+      </Shell>
+    </CurrentSession>
+  );
+}
+
+const Waiting = () => (
+  <main className="page">
+    <Bones />
+  </main>
+);

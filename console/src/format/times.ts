@@ -1,0 +1,24 @@
+import { duration } from './quantities';
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayAndYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+
+/** Local: the time alone where it is today. */
+export function time(at: string | number, now: number = Date.now()): string {
+  const date = new Date(at);
+  const today = new Date(now);
+  if (date.toDateString() === today.toDateString()) return clock.format(date);
+  const isThisYear = date.getFullYear() === today.getFullYear();
+  return `${(isThisYear ? day : dayAndYear).format(date)}, ${clock.format(date)}`;
+}
+
+export const clockTime = (at: string | number): string => clock.format(new Date(at));
+
+/** UTC with milliseconds, for titles and copies. */
+export const utc = (at: string | number): string => new Date(at).toISOString();
+
+export const ago = (at: string | number, now: number): string => {
+  const ms = now - new Date(at).getTime();
+  return ms < 1_000 ? 'just now' : `${duration(ms)} ago`;
+};

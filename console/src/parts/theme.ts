@@ -1,0 +1,22 @@
+export const themes = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const name = 'nowserving-theme';
+
+export function currentTheme(): Theme {
+  try {
+    return themes.find((theme) => theme === localStorage.getItem(name)) ?? 'auto';
+  } catch {
+    return 'auto'; // storage is forbidden
+  }
+}
+
+export function showTheme(theme: Theme): void {
+  if (theme === 'auto') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = theme;
+  try {
+    localStorage.setItem(name, theme);
+  } catch {
+    // It holds for this page, then.
+  }
+}

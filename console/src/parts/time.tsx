@@ -1,0 +1,33 @@
+import { duration } from '../format/quantities';
+import { ago, time, utc } from '../format/times';
+import { useNow } from './now';
+
+/** Local, with UTC on hover. */
+export function Time({ at }: { at: string | null | undefined }) {
+  if (!at) return <span className="muted">–</span>;
+  return (
+    <time dateTime={at} title={utc(at)}>
+      {time(at)}
+    </time>
+  );
+}
+
+export function Ago({ at }: { at: string | null | undefined }) {
+  const now = useNow();
+  if (!at) return <span className="muted">never</span>;
+  return (
+    <time dateTime={at} title={`${time(at)} · ${utc(at)}`}>
+      {ago(at, now)}
+    </time>
+  );
+}
+
+/** How long since. */
+export function Since({ at }: { at: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={`since ${time(at)} · ${utc(at)}`}>
+      {duration(now - new Date(at).getTime())}
+    </time>
+  );
+}

@@ -1,0 +1,46 @@
+import { boundedView, type Shown } from './payload';
+
+export interface PayloadQuestion {
+  text: ArrayBuffer;
+}
+
+export type PayloadAnswer = { shown: Shown; blobs: Record<string, Blob> } | { text: string; rest: number };
+
+const maxRaw = 64 * 1024;
+
+/** Beside the page: reading 30 MB of JSON takes longer than a page may stand still. */
+self.addEventListener('message', ({ data }: MessageEvent<PayloadQuestion>) => {
+  self.postMessage(read(new TextDecoder().decode(data.text)));
+});
+
+function read(text: string): PayloadAnswer {
+  const blobs: Record<string, Blob> = {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { text: text.slice(0, maxRaw), rest: Math.max(0, text.length - maxRaw) };
+  }
+  const shown = boundedView(value, (url, type) => {
+    const blob = toBlob(url, type);
+    if (blob === undefined) return undefined;
+    const name = `media-${Object.keys(blobs).length}`;
+    blobs[name] = blob;
+    return { url: name, bytes: blob.size };
+  });
+  return { shown, blobs };
+}
+
+function toBlob(url: string, type: string): Blob | undefined {
+  const comma = url.indexOf(',');
+  try {
+    if (!/;base64$/i.test(url.slice(0, comma)))
+      return new Blob([decodeURIComponent(url.slice(comma + 1))], { type });
+    const binary = atob(url.slice(comma + 1));
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+    return new Blob([bytes], { type });
+  } catch {
+    return undefined; // no base64 after all: it is shown as the text that it is
+  }
+}

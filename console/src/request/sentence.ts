@@ -1,0 +1,144 @@
+import type { AdminModel, AdminRequest, RequestEvent } from '../api/types';
+import { counted, duration } from '../format/quantities';
+import { time } from '../format/times';
+
+export interface Told {
+  request: AdminRequest;
+  events: readonly RequestEvent[];
+  /** How its model stands, where that is known. */
+  model?: AdminModel | undefined;
+  now: number;
+}
+
+/** Why a request waits, what it does, or what became of it, in a sentence or two. */
+export function sentenceOf(told: Told): string {
+  if (told.request.status === 'IN_QUEUE') return waiting(told);
+  if (told.request.status === 'IN_PROGRESS') return running(told);
+  return completed(told);
+}
+
+const ms = (at: string): number => new Date(at).getTime();
+const runsOf = (events: readonly RequestEvent[]): RequestEvent[] =>
+  events.filter(({ kind }) => kind === 'started');
+/** What ended the run before, if one did. */
+const lastEnd = (events: readonly RequestEvent[]): RequestEvent | undefined =>
+  events.findLast(({ kind, outcome }) => kind === 'requeued' && outcome !== null);
+
+function waiting({ request, events, model, now }: Told): string {
+  const { model_id: id, queue_position: position = 0, key } = request;
+  const before =
+    position === 0
+      ? 'It is first in the queue'
+      : `${counted(position, 'request is', 'requests are')} before it`;
+  switch (request.reason) {
+    case 'scheduled': {
+      const at = request.scheduled_at;
+      return at === undefined
+        ? 'It waits for its time, and joins the queue then.'
+        : `It was sent for later: it joins the queue at ${time(at, now)}, in ${duration(ms(at) - now)}.`;
+    }
+    case 'retrying': {
+      const end = lastEnd(events);
+      const until = end?.until ? `until ${time(end.until, now)} ` : '';
+      return `It pauses ${until}before attempt ${request.attempt}${end === undefined ? '' : `: ${failure(end)}`}.`;
+    }
+    case 'unavailable': {
+      const since = model?.unavailable_since ? ` since ${time(model.unavailable_since, now)}` : '';
+      const why = model?.unavailable_reason ? ` (${trimEnd(model.unavailable_reason)})` : '';
+      return `It waits for ${id}, which no node can reach${since}${why}. ${before}; nothing is lost.`;
+    }
+    case 'paused': {
+      const { overridden_by: by, overridden_at: at } = model?.paused ?? {};
+      const who = `${by ? ` by ${by}` : ''}${at ? ` at ${time(at, now)}` : ''}`;
+      return `It waits because ${id} was paused${who}. ${before}, and it keeps its place.`;
+    }
+    case 'held':
+      return `It waits for its own key: ${key.name} runs as many requests of ${id} as it may.`;
+    default: {
+      const slots = model?.concurrency.current;
+      const busy =
+        slots === undefined || model!.running < slots
+          ? `for a free slot of ${id}`
+          : `for one of the ${counted(slots, 'slot')} of ${id}, which are all busy`;
+      return `It waits ${busy}. ${before}.${estimate(request.estimated_start, 'start', now)}`;
+    }
+  }
+}
+
+function running({ request, events, now }: Told): string {
+  const runs = runsOf(events);
+  const started = runs.at(-1)?.at ?? request.started_at;
+  const node = runs.at(-1)?.node ?? request.node;
+  const where = node ? ` on ${node}` : '';
+  const since = started === null || started === undefined ? '' : ` for ${duration(now - ms(started))}`;
+  const end = lastEnd(events);
+  const again = end === undefined ? '' : `, attempt ${request.attempt}: before that ${failure(end)}`;
+  const isStopping = events.some(({ kind }) => kind === 'cancel_requested');
+  const stopping = isStopping ? ' It was asked to stop; what it does now decides how it ends.' : '';
+  return `It has been running${where}${since}${again}.${stopping}${isStopping ? '' : estimate(request.estimated_end, 'end', now)}`;
+}
+
+function completed({ request, events, now }: Told): string {
+  const runs = runsOf(events);
+  const first = runs[0]?.at ?? request.started_at;
+  const from = ms(request.scheduled_at ?? request.created_at);
+  const to = request.completed_at === null ? now : ms(request.completed_at);
+  const waited = duration(Math.max(0, (first === null ? to : ms(first)) - from));
+  const ran = runs.length === 0 && request.started_at !== null ? 1 : runs.length;
+  const node = runs.at(-1)?.node ?? request.node;
+  const where = node ? ` on ${node}` : '';
+  const erased = request.erased_at ? ` Its content was erased at ${time(request.erased_at, now)}.` : '';
+  const end = events.findLast(({ kind }) => kind === 'completed');
+  const why = request.error ?? end;
+  switch (request.outcome) {
+    case 'succeeded': {
+      const took = request.metrics.inference_time;
+      const long = typeof took === 'number' ? `ran ${duration(took * 1_000)}` : 'ran';
+      const tries =
+        ran > 1
+          ? `, at the ${ordinal(ran)} start: before that ${failure(lastEnd(events) ?? { outcome: null })}`
+          : '';
+      return `Waited ${waited}, ${long}${where} and succeeded${tries}.${erased}`;
+    }
+    case 'cancelled':
+      return ran === 0
+        ? `Cancelled after waiting ${waited}; it never ran.${erased}`
+        : `Waited ${waited}, ran ${times(ran)} and was cancelled${where}.${erased}`;
+    case 'expired':
+      return `Waited ${waited}, which is as long as it was allowed to, and ${ran === 0 ? 'never ran' : `was started ${times(ran)}`}.${erased}`;
+    default: {
+      const { code = null, message = null } = why ?? {};
+      const said = failure({ outcome: end?.outcome ?? 'failed', code, message, node: node ?? null });
+      return `Waited ${waited}, ran ${times(ran)}${ran > 1 ? ', gave up' : ' and failed'}: ${said}.${erased}`;
+    }
+  }
+}
+
+/** Of a run that ended badly, what happened: a clause without a full stop. */
+function failure(end: Partial<Pick<RequestEvent, 'outcome' | 'code' | 'message' | 'node'>>): string {
+  const where = end.node ? ` on ${end.node}` : '';
+  const message = end.message ? `: “${trimEnd(end.message)}”` : '';
+  if (end.outcome === 'lost' || end.code === 'node_lost') {
+    return end.node ? `it was lost with its node ${end.node}` : 'it was lost with its nodes';
+  }
+  if (end.outcome === 'returned')
+    return `the node ${end.node ?? 'that ran it'} was stopped and handed it back`;
+  if (end.outcome === 'unreached') return `its model could not be reached${where}${message}`;
+  if (end.outcome === 'timed_out' || end.code === 'timed_out')
+    return `the run took longer than it may${where}`;
+  if (end.message) return `the model failed${end.code ? ` with ${end.code}` : ''}${where}${message}`;
+  return `the run failed${end.code ? ` with ${end.code}` : ''}${where}`;
+}
+
+function estimate(span: { from: string; to: string } | undefined, verb: string, now: number): string {
+  if (span === undefined) return '';
+  const [from, to] = [ms(span.from) - now, ms(span.to) - now];
+  if (to <= 0) return ` It should ${verb} any moment.`;
+  if (from <= 1_000) return ` It should ${verb} within ${duration(to)}.`;
+  const [early, late] = [duration(from), duration(to)];
+  return early === late ? ` It should ${verb} in ${late}.` : ` It should ${verb} in ${early} to ${late}.`;
+}
+
+const trimEnd = (text: string): string => text.trim().replace(/\.$/, '');
+const times = (count: number): string => ['never', 'once', 'twice'][count] ?? `${count} times`;
+const ordinal = (count: number): string => ['', 'first', 'second', 'third', 'fourth'][count] ?? `${count}th`;

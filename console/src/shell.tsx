@@ -1,0 +1,175 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { serviceAddress } from './api/base';
+import { signOut } from './api/calls';
+import { useLive } from './api/live';
+import type { Overview, Session } from './api/types';
+import { counted } from './format/quantities';
+import { Dialog } from './parts/dialog';
+import { markRow, moveRow, useKeys } from './parts/keyboard';
+import { currentTheme, showTheme, type Theme, themes } from './parts/theme';
+
+const views = [
+  ['/', 'Overview'],
+  ['/requests', 'Requests'],
+  ['/try', 'Try'],
+  ['/keys', 'Keys'],
+  ['/nodes', 'Nodes'],
+  ['/webhooks', 'Webhooks'],
+  ['/audit', 'Audit'],
+] as const;
+
+export function Shell({ session, children }: { session: Session; children: ReactNode }) {
+  const { overview, connection } = useLive();
+  const [location, navigate] = useLocation();
+  const [isHelping, setHelping] = useState(false);
+  useKeys({
+    '/': () => {
+      navigate('/requests');
+      requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-search]')?.focus());
+    },
+    j: () => moveRow(1),
+    k: () => moveRow(-1),
+    x: markRow,
+    '?': () => setHelping(true),
+  });
+  useEffect(() => {
+    const heading = document.querySelector('main h1')?.textContent;
+    document.title = heading ? `${heading} · Now Serving` : 'Now Serving';
+  });
+  useEffect(() => {
+    for (const open of document.querySelectorAll<HTMLElement>('[popover]:popover-open')) open.hidePopover();
+    window.scrollTo(0, 0);
+  }, [location]);
+  const isCurrent = (path: string): boolean =>
+    path === '/' ? location === '/' || location.startsWith('/models') : location.startsWith(path);
+  const links = views.map(([path, name]) => (
+    <Link key={path} href={path} aria-current={isCurrent(path) ? 'page' : undefined}>
+      {name}
+    </Link>
+  ));
+  return (
+    <>
+      <header className="bar">
+        <div>
+          <Link href="/" className="brand">
+            Now Serving
+          </Link>
+          <nav className="nav" aria-label="Views">
+            {links}
+          </nav>
+          <span className="end">
+            <span className="only-desk">
+              <Nodes overview={overview} />
+            </span>
+            <button type="button" className="plain only-phone" popoverTarget="views">
+              Menu
+            </button>
+            <button type="button" className="plain" popoverTarget="account">
+              {session.name ?? 'Account'}
+            </button>
+          </span>
+        </div>
+      </header>
+      <nav className="menu" id="views" popover="auto" aria-label="All views">
+        {links}
+      </nav>
+      <Account session={session} onHelp={() => setHelping(true)} />
+      {connection === 'lost' && (
+        <p className="offline" role="status">
+          No connection to the service. These are the last figures; it goes on by itself.
+        </p>
+      )}
+      {children}
+      {isHelping && <Help onClose={() => setHelping(false)} />}
+    </>
+  );
+}
+
+function Nodes({ overview }: { overview: Overview | undefined }) {
+  if (overview === undefined) return null;
+  const { nodes } = overview;
+  const others = nodes.filter(({ state }) => state !== 'ready');
+  const said =
+    others.length === 0 ? 'all ready' : others.map(({ name, state }) => `${name} ${state}`).join(', ');
+  return (
+    <Link href="/nodes" className="muted">
+      {counted(nodes.length, 'node')} · {nodes.length === 1 && others.length === 0 ? 'ready' : said}
+    </Link>
+  );
+}
+
+function Account({ session, onHelp }: { session: Session; onHelp: () => void }) {
+  const client = useQueryClient();
+  const [theme, setTheme] = useState<Theme>(currentTheme);
+  return (
+    <div className="menu" id="account" popover="auto">
+      <p className="small muted">
+        {session.name}
+        <br />
+        {session.scopes.join(', ')}
+      </p>
+      <hr />
+      <Link href="/sessions">Sessions</Link>
+      <a href={serviceAddress('docs')}>API description</a>
+      <button type="button" popoverTarget="account" popoverTargetAction="hide" onClick={onHelp}>
+        Keys of the keyboard
+      </button>
+      <button
+        type="button"
+        onClick={() => {
+          const next = themes[(themes.indexOf(theme) + 1) % themes.length]!;
+          setTheme(next);
+          showTheme(next);
+        }}
+      >
+        Colours: {theme === 'auto' ? 'as the system' : theme}
+      </button>
+      <hr />
+      <button
+        type="button"
+        onClick={() => {
+          void signOut().finally(() => {
+            client.clear();
+            window.location.assign(document.baseURI);
+          });
+        }}
+      >
+        Sign out
+      </button>
+    </div>
+  );
+}
+
+const keys = [
+  ['/', 'search the requests'],
+  ['j', 'next row'],
+  ['k', 'row before'],
+  ['Enter', 'open the row'],
+  ['x', 'mark the row'],
+  ['← →', 'move along a queue or a timeline'],
+  ['?', 'this list'],
+] as const;
+
+function Help({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys of the keyboard" onClose={onClose}>
+      <dl className="stack">
+        {keys.map(([key, does]) => (
+          <div className="row" key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="buttons">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

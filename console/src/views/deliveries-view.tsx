@@ -1,0 +1,57 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { redeliver } from '../api/calls';
+import type { Delivery } from '../api/types';
+import { counted, duration } from '../format/quantities';
+import { ActButton } from '../parts/rights';
+import { Failure } from '../parts/states';
+import { Time } from '../parts/time';
+import { State } from '../parts/request-state';
+
+const states = { pending: 'waiting', delivered: 'succeeded', failed: 'failed', ended: 'cancelled' } as const;
+
+export const DeliveryState = ({ delivery: { state } }: { delivery: Delivery }) => (
+  <State state={states[state]} word={state} />
+);
+
+export function Redeliver({ delivery }: { delivery: Delivery }) {
+  const client = useQueryClient();
+  const again = useMutation({
+    mutationFn: () => redeliver(delivery.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
+  });
+  return (
+    <>
+      <ActButton disabled={again.isPending || again.isSuccess} onClick={() => again.mutate()}>
+        {again.isSuccess ? 'Sent again' : 'Send again'}
+      </ActButton>
+      {again.error !== null && <Failure error={again.error} />}
+    </>
+  );
+}
+
+/** What each try was answered. */
+export function Tries({ delivery }: { delivery: Delivery }) {
+  const { tries, next_try_at: next } = delivery;
+  if (tries.length === 0) return <span className="muted">not tried yet</span>;
+  const last = tries.at(-1)!;
+  return (
+    <details>
+      <summary>
+        {counted(tries.length, 'try', 'tries')}, last {last.status ?? last.error}
+        {next && (
+          <>
+            , next <Time at={next} />
+          </>
+        )}
+      </summary>
+      <ol>
+        {tries.map((one) => (
+          <li key={one.at}>
+            <Time at={one.at} /> {one.status ?? one.error} in {duration(one.duration_ms)}
+            {one.body !== null && one.body !== '' && <pre>{one.body}</pre>}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}

@@ -1,0 +1,50 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { submit } from '../api/calls';
+import type { AdminModel } from '../api/types';
+import { ActButton } from '../parts/rights';
+import { Failure } from '../parts/states';
+import { CallExamples } from './call-examples';
+
+const demo = 'demo/image/fractal';
+
+/** Nothing was submitted yet: something to see, and then how to do it oneself. */
+export function FirstRun({ models }: { models: readonly AdminModel[] }) {
+  const [, navigate] = useLocation();
+  const [prompt, setPrompt] = useState('a quiet harbour at dusk');
+  const sending = useMutation({
+    mutationFn: () => submit(demo, { prompt }),
+    onSuccess: ({ request_id }) => navigate(`/requests/${request_id}`),
+  });
+  const model = models.find(({ id }) => id === demo) ?? models[0];
+  return (
+    <section className="card stack" aria-label="First steps">
+      <h2>Nothing has been submitted yet</h2>
+      {model?.id === demo && (
+        <form
+          className="row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            sending.mutate();
+          }}
+        >
+          <label className="field">
+            <span>Have the demo draw</span>
+            <input
+              value={prompt}
+              required
+              maxLength={200}
+              onChange={({ target }) => setPrompt(target.value)}
+            />
+          </label>
+          <ActButton needs="submit" type="submit" className="primary" disabled={sending.isPending}>
+            Draw it
+          </ActButton>
+        </form>
+      )}
+      {sending.error !== null && <Failure error={sending.error} />}
+      {model !== undefined && <CallExamples model={model.id} input={{ prompt }} />}
+    </section>
+  );
+}

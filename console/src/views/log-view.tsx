@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { readLog } from '../api/calls';
+import type { LogEntry } from '../api/types';
+import { clockTime, utc } from '../format/times';
+import { counted } from '../format/quantities';
+import { CopyButton } from '../parts/copy';
+import { useMay } from '../parts/rights';
+import { Bones, Failure } from '../parts/states';
+
+const shownAtMost = 1_000;
+
+/** `live`: what the stream has told since; it is shown after what was read, each line once. */
+export function LogView({ id, live, isOver }: { id: string; live: readonly LogEntry[]; isOver: boolean }) {
+  const isAllowed = useMay('payloads');
+  const list = useRef<HTMLOListElement>(null);
+  const [isFollowing, setFollowing] = useState(true);
+  const log = useInfiniteQuery({
+    queryKey: ['log', id, isOver],
+    queryFn: ({ pageParam, signal }) => readLog(id, pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    enabled: isAllowed,
+  });
+  const read = log.data?.pages.flatMap(({ data }) => data) ?? [];
+  const last = read.at(-1)?.timestamp ?? '';
+  const entries = [...read, ...live.filter(({ timestamp }) => timestamp > last)];
+  const shown = entries.slice(-shownAtMost);
+  useEffect(() => {
+    if (isFollowing && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
+  }, [entries.length, isFollowing]);
+  if (!isAllowed) {
+    return (
+      <p className="notice warn">To see the log a key needs the scope “payloads”, which yours has not.</p>
+    );
+  }
+  if (log.isPending) return <Bones />;
+  if (log.error !== null) return <Failure error={log.error} onRetry={() => void log.refetch()} />;
+  if (entries.length === 0) return <p className="empty">Nothing was logged{isOver ? '' : ' yet'}.</p>;
+  return (
+    <div className="stack">
+      <div className="row small muted">
+        <span>
+          {counted(entries.length, 'line')}
+          {shown.length < entries.length && `, the last ${shown.length} of them`}
+        </span>
+        <span className="end">
+          {log.hasNextPage && (
+            <button type="button" onClick={() => void log.fetchNextPage()} disabled={log.isFetchingNextPage}>
+              Read more
+            </button>
+          )}
+          {!isOver && (
+            <label className="choice">
+              <input
+                type="checkbox"
+                checked={isFollowing}
+                onChange={({ target }) => setFollowing(target.checked)}
+              />
+              <span>Follow</span>
+            </label>
+          )}
+          <CopyButton
+            text={entries
+              .map(({ timestamp, level, message }) => `${timestamp} ${level} ${message}`)
+              .join('\n')}
+          />
+        </span>
+      </div>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus */}
+      <ol className="log" ref={list} tabIndex={0} aria-label="Log">
+        {shown.map((entry, i) => (
+          <li key={entry.id ?? i} data-level={entry.level}>
+            <time className="muted" dateTime={entry.timestamp} title={utc(entry.timestamp)}>
+              {clockTime(entry.timestamp)}
+            </time>
+            <span className="muted">{entry.source}</span>
+            <span className="message">{entry.message}</span>
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { changeModel } from '../api/calls';
+import type { AdminModel } from '../api/types';
+import { counted } from '../format/quantities';
+import { Dialog } from '../parts/dialog';
+import { ActButton } from '../parts/rights';
+import { Failure } from '../parts/states';
+import { Time } from '../parts/time';
+
+/** Pause, resume, more or fewer at once. */
+export function ModelActions({ model }: { model: AdminModel }) {
+  const [open, setOpen] = useState<'pause' | 'concurrency'>();
+  const client = useQueryClient();
+  const change = useMutation({
+    mutationFn: (body: Parameters<typeof changeModel>[1]) => changeModel(model.id, body),
+    onSuccess: () => {
+      setOpen(undefined);
+      return client.invalidateQueries({ queryKey: ['models'] });
+    },
+  });
+  const isPaused = model.paused.current !== false;
+  return (
+    <>
+      {model.concurrency.override !== null && (
+        <span className="chip warn" title={`models.yaml says ${model.concurrency.base}`}>
+          {model.concurrency.current} instead of {model.concurrency.base} at once
+        </span>
+      )}
+      {isPaused ? (
+        <ActButton
+          className="primary"
+          disabled={change.isPending}
+          onClick={() => change.mutate({ paused: false })}
+        >
+          Resume
+        </ActButton>
+      ) : (
+        <ActButton onClick={() => setOpen('pause')}>Pause…</ActButton>
+      )}
+      <ActButton onClick={() => setOpen('concurrency')}>{model.concurrency.current} at once…</ActButton>
+      {open === undefined && change.error !== null && <Failure error={change.error} />}
+      {open === 'pause' && <PauseDialog model={model} change={change} onClose={() => setOpen(undefined)} />}
+      {open === 'concurrency' && (
+        <ConcurrencyDialog model={model} change={change} onClose={() => setOpen(undefined)} />
+      )}
+    </>
+  );
+}
+
+interface ChangeProps {
+  model: AdminModel;
+  change: {
+    mutate: (body: Parameters<typeof changeModel>[1]) => void;
+    isPending: boolean;
+    error: Error | null;
+  };
+  onClose: () => void;
+}
+
+function PauseDialog({ model, change, onClose }: ChangeProps) {
+  const [mode, setMode] = useState<'hold' | 'reject'>('hold');
+  return (
+    <Dialog title={`Pause ${model.id}`} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ paused: mode });
+        }}
+      >
+        <p>
+          Nothing more is started, on any node. {counted(model.running, 'run')} in progress go on to their
+          end, {counted(model.waiting, 'request')} keep their places.
+        </p>
+        <fieldset>
+          <legend>New requests meanwhile</legend>
+          <label className="choice">
+            <input type="radio" name="mode" checked={mode === 'hold'} onChange={() => setMode('hold')} />
+            <span>are taken, and wait</span>
+          </label>
+          <label className="choice">
+            <input type="radio" name="mode" checked={mode === 'reject'} onChange={() => setMode('reject')} />
+            <span>
+              are refused with 503 <code>model_paused</code>
+            </span>
+          </label>
+        </fieldset>
+        {change.error !== null && <Failure error={change.error} />}
+        <div className="buttons">
+          <button type="button" onClick={onClose}>
+            Leave it running
+          </button>
+          <button type="submit" className="primary" disabled={change.isPending}>
+            Pause {model.id}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
+  const { current, base, override, overridden_at, overridden_by } = model.concurrency;
+  const [value, setValue] = useState(String(current));
+  return (
+    <Dialog title={`Concurrency of ${model.id}`} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          change.mutate({ concurrency: Number(value) });
+        }}
+      >
+        <label className="field">
+          <span>Runs at once, over all nodes</span>
+          <input
+            type="number"
+            min="1"
+            max="10000"
+            required
+            value={value}
+            onChange={({ target }) => setValue(target.value)}
+          />
+        </label>
+        <p className="small muted">
+          models.yaml says {base}.{' '}
+          {override !== null && (
+            <>
+              {overridden_by ?? 'Somebody'} changed it to {override}
+              {overridden_at !== null && (
+                <>
+                  {' '}
+                  at <Time at={overridden_at} />
+                </>
+              )}
+              .{' '}
+            </>
+          )}
+          All nodes follow within 2 s, and a restart keeps it. Runs in progress go on.
+        </p>
+        {change.error !== null && <Failure error={change.error} />}
+        <div className="buttons">
+          {override !== null && (
+            <button
+              type="button"
+              disabled={change.isPending}
+              onClick={() => change.mutate({ concurrency: null })}
+            >
+              Reset to {base}
+            </button>
+          )}
+          <button type="button" onClick={onClose}>
+            Leave it at {current}
+          </button>
+          <button type="submit" className="primary" disabled={change.isPending || value === String(current)}>
+            Run {value || '…'} at once
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,191 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { listModels, listRequests } from '../api/calls';
+import { useLive } from '../api/live';
+import type { AdminModel } from '../api/types';
+import { counted, rate, short, whole } from '../format/quantities';
+import { AsCurl } from '../parts/curl';
+import { Failure, Bones } from '../parts/states';
+import { Since } from '../parts/time';
+import { FirstRun } from './first-run';
+import { ModelActions } from './model-actions';
+import { Plate, plateState, Slots } from './plate';
+import { Sparkline } from './sparkline';
+import { Strip, StripLegend } from './strip';
+import { Trouble } from './trouble';
+
+export function Overview() {
+  const { overview, connection } = useLive();
+  const models = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
+  const shown = overview?.models ?? models.data?.data;
+  const [isAllShown, setAllShown] = useState(false);
+  const isIdle = shown?.every((model) => isQuiet(model)) ?? false;
+  const first = useQuery({
+    queryKey: ['any-request'],
+    queryFn: ({ signal }) => listRequests({}, { limit: 1 }, signal),
+    enabled: isIdle,
+  });
+  const isFirstRun = isIdle && first.data?.data.length === 0;
+  // Few models are cards in any case; of many, those where nothing happens are a list.
+  const isMany = (shown?.length ?? 0) > 6;
+  const cards = shown?.filter((model) => isAllShown || !isMany || !isQuiet(model));
+  const quiet = shown?.filter((model) => !cards!.includes(model)) ?? [];
+  return (
+    <main className="page">
+      <div className="head">
+        <h1>{shown === undefined ? 'Overview' : headline(shown)}</h1>
+        <span className="end">
+          <AsCurl
+            calls={[
+              { path: 'v1/admin/models' },
+              { path: 'v1/admin/events', stream: true, what: 'The same, as it happens' },
+            ]}
+          />
+        </span>
+      </div>
+      {shown === undefined &&
+        (models.error === null ? (
+          <Bones rows={8} />
+        ) : (
+          <Failure error={models.error} onRetry={() => void models.refetch()} />
+        ))}
+      {isFirstRun && <FirstRun models={shown!} />}
+      <div className={connection === 'lost' ? 'stack stale' : 'stack'}>
+        {cards?.map((model) => (
+          <ModelCard key={model.id} model={model} />
+        ))}
+      </div>
+      {quiet.length > 0 && (
+        <section className="card stack" aria-label="Quiet models">
+          <div className="row">
+            <h2>{counted(quiet.length, 'quiet model')}</h2>
+            <span className="muted">nothing waits, runs, or ran in the last hour</span>
+            <span className="end">
+              <button type="button" onClick={() => setAllShown(true)}>
+                Show as cards
+              </button>
+            </span>
+          </div>
+          <ul className="quiet">
+            {quiet.map(({ id, started_today }) => (
+              <li key={id}>
+                <Link href={`/models/${id}`}>{id}</Link>
+                <span className="muted">{whole(started_today)} today</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </main>
+  );
+}
+
+const isQuiet = ({
+  waiting,
+  running,
+  delayed,
+  held,
+  completed_last_hour,
+  failed_last_hour,
+  availability,
+}: AdminModel): boolean =>
+  availability === 'available' &&
+  waiting + running + delayed + held + completed_last_hour + failed_last_hour === 0;
+
+/** The page in a sentence, for a glance. */
+function headline(models: readonly AdminModel[]): string {
+  const sum = (of: (model: AdminModel) => number): number =>
+    models.reduce((total, model) => total + of(model), 0);
+  const [running, waiting] = [sum((model) => model.running), sum((model) => model.waiting)];
+  const away = models.filter(({ availability }) => availability === 'unavailable').length;
+  const trouble = away === 0 ? '' : `, ${counted(away, 'model')} away`;
+  if (running + waiting === 0) return `Nothing waits${trouble}`;
+  return `${whole(running)} running, ${whole(waiting)} waiting${trouble}`;
+}
+
+export function ModelName({ id }: { id: string }) {
+  const at = id.lastIndexOf('/') + 1;
+  return (
+    <>
+      {id.slice(0, at)}
+      <b>{id.slice(at)}</b>
+    </>
+  );
+}
+
+function ModelCard({ model }: { model: AdminModel }) {
+  const { id, running, waiting, delayed, held, concurrency, started_today, oldest_waiting_at } = model;
+  return (
+    <article className="card model" aria-label={id}>
+      <Plate value={started_today} label="started today" state={plateState(model)} />
+      <div className="model-body">
+        <div className="row">
+          <h2>
+            <Link href={`/models/${id}`}>
+              <ModelName id={id} />
+            </Link>
+          </h2>
+          <span className="end">
+            <ModelActions model={model} />
+          </span>
+        </div>
+        <Trouble model={model} />
+        <dl className="figures">
+          <div>
+            <dt>of {counted(concurrency.current, 'slot')} running</dt>
+            <dd>
+              <Slots running={running} slots={concurrency.current} />
+              {whole(running)}
+            </dd>
+          </div>
+          <div>
+            <dt>waiting</dt>
+            <dd className="big" title={whole(waiting)}>
+              {waiting < 100_000 ? whole(waiting) : short(waiting)}
+            </dd>
+          </div>
+          {oldest_waiting_at !== null && waiting > 0 && (
+            <div>
+              <dt>the oldest waits</dt>
+              <dd>
+                <Since at={oldest_waiting_at} />
+              </dd>
+            </div>
+          )}
+          {delayed > 0 && <Figure name="scheduled or pausing" value={delayed} />}
+          {held > 0 && <Figure name="held by their keys" value={held} />}
+          <div>
+            <dt>started</dt>
+            <dd>{rate(model.started_per_second)}</dd>
+          </div>
+          {model.failed_last_hour > 0 && (
+            <div>
+              <dt>failed in the last hour</dt>
+              <dd className="bad">
+                <Link href={`/requests?model_id=${encodeURIComponent(id)}&outcome=failed`}>
+                  {whole(model.failed_last_hour)}
+                </Link>
+              </dd>
+            </div>
+          )}
+          <div className="wide">
+            <dt>last hour</dt>
+            <dd>
+              <Sparkline history={model.history} />
+            </dd>
+          </div>
+        </dl>
+        {model.queue !== undefined && <Strip model={model} />}
+        <StripLegend model={model} />
+      </div>
+    </article>
+  );
+}
+
+const Figure = ({ name, value }: { name: string; value: number }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{whole(value)}</dd>
+  </div>
+);

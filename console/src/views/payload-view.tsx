@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { serviceAddress } from '../api/base';
+import { bytes, counted } from '../format/quantities';
+import { mediaOf, type Shown } from '../request/payload';
+import { readPayload } from '../request/read-payload';
+import { useMay } from '../parts/rights';
+import { Loaded } from '../parts/states';
+
+/** Read without being asked for. */
+const atOnce = 4_000_000;
+/** What a tab bears. */
+const atMost = 64_000_000;
+
+interface PayloadViewProps {
+  /** Of the API, without a slash in front. */
+  path: string;
+  name: 'input' | 'output';
+}
+
+export function PayloadView({ path, name }: PayloadViewProps) {
+  const isAllowed = useMay('payloads');
+  const [max, setMax] = useState(atOnce);
+  const payload = useQuery({
+    queryKey: ['payload', path, max],
+    queryFn: ({ signal }) => readPayload(path, max, signal),
+    enabled: isAllowed,
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+  const { data } = payload;
+  useEffect(() => () => data?.free(), [data]);
+  if (!isAllowed) {
+    return (
+      <p className="notice warn">To see the {name} a key needs the scope “payloads”, which yours has not.</p>
+    );
+  }
+  return (
+    <Loaded query={payload}>
+      {({ bytes: size, shown, text, rest }) => (
+        <>
+          <div className="row small">
+            <span className="muted">{bytes(size)}</span>
+            <a href={serviceAddress(path)} download={`${name}.json`}>
+              Download
+            </a>
+          </div>
+          {shown !== undefined && <Content shown={shown} name={name} />}
+          {shown === undefined && <pre>{text}</pre>}
+          {rest > 0 && (
+            <div className="notice">
+              <span>
+                The first {bytes(text.length)} of {bytes(size)}.
+              </span>
+              {max < atMost && (
+                <span className="end">
+                  <button type="button" onClick={() => setMax(atMost)}>
+                    Load all {bytes(size)}
+                  </button>
+                </span>
+              )}
+            </div>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Content({ shown, name }: { shown: Shown; name: string }) {
+  const media = mediaOf(shown);
+  return (
+    <>
+      {media.map((one, i) => (
+        <figure className="media" key={i}>
+          <Media media={one} label={`The ${name}, ${one.type}`} />
+          <figcaption className="small muted">
+            {one.type}, {bytes(one.bytes)}
+          </figcaption>
+        </figure>
+      ))}
+      <div className="tree">
+        <Tree shown={shown} isOpen />
+      </div>
+    </>
+  );
+}
+
+function Media({ media: { type, url }, label }: { media: Extract<Shown, { kind: 'media' }>; label: string }) {
+  // What it says is up to the model: there are no captions to show.
+  if (type.startsWith('video/')) return <video src={url} controls aria-label={label} muted />;
+  if (type.startsWith('audio/')) return <audio src={url} controls aria-label={label} />;
+  return <img src={url} alt={label} />;
+}
+
+function Tree({ shown, isOpen = false }: { shown: Shown; isOpen?: boolean }) {
+  switch (shown.kind) {
+    case 'scalar':
+      return shown.text;
+    case 'media':
+      return (
+        <span className="muted">
+          {shown.type}, {bytes(shown.bytes)}
+        </span>
+      );
+    case 'text':
+      return (
+        <>
+          {JSON.stringify(shown.text).slice(0, -1)}
+          {shown.rest > 0 ? <span className="muted"> … {counted(shown.rest, 'more character')}</span> : '"'}
+        </>
+      );
+    default: {
+      const { entries, isArray, rest } = shown;
+      const [left, right] = isArray ? '[]' : '{}';
+      if (entries.length + rest === 0) return `${left}${right}`;
+      return (
+        <details open={isOpen}>
+          <summary>
+            {left}{' '}
+            <span className="muted">{counted(entries.length + rest, isArray ? 'item' : 'member')}</span>{' '}
+            {right}
+          </summary>
+          {entries.map(({ name, value }) => (
+            <div key={name}>
+              <span className="name">{name}:</span> <Tree shown={value} />
+            </div>
+          ))}
+          {rest > 0 && <div className="muted">… {counted(rest, 'more one', 'more')}</div>}
+        </details>
+      );
+    }
+  }
+}

@@ -1,0 +1,350 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { act, readDeliveries, readHistory, readRequest, requestPath } from '../api/calls';
+import { useLive } from '../api/live';
+import { useRequestStream } from '../api/request-stream';
+import type { Action, AdminRequest } from '../api/types';
+import { counted, duration } from '../format/quantities';
+import { Id } from '../parts/copy';
+import { AsCurl } from '../parts/curl';
+import { Dialog } from '../parts/dialog';
+import { useNow } from '../parts/now';
+import { shownState, State } from '../parts/request-state';
+import { ActButton, useMay } from '../parts/rights';
+import { Bones, Failure, Loaded } from '../parts/states';
+import { Table } from '../parts/table';
+import { Time } from '../parts/time';
+import { sentenceOf } from '../request/sentence';
+import { DeliveryState, Redeliver, Tries } from './deliveries-view';
+import { LogView } from './log-view';
+import { PayloadView } from './payload-view';
+import { TimelineView } from './timeline-view';
+
+export default function RequestView({ id }: { id: string }) {
+  const query = useQuery({
+    queryKey: ['request', id],
+    queryFn: ({ signal }) => readRequest(id, signal),
+  });
+  return (
+    <main className="page">
+      {query.data === undefined ? (
+        <>
+          <div className="head">
+            <h1>Request</h1>
+            <Id id={id} />
+          </div>
+          {query.error === null ? (
+            <Bones rows={6} />
+          ) : (
+            <Failure error={query.error} onRetry={() => void query.refetch()} />
+          )}
+        </>
+      ) : (
+        <Life id={id} read={query.data} />
+      )}
+    </main>
+  );
+}
+
+function Life({ id, read }: { id: string; read: AdminRequest }) {
+  const stream = useRequestStream(id, read.status !== 'COMPLETED');
+  const request = { ...read, ...stream.status };
+  const { overview } = useLive();
+  const isOver = request.status === 'COMPLETED';
+  const history = useQuery({
+    // Each change of the state is an event.
+    queryKey: ['history', id, request.status, request.attempt, request.reason],
+    queryFn: ({ signal }) => readHistory(id, signal),
+    placeholderData: (before) => before,
+  });
+  const events = history.data?.data ?? [];
+  const now = useNow();
+  const model = overview?.models.find(({ id }) => id === request.model_id);
+  const positions = [...(history.data?.positions ?? []), ...stream.positions];
+  return (
+    <>
+      <div className="head">
+        <h1>
+          <Link href={`/models/${request.model_id}`}>{request.model_id}</Link>
+        </h1>
+        <State state={shownState(request)} note={request.error?.code} />
+        <span className="end">
+          <Actions request={request} />
+        </span>
+      </div>
+      <p className="sentence">{sentenceOf({ request, events, model, now })}</p>
+      <section className="card" aria-label="Its life">
+        <Loaded query={history}>
+          {(read) => <TimelineView history={{ ...read, positions }} isOver={isOver} />}
+        </Loaded>
+      </section>
+      <Content request={request} logs={stream.logs} />
+      <Facts request={request} />
+    </>
+  );
+}
+
+const tabs = ['output', 'input', 'log', 'deliveries'] as const;
+type Tab = (typeof tabs)[number];
+
+function Content({
+  request,
+  logs,
+}: {
+  request: AdminRequest;
+  logs: readonly NonNullable<AdminRequest['logs']>[number][];
+}) {
+  const isOver = request.status === 'COMPLETED';
+  const [chosen, setTab] = useState<Tab>();
+  const id = request.request_id;
+  const hasOutput = request.outcome === 'succeeded' && request.erased_at === undefined;
+  const tab = chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
+  const path = requestPath(id);
+  return (
+    <section className="card stack" aria-label="Its content">
+      <div className="row">
+        <div className="tabs" role="tablist" aria-label="Content">
+          {tabs.map((name) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={name === tab}
+              aria-controls="content"
+              onClick={() => setTab(name)}
+            >
+              {name[0]!.toUpperCase() + name.slice(1)}
+            </button>
+          ))}
+        </div>
+        <span className="end">
+          <AsCurl
+            calls={[
+              { path, what: 'Its status' },
+              { path: `${path}/status/stream?logs=1`, stream: true, what: 'The same as it changes' },
+              { path: `${path}/events`, what: 'What happened to it' },
+              { path: `${path}/response`, what: 'Its output' },
+              { path: `${path}/input`, what: 'Its input' },
+              { path: `${path}/log`, what: 'Its log' },
+              { path: `${path}/deliveries`, what: 'Its deliveries' },
+            ]}
+          />
+        </span>
+      </div>
+      <div role="tabpanel" id="content" aria-labelledby={`tab-${tab}`} className="stack">
+        {tab === 'output' &&
+          (hasOutput ? (
+            <Compared request={request} name="output" path={`${path}/response`} />
+          ) : (
+            <NoOutput request={request} />
+          ))}
+        {tab === 'input' &&
+          (request.erased_at === undefined ? (
+            <PayloadView path={`${path}/input`} name="input" />
+          ) : (
+            <p className="empty">The input was erased.</p>
+          ))}
+        {tab === 'log' && <LogView id={id} live={logs} isOver={isOver} />}
+        {tab === 'deliveries' && <Deliveries id={id} />}
+      </div>
+    </section>
+  );
+}
+
+/** Of a retry, the old output beside the new. */
+function Compared({ request, name, path }: { request: AdminRequest; name: 'output'; path: string }) {
+  const [isBeside, setBeside] = useState(false);
+  const other = request.retry_of ?? request.retried_as;
+  if (other === undefined) return <PayloadView path={path} name={name} />;
+  const isNew = request.retry_of !== undefined;
+  return (
+    <>
+      <label className="choice">
+        <input type="checkbox" checked={isBeside} onChange={({ target }) => setBeside(target.checked)} />
+        <span>Beside the output of the {isNew ? 'request that it repeats' : 'request that repeats it'}</span>
+      </label>
+      <div className={isBeside ? 'two' : ''}>
+        <div className="stack">
+          {isBeside && <h3>{isNew ? 'New' : 'Old'}: this one</h3>}
+          <PayloadView path={path} name={name} />
+        </div>
+        {isBeside && (
+          <div className="stack">
+            <h3>
+              {isNew ? 'Old' : 'New'}: <Link href={`/requests/${other}`}>{other.slice(0, 8)}…</Link>
+            </h3>
+            <PayloadView path={`${requestPath(other)}/response`} name={name} />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function NoOutput({ request: { erased_at, error, status } }: { request: AdminRequest }) {
+  if (erased_at !== undefined) return <p className="empty">The output was erased.</p>;
+  if (status !== 'COMPLETED') return <p className="empty">There is no output yet.</p>;
+  if (!error) return <p className="empty">It has no output.</p>;
+  return (
+    <>
+      <p className="notice bad">
+        <code>{error.code}</code> {error.message}
+      </p>
+      {error.details !== undefined && <pre>{JSON.stringify(error.details, null, 2).slice(0, 20_000)}</pre>}
+    </>
+  );
+}
+
+function Deliveries({ id }: { id: string }) {
+  const deliveries = useQuery({
+    queryKey: ['deliveries', id],
+    queryFn: ({ signal }) => readDeliveries(id, signal),
+  });
+  return (
+    <Loaded query={deliveries}>
+      {({ data }) => (
+        <Table
+          label="Deliveries"
+          rows={data}
+          rowKey={({ id }) => id}
+          empty="Nobody is told of this request by a webhook."
+          columns={[
+            { title: 'Where', cell: ({ url }) => url },
+            { title: 'State', className: 'tight', cell: (delivery) => <DeliveryState delivery={delivery} /> },
+            { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
+            { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+const asks: Record<Action, string> = {
+  cancel: 'Cancel this request',
+  retry: 'Retry as a new request',
+  erase: 'Erase input, output and log',
+};
+
+function Actions({ request }: { request: AdminRequest }) {
+  const [asked, setAsked] = useState<Action>();
+  const [, navigate] = useLocation();
+  const client = useQueryClient();
+  const acting = useMutation({
+    mutationFn: (action: Action) => act(request.request_id, action),
+    onSuccess: (answer, action) => {
+      setAsked(undefined);
+      if (action === 'retry' && answer?.request_id) navigate(`/requests/${answer.request_id}`);
+      return client.invalidateQueries({ queryKey: ['request', request.request_id] });
+    },
+  });
+  const isOver = request.status === 'COMPLETED';
+  const mayErase = isOver && request.erased_at === undefined;
+  return (
+    <>
+      {acting.error !== null && <Failure error={acting.error} />}
+      {!isOver && (
+        <ActButton className="danger" onClick={() => setAsked('cancel')}>
+          Cancel…
+        </ActButton>
+      )}
+      {mayErase && (
+        <ActButton disabled={acting.isPending} onClick={() => acting.mutate('retry')}>
+          Retry
+        </ActButton>
+      )}
+      {mayErase && (
+        <ActButton className="danger" onClick={() => setAsked('erase')}>
+          Erase…
+        </ActButton>
+      )}
+      {asked !== undefined && (
+        <Dialog title={`${asks[asked]}?`} onClose={() => setAsked(undefined)}>
+          <p>
+            {asked === 'cancel'
+              ? request.status === 'IN_QUEUE'
+                ? 'It leaves the queue and never runs.'
+                : 'Its run is asked to stop; what it does then decides how it ends.'
+              : 'What it held is gone for good; that it was there, and how it ended, stays.'}
+          </p>
+          <div className="buttons">
+            <button type="button" onClick={() => setAsked(undefined)}>
+              Leave it
+            </button>
+            <button
+              type="button"
+              className="primary danger"
+              disabled={acting.isPending}
+              onClick={() => acting.mutate(asked)}
+            >
+              {asks[asked]}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function Facts({ request }: { request: AdminRequest }) {
+  const { metrics, key, tags, retry_of, retried_as } = request;
+  const isWhole = useMay('payloads');
+  const facts: [string, React.ReactNode][] = [
+    [isWhole ? 'Id' : 'Handle', <Id key="id" id={request.request_id} />],
+    [
+      'Key',
+      <Link key="key" href={`/requests?key_id=${key.id}`}>
+        {key.name}
+      </Link>,
+    ],
+    ['Submitted', <Time key="at" at={request.created_at} />],
+  ];
+  if (request.started_at) facts.push(['Last started', <Time key="at" at={request.started_at} />]);
+  if (request.completed_at) facts.push(['Completed', <Time key="at" at={request.completed_at} />]);
+  if (request.priority) facts.push(['Priority', request.priority]);
+  facts.push(['Attempts', counted(request.attempt, 'attempt')]);
+  if (metrics.queue_time !== undefined) facts.push(['Waited', duration(metrics.queue_time * 1_000)]);
+  if (typeof metrics.inference_time === 'number')
+    facts.push(['Ran', duration(metrics.inference_time * 1_000)]);
+  if (tags.length > 0) {
+    const links = tags.map((tag) => (
+      <Link key={tag} className="chip" href={`/requests?tag=${encodeURIComponent(tag)}`}>
+        {tag}
+      </Link>
+    ));
+    facts.push([
+      'Tags',
+      <span className="row" key="tags">
+        {links}
+      </span>,
+    ]);
+  }
+  if (retry_of)
+    facts.push([
+      'Repeats',
+      <Link key="r" className="id" href={`/requests/${retry_of}`}>
+        {retry_of}
+      </Link>,
+    ]);
+  if (retried_as)
+    facts.push([
+      'Repeated by',
+      <Link key="r" className="id" href={`/requests/${retried_as}`}>
+        {retried_as}
+      </Link>,
+    ]);
+  return (
+    <section className="card" aria-label="Facts">
+      <dl className="facts">
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,109 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { consolePath, serviceAddress } from '../api/base';
+import { signIn } from '../api/calls';
+import type { Session } from '../api/types';
+import { Failure } from '../parts/states';
+
+interface SignInProps {
+  session: Session | undefined;
+  link: string | undefined;
+  onLinkDone: () => void;
+}
+
+export function SignIn({ session, link, onLinkDone }: SignInProps) {
+  const client = useQueryClient();
+  const [key, setKey] = useState('');
+  const entering = useMutation({
+    mutationFn: signIn,
+    onSuccess: (entered) => {
+      forgetLink();
+      onLinkDone();
+      client.setQueryData(['session'], entered);
+    },
+  });
+  const oidc = session?.oidc;
+  return (
+    <main className="sign-in">
+      <h1 className="hidden">Sign in</h1>
+      <div className="plate">
+        <span className="numeral" aria-hidden="true">
+          00
+        </span>
+        <small>Now Serving</small>
+      </div>
+      <div className="card">
+        {link === undefined ? (
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault();
+              entering.mutate({ key: key.trim() });
+            }}
+          >
+            <label className="field">
+              <span>API key</span>
+              <input
+                type="password"
+                name="key"
+                autoComplete="current-password"
+                placeholder="ns_…"
+                required
+                value={key}
+                onChange={({ target }) => setKey(target.value)}
+              />
+            </label>
+            <button className="primary" type="submit" disabled={entering.isPending}>
+              Sign in
+            </button>
+            <p className="small muted">
+              A key with the scope “observe” looks, “admin” acts as well. Make one with{' '}
+              <code>npm run keys -- create --name NAME --scopes admin</code>
+            </p>
+          </form>
+        ) : (
+          <div className="stack">
+            <p>This link signs you in once.</p>
+            <button
+              className="primary"
+              type="button"
+              disabled={entering.isPending}
+              onClick={() => entering.mutate({ link })}
+            >
+              Sign in
+            </button>
+            <button
+              type="button"
+              onClick={() => {
+                forgetLink();
+                onLinkDone();
+              }}
+            >
+              {session?.signed_in ? `Go on as ${session.name}` : 'Use a key instead'}
+            </button>
+          </div>
+        )}
+        {entering.error !== null && <Failure error={entering.error} />}
+        {oidc && (
+          <>
+            <p className="or">or</p>
+            <a
+              className="button"
+              href={`${serviceAddress(oidc.path)}?return=${encodeURIComponent(returnPath())}`}
+            >
+              Sign in with {oidc.name}
+            </a>
+          </>
+        )}
+      </div>
+    </main>
+  );
+}
+
+const returnPath = (): string =>
+  `console${window.location.pathname.slice(consolePath.length)}${window.location.search}`;
+
+/** It must not stay in the history or be copied along with the address. */
+function forgetLink(): void {
+  window.history.replaceState(null, '', window.location.pathname + window.location.search);
+}

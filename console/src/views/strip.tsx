@@ -1,0 +1,90 @@
+import { type CSSProperties, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { AdminModel, Mark } from '../api/types';
+import { counted, whole } from '../format/quantities';
+import { Since } from '../parts/time';
+import { consolePath } from '../api/base';
+import { keyColour } from './key-colours';
+
+const step = 8;
+
+/** The queue: a mark a request, or a handful where there are many. What moves slides to the left. */
+export function Strip({ model }: { model: AdminModel }) {
+  const { per_mark: perMark, marks } = model.queue!;
+  const [, navigate] = useLocation();
+  const [focused, setFocused] = useState<string>();
+  const names = new Map(model.waiting_by_key?.map(({ key_id, name }) => [key_id, name]));
+  const current = marks.find(({ request_id }) => request_id === focused);
+  const move = (from: HTMLElement, by: 1 | -1): void => {
+    const marks = [...from.parentElement!.querySelectorAll('a')];
+    marks[marks.indexOf(from as HTMLAnchorElement) + by]?.focus();
+  };
+  const at = (mark: Mark): number => marks.indexOf(mark) * perMark;
+  return (
+    <>
+      <div
+        className="strip"
+        role="group"
+        aria-label={`Queue of ${model.id}: ${counted(model.waiting, 'request')}`}
+      >
+        {marks.map((mark, i) => (
+          <a
+            key={mark.request_id}
+            href={`${consolePath}/requests/${mark.request_id}`}
+            tabIndex={i === 0 ? 0 : -1}
+            aria-label={`Position ${at(mark)}, ${names.get(mark.key_id) ?? 'another key'}`}
+            style={
+              { '--key': keyColour(mark.key_id), transform: `translateX(${i * step}px)` } as CSSProperties
+            }
+            onMouseEnter={() => setFocused(mark.request_id)}
+            onMouseLeave={() => setFocused(undefined)}
+            onFocus={() => setFocused(mark.request_id)}
+            onBlur={() => setFocused(undefined)}
+            onClick={(event) => {
+              if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+              event.preventDefault();
+              navigate(`/requests/${mark.request_id}`);
+            }}
+            onKeyDown={(event) => {
+              if (event.key === 'ArrowRight') move(event.currentTarget, 1);
+              else if (event.key === 'ArrowLeft') move(event.currentTarget, -1);
+              else return;
+              event.preventDefault();
+            }}
+          />
+        ))}
+      </div>
+      {current !== undefined && (
+        <p className="legend" aria-live="polite">
+          <span>
+            <i style={{ '--key': keyColour(current.key_id) } as CSSProperties} />
+            {names.get(current.key_id) ?? 'another key'}, position {whole(at(current))}, waits{' '}
+            <Since at={current.since} />
+            {perMark > 1 && `; a mark stands for ${perMark}`}
+          </span>
+        </p>
+      )}
+      {current === undefined && <StripLegend model={model} isAlways />}
+    </>
+  );
+}
+
+/** Whose requests wait, most first. */
+export function StripLegend({ model, isAlways = false }: { model: AdminModel; isAlways?: boolean }) {
+  const keys = model.waiting_by_key?.filter(({ waiting }) => waiting > 0) ?? [];
+  // The strip shows it itself, or what is pointed at instead.
+  if (!isAlways && model.queue !== undefined) return null;
+  if (keys.length === 0) return isAlways ? <p className="legend">Nobody waits.</p> : null;
+  const perMark = model.queue?.per_mark ?? 1;
+  return (
+    <p className="legend">
+      {keys.map(({ key_id, name, waiting }) => (
+        <span key={key_id}>
+          <i style={{ '--key': keyColour(key_id) } as CSSProperties} />
+          {name} {whole(waiting)}
+        </span>
+      ))}
+      {perMark > 1 && <span>a mark stands for {perMark}</span>}
+    </p>
+  );
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { Injectable } from '@nestjs/common';
+
+const compress = promisify(gzip);
+
+/** Where the build puts it: beside src when run from the sources, beside it in dist when built. */
+const built = new URL(
+  import.meta.url.includes('/dist/src/') ? '../../console/' : '../../dist/console/',
+  import.meta.url,
+);
+
+const types: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
+
+export interface ConsoleFile {
+  type: string;
+  plain: Buffer;
+  gzipped: Buffer;
+}
+
+/** The built page: some twenty files of together less than a megabyte, kept once they were asked for. */
+@Injectable()
+export class ConsoleFiles {
+  private page: string | undefined;
+  private readonly assets = new Map<string, Promise<ConsoleFile>>();
+
+  /** `base`: the way from the page's own address to /console/. undefined: nothing is built. */
+  index(base: string): string | undefined {
+    try {
+      this.page ??= readFileSync(new URL('index.html', built), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    return this.page.replace('<head>', () => `<head>\n    <base href="${base}" />`);
+  }
+
+  /** undefined: there is none of this name. Names have a hash of what is in them, so they never change. */
+  async asset(name: string): Promise<ConsoleFile | undefined> {
+    const type = types[/^[\w-]+\.(js|css)$/.exec(name)?.[1] ?? ''];
+    if (type === undefined) return undefined;
+    let file = this.assets.get(name);
+    if (file === undefined) {
+      file = readFile(new URL(`assets/${name}`, built)).then(async (plain) => {
+        return { type, plain, gzipped: await compress(plain, { level: 9 }) };
+      });
+      this.assets.set(name, file);
+    }
+    try {
+      return await file;
+    } catch (error) {
+      this.assets.delete(name);
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+}

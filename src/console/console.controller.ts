@@ -1,0 +1,55 @@
+import { Controller, Get, Param, Req, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
+import { ConsoleFiles } from './console-files.js';
+
+@ApiExcludeController()
+@Controller()
+export class ConsoleController {
+  constructor(
+    private readonly config: Config,
+    private readonly files: ConsoleFiles,
+  ) {}
+
+  /** Relative, as a proxy may serve us under a path of its own. */
+  @Get()
+  root(@Req() request: Request, @Res() response: Response): void {
+    const isPerson = this.config.console && request.accepts(['json', 'html']) === 'html';
+    response.vary('Accept').redirect(isPerson ? 'console' : 'docs');
+  }
+
+  @Get('console/assets/:name')
+  async asset(
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const file = this.config.console ? await this.files.asset(name) : undefined;
+    if (file === undefined) throw new DomainError('not_found', 'The console has no such file.');
+    const { type, plain, gzipped } = file;
+    const isGzip = request.acceptsEncodings(['gzip', 'identity']) === 'gzip';
+    response
+      .vary('Accept-Encoding')
+      .set({ 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' })
+      .set(isGzip ? { 'Content-Encoding': 'gzip' } : {})
+      .send(isGzip ? gzipped : plain);
+  }
+
+  /** The page for whatever view: which one is decided in the browser. */
+  @Get(['console', 'console/*view'])
+  page(@Req() { path }: Request, @Res() response: Response): void {
+    const up = path.split('/').length - 3;
+    const page = this.config.console
+      ? this.files.index(up < 0 ? 'console/' : '../'.repeat(up) || './')
+      : undefined;
+    if (page === undefined) {
+      const why = this.config.console
+        ? 'The console is not built. Run: npm run build'
+        : 'The console is off here.';
+      throw new DomainError('not_found', why);
+    }
+    response.set('Cache-Control', 'no-cache').type('text/html').send(page);
+  }
+}
