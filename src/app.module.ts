@@ -13,7 +13,6 @@ import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
-import type { Model } from './models/model.js';
 import type { FileModel } from './models/model.js';
 import { loadModelsFile } from './models/models-file.js';
 import { ModelsModule } from './models/models.module.js';
@@ -45,8 +44,7 @@ export class AppModule {
         // RequestsModule comes last of those with routes below its own, which takes every POST.
         ...(config.role === 'scheduler'
           ? []
-          : [AdminModule, DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule]),
-          : [DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule, ConsoleModule]),
+          : [AdminModule, DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule, ConsoleModule]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,
         MetricsModule,

@@ -9,9 +9,7 @@ import { NodeDrainController } from './node-drain.controller.js';
 
 /** The routes of `/v1/admin`. */
 @Module({
-  imports: [AnyRequestsModule, LimitsModule],
-  controllers: [],
-  imports: [LimitsModule, QueueModule, ModelsReloadModule],
+  imports: [AnyRequestsModule, LimitsModule, QueueModule, ModelsReloadModule],
   controllers: [AdminModelsController, NodeDrainController],
   providers: [ModelControl],
 })

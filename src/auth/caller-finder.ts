@@ -120,7 +120,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
   }
 }
 
-type KeyColumns = Omit<FoundKey, 'hash' | 'livesMs' | 'wasUnused' | 'sessionId'> & {
+type KeyColumns = Omit<FoundKey, 'hash' | 'livesMs' | 'wasUnused' | 'changes' | 'sessionId'> & {
   sessionId?: string | null;
 };
 

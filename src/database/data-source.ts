@@ -13,10 +13,10 @@ import { FairOrder1790000000020 } from '../../migrations/0010-fair-order.js';
 import { RunTimes1790000000021 } from '../../migrations/0011-run-times.js';
 import { KeyBounds1790000000022 } from '../../migrations/0012-key-bounds.js';
 import { Admin1790000000023 } from '../../migrations/0013-admin.js';
+import { Control1790000000024 } from '../../migrations/0014-control.js';
 import { Operations1790000000025 } from '../../migrations/0015-operations.js';
 import { Activity1790000000026 } from '../../migrations/0016-activity.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
-import { Control1790000000024 } from '../../migrations/0014-control.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -34,10 +34,10 @@ export const migrations = [
   RunTimes1790000000021,
   KeyBounds1790000000022,
   Admin1790000000023,
+  Control1790000000024,
   Operations1790000000025,
   Activity1790000000026,
   KeyChanges1790000000029,
-  Control1790000000024,
 ];
 
 export interface DataSourceSettings {

@@ -19,8 +19,7 @@ export interface AnsweredExchange {
 }
 
 /** Asked for all day by machines: not worth a line at info. */
-const chatter = /^\/(health|metrics|docs|openapi\.json)(\/|$)/;
-const chatter = /^\/(health|docs|console|openapi\.json)(\/|$)/;
+const chatter = /^\/(health|metrics|docs|console|openapi\.json)(\/|$)/;
 
 /**
  * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies. What ends

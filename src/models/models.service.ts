@@ -14,10 +14,9 @@ export const READ_MODELS = Symbol('READ_MODELS');
 /** In one line of the log. */
 const shownModels = 50;
 
+/** The models of the file, with what operators have set beside it. */
 @Injectable()
 export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
-/** The models of the file, with what operators have set beside it. */
-export class ModelsService implements OnModuleInit {
   /** Other models, or others of their settings. What has not changed is the same object as before. */
   readonly changes = new Subject<void>();
   private readonly log = new Logger(ModelsService.name);

@@ -4,6 +4,185 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A number of the models file, and what was set beside it. */
+        OverriddenConcurrency: {
+            /**
+             * @description What holds.
+             * @example 2
+             */
+            current: number;
+            /**
+             * @description As the file has it.
+             * @example 4
+             */
+            base: number;
+            /**
+             * @description What an operator has set; null: nothing.
+             * @example 2
+             */
+            override: number | null;
+            /**
+             * Format: date-time
+             * @description When; null: nothing is set.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            overridden_at: string | null;
+            /**
+             * @description The name of the key that set it.
+             * @example ops
+             */
+            overridden_by: string | null;
+        };
+        /** @description Whether the model is paused, and who paused it. */
+        OverriddenPause: {
+            /**
+             * @description Nothing of it starts: with `hold` submissions wait, with `reject` they are answered 503 `model_paused`.
+             * @example hold
+             */
+            current: false | ("hold" | "reject");
+            /**
+             * @description Always false: the file pauses nothing.
+             * @example false
+             * @enum {boolean}
+             */
+            base: false;
+            /**
+             * @description What an operator has set; null: nothing.
+             * @example hold
+             * @enum {string|null}
+             */
+            override: "hold" | "reject" | null;
+            /**
+             * Format: date-time
+             * @description When; null: nothing is set.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            overridden_at: string | null;
+            /**
+             * @description The name of the key that set it.
+             * @example ops
+             */
+            overridden_by: string | null;
+        };
+        /** @description A model as operators see it. */
+        AdminModel: {
+            /**
+             * @description As callers name it.
+             * @example demo/image/fractal
+             */
+            id: string;
+            /**
+             * @description The kind of its runner.
+             * @example demo
+             */
+            kind: string;
+            /**
+             * @description Whether keys take turns, or all go as they came.
+             * @example fair
+             * @enum {string}
+             */
+            order: "fair" | "arrival";
+            /** @description Runs at once, over all nodes. */
+            concurrency: components["schemas"]["OverriddenConcurrency"];
+            /** @description Whether it starts anything. */
+            paused: components["schemas"]["OverriddenPause"];
+            /**
+             * @description How many requests wait in its queue.
+             * @example 3
+             */
+            waiting: number;
+            /**
+             * @description How many are in progress, on all nodes; up to a second old.
+             * @example 2
+             */
+            running: number;
+            /**
+             * @description Whether requests start now.
+             * @example paused
+             * @enum {string}
+             */
+            availability: "available" | "unavailable" | "paused";
+        };
+        /** @description All models. */
+        AdminModelList: {
+            /** @description In the order of the models file. */
+            data: components["schemas"]["AdminModel"][];
+        };
+        /** @description A model that has left the models file. */
+        RemovedModel: {
+            /**
+             * @description As callers named it.
+             * @example acme/image/upscale
+             */
+            id: string;
+            /**
+             * @description So many requests wait for it, until it is back or they are cancelled or expire.
+             * @example 0
+             */
+            waiting: number;
+        };
+        /** @description What has changed since the models file was read before. */
+        ModelsReload: {
+            /**
+             * @description Models that are new.
+             * @example [
+             *       "acme/image/upscale"
+             *     ]
+             */
+            added: string[];
+            /**
+             * @description Models with other options.
+             * @example [
+             *       "demo/text/echo"
+             *     ]
+             */
+            changed: string[];
+            /** @description Models that are there no more. */
+            removed: components["schemas"]["RemovedModel"][];
+        };
+        /** @description What is left out stays as it is. */
+        ModelChange: {
+            /**
+             * @description Runs at once, over all nodes; null: as the file has it.
+             * @example 2
+             */
+            concurrency?: number | null;
+            /**
+             * @description `hold`: nothing starts, submissions wait. `reject`: they are refused. false, null: neither.
+             * @example hold
+             */
+            paused?: false | ("hold" | "reject") | null;
+            /**
+             * @description Why, for the audit.
+             * @example new weights
+             */
+            reason?: string | null;
+        };
+        /** @description A node, and whether it still starts runs. */
+        DrainedNode: {
+            /**
+             * Format: uuid
+             * @description Its id, another after each start.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description `NODE_NAME`.
+             * @example gpu-2:4711
+             */
+            name: string;
+            /**
+             * @description Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).
+             * @example all
+             */
+            role: string;
+            /**
+             * Format: date-time
+             * @description Since when it starts nothing more; null: it does.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            draining_since: string | null;
+        };
         /** @description One call of the receiver. */
         WebhookTry: {
             /**
@@ -165,7 +344,7 @@ export interface components {
              * @description The stable name of the kind of problem.
              * @enum {string}
              */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /** @description The problem in words. */
             detail?: string;
             /** @description With `invalid_input`: everything that does not fit the schema of the model. */
@@ -576,7 +755,7 @@ export interface components {
              * @example model_error
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /**
              * @description The failure in words.
              * @example The model refused the input.
@@ -1376,7 +1555,7 @@ export interface components {
              * @example model_error
              * @enum {string|null}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired" | null;
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | null;
             /**
              * @description Why, in words.
              * @example The model answered 500.
@@ -1682,7 +1861,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
@@ -1733,7 +1912,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "gone" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.

@@ -56,9 +56,8 @@ export class Heartbeat extends Duty {
 
   private register(): Promise<void> {
     const { nodeName: name, role } = this.config;
-    return register(this.database, { id: this.cluster.nodeId, name, role, version });
     const { nodeId: id, isDraining } = this.cluster;
-    return register(this.database, { id, name, role, isDraining });
+    return register(this.database, { id, name, role, version, isDraining });
   }
 
   private fenceIfLate(): void {

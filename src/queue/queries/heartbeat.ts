@@ -41,19 +41,18 @@ export async function beat(database: Database, nodeId: string, lostAfterMs: numb
   return row!;
 }
 
-const registerStatement = statement('register_node')`INSERT INTO node (id, name, role, version)
-VALUES ($1::uuid, $2::text, $3::text, $4::text)
-const registerStatement = statement('register_node')`INSERT INTO node (id, name, role, draining_since)
-VALUES ($1::uuid, $2::text, $3::text, CASE WHEN $4::boolean THEN clock_timestamp() END)
+const registerStatement = statement(
+  'register_node',
+)`INSERT INTO node (id, name, role, version, draining_since)
+VALUES ($1::uuid, $2::text, $3::text, $4::text, CASE WHEN $5::boolean THEN clock_timestamp() END)
 ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`;
 
 export async function register(
   database: Database,
-  node: { id: string; name: string; role: Config['role']; version: string },
+  node: { id: string; name: string; role: Config['role']; version: string; isDraining?: boolean },
 ): Promise<void> {
-  await database.query(registerStatement, [node.id, node.name, node.role, node.version]);
-  node: { id: string; name: string; role: Config['role']; isDraining?: boolean },
-  await database.query(registerStatement, [node.id, node.name, node.role, node.isDraining ?? false]);
+  const { id, name, role, version, isDraining = false } = node;
+  await database.query(registerStatement, [id, name, role, version, isDraining]);
 }
 
 const leaveStatement = statement('leave_cluster')`WITH granted AS (
