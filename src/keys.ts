@@ -6,13 +6,21 @@ import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { AddressRule } from './addresses/address-rule.js';
 import { Resolver } from './addresses/resolver.js';
+import { commandLine } from './audit/actor.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import { AuditedKeys } from './audit/audited-keys.js';
+import { AuditEntryEntity } from './audit/entities/audit-entry.entity.js';
 import { ApiKey } from './auth/api-key.entity.js';
-import { keysProgram } from './auth/cli/keys-program.js';
+import { type KeyCommands, keysProgram } from './auth/cli/keys-program.js';
+import { SessionEntity } from './auth/entities/session.entity.js';
+import { SignInLinkEntity } from './auth/entities/sign-in-link.entity.js';
 import { KeysService } from './auth/keys.service.js';
+import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
 import { type Config, loadConfig } from './config/config.js';
 import { createDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
+import { ClientAddress } from './http/client-address.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
@@ -59,11 +67,14 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
   try {
     const url = running ?? (await embedded!.start());
     await migrate(config.databaseDirectUrl ?? url);
-    const entities = [ApiKey, WebhookEndpointEntity, WebhookSecretEntity];
+    const entities = [
+      ...[ApiKey, AuditEntryEntity, SessionEntity, SignInLinkEntity],
+      ...[WebhookEndpointEntity, WebhookSecretEntity],
+    ];
     dataSource = await createDataSource({ url, poolSize: 1, entities }).initialize();
     const [rule, rows] = [new AddressRule(config, new Resolver()), dataSource];
     return await work({
-      keys: new KeysService(rows.getRepository(ApiKey), config),
+      keys: keyCommands(rows, config),
       secrets: new WebhookSecrets(rows.getRepository(WebhookSecretEntity), config),
       endpoints: new WebhookEndpoints(rows.getRepository(WebhookEndpointEntity), rule),
     });
@@ -71,6 +82,25 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
     await dataSource?.destroy();
     await embedded?.stop();
   }
+}
+
+/** All that changes something is audited. */
+function keyCommands(rows: DataSource, config: Config): KeyCommands {
+  const keys = new KeysService(rows.getRepository(ApiKey), config);
+  const links = new SignInLinks(rows.getRepository(SignInLinkEntity));
+  const audited = new AuditedKeys(keys, links, new AuditTrail(rows, new ClientAddress(config)));
+  return {
+    list: () => keys.list(),
+    create: async (key) => (await audited.create(commandLine, key)).secret,
+    update: async (id, changes) => (await audited.update(commandLine, id, changes)) !== undefined,
+    revoke: (id) => audited.revoke(commandLine, id),
+    link: async (id) => {
+      if (!config.console)
+        throw new Error('The console is off (CONSOLE=off): there is nothing to sign in to.');
+      const base = config.publicBaseUrl ?? `http://${config.host}:${config.port}`;
+      return linkUrl(base, await audited.makeLink(commandLine, id));
+    },
+  };
 }
 
 /** The file may have outlived the server, and the port may be another program's by now. */

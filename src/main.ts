@@ -65,6 +65,9 @@ function startupBanner(service: RunningService, config: Config): string {
   if (service.newKey !== undefined) {
     lines.push(
       `\nYour API key, shown only this once: ${service.newKey}\n`,
+      ...(service.signInUrl === undefined
+        ? []
+        : [`The console, signed in (once, within an hour): ${service.signInUrl}\n`]),
       'Try it:',
       ...firstSteps(url, service.newKey),
     );

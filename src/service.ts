@@ -4,6 +4,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import { AppModule, readModels } from './app.module.js';
 import { KeysService } from './auth/keys.service.js';
+import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
 import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
@@ -24,6 +25,8 @@ export interface RunningService {
   databaseUrl: string;
   /** The key that was made because an embedded database had none; it cannot be shown again. */
   newKey: string | undefined;
+  /** Signs in to the console as that key, once. */
+  signInUrl: string | undefined;
   /** Nobody can submit yet: there is no key, and none was made. */
   needsKey: boolean;
   /** Drains, hands back, closes, and stops the embedded database. Safe to call twice. */
@@ -60,11 +63,14 @@ export async function startService(config: Config): Promise<RunningService> {
     await app.init();
     const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);
+    const hasConsole = config.console && config.role !== 'scheduler';
+    const token = newKey && hasConsole ? await app.get(SignInLinks).make(newKey.id) : undefined;
     return {
       app,
       url: listeningUrl(app),
       databaseUrl,
-      newKey,
+      newKey: newKey?.secret.reveal(),
+      signInUrl: token && linkUrl(config.publicBaseUrl ?? listeningUrl(app), token),
       needsKey,
       stop,
       reloadModels: () => app!.get(ModelsReload).reloadHere(),

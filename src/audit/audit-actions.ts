@@ -20,6 +20,7 @@ export const auditActions = [
   'session.begin',
   'session.refuse',
   'session.end',
+  'session.link',
   'access.refuse',
   'audit.export',
 ] as const;

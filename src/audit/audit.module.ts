@@ -1,13 +1,16 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.js';
+import { AuditList } from './audit-list.js';
 import { AuditTrail } from './audit-trail.js';
+import { AuditedKeys } from './audited-keys.js';
 import { AuditEntryEntity } from './entities/audit-entry.entity.js';
 
 /** Global, as every room whose calls change something writes to it. */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([AuditEntryEntity])],
-  providers: [AuditTrail],
-  exports: [AuditTrail],
+  imports: [AuthModule, TypeOrmModule.forFeature([AuditEntryEntity])],
+  providers: [AuditList, AuditTrail, AuditedKeys],
+  exports: [AuditList, AuditTrail, AuditedKeys],
 })
 export class AuditModule {}

@@ -4,6 +4,7 @@ import type { Priority, Scope } from './caller.js';
 /** One key as the database keeps it. The secret itself is kept nowhere. */
 @Entity('api_key')
 @Unique('api_key_hash_is_unique', ['hash'])
+@Unique('api_key_subject_is_unique', ['subject'])
 @Index('api_key_by_bounded_at', ['boundedAt'], { where: 'bounded_at IS NOT NULL' })
 @Check('api_key_hash_is_sha256', `octet_length(hash) = 32`)
 @Check('api_key_max_priority_is_known', `max_priority IN ('high', 'normal', 'low')`)
@@ -20,6 +21,8 @@ export class ApiKey {
   /** Its first characters, to recognise it by. */
   @Column('text') prefix!: string;
   @Column('bytea', { select: false }) hash!: Buffer;
+  /** Issuer and subject of a person who signs in by OpenID Connect; null: it is a key that somebody holds. */
+  @Column('text', { nullable: true }) subject!: string | null;
   @Column('text', { array: true }) scopes!: Scope[];
   /** Model ids and `prefix/*` patterns; null: all models. */
   @Column('text', { array: true, nullable: true }) models!: string[] | null;

@@ -8,11 +8,13 @@ import { SessionEntity } from './entities/session.entity.js';
 import { SignInLinkEntity } from './entities/sign-in-link.entity.js';
 import { Handles } from './handles.js';
 import { KeysService } from './keys.service.js';
+import { ServiceSecrets } from './service-secrets.js';
 import { Sessions } from './sessions.js';
+import { SignInLinks } from './sign-in-links.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey, ServiceSecretEntity, SessionEntity, SignInLinkEntity])],
-  providers: [KeysService, CallerFinder, CallerResolver, Handles, Sessions],
-  exports: [KeysService, CallerResolver, Handles, Sessions],
+  providers: [KeysService, CallerFinder, CallerResolver, Handles, ServiceSecrets, Sessions, SignInLinks],
+  exports: [KeysService, CallerResolver, Handles, ServiceSecrets, Sessions, SignInLinks],
 })
 export class AuthModule {}

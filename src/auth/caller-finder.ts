@@ -31,6 +31,8 @@ export class CallerFinder implements BeforeApplicationShutdown {
   private changes = -1;
   private currentUntil = -Infinity;
   private look: Promise<void> | undefined;
+  /** When this node changed something itself: a look that began before may not know of it. */
+  private changedAt = -Infinity;
   private readonly searches = new Map<string, Promise<Caller | undefined>>();
   private readonly batches = new Batcher((hashes: string[]) => this.search(hashes), {
     maxItems: 500,
@@ -47,7 +49,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
   find(hash: string): Caller | undefined | Promise<Caller | undefined> {
     const now = performance.now();
     if (now < this.currentUntil) return this.findCurrent(hash, now);
-    this.look ??= this.lookForChanges().finally(() => (this.look = undefined));
+    this.look ??= this.lookForChanges();
     return this.look.then(() => this.findCurrent(hash, performance.now()));
   }
 
@@ -57,15 +59,20 @@ export class CallerFinder implements BeforeApplicationShutdown {
     if (this.unknown.get(hash, now) === true) return undefined;
     let search = this.searches.get(hash);
     if (search === undefined) {
-      search = this.batches.add(hash).finally(() => this.searches.delete(hash));
-      this.searches.set(hash, search);
+      const added = this.batches.add(hash).finally(() => {
+        if (this.searches.get(hash) === added) this.searches.delete(hash);
+      });
+      this.searches.set(hash, (search = added));
     }
     return search;
   }
 
-  /** It has ended: this node knows it no more. */
-  forgetSession(sessionId: string): void {
-    this.known.forget((caller) => caller.sessionId === sessionId);
+  /** A change of a key or a session is committed: on this node it holds from the next call on. */
+  lookAgain(): void {
+    this.changedAt = performance.now();
+    this.currentUntil = -Infinity;
+    this.look = undefined;
+    this.searches.clear();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -75,8 +82,12 @@ export class CallerFinder implements BeforeApplicationShutdown {
 
   private async lookForChanges(): Promise<void> {
     const startedAt = performance.now();
-    this.noteChanges(await countKeyChanges(this.database));
-    this.currentUntil = startedAt + currentMs;
+    try {
+      this.noteChanges(await countKeyChanges(this.database));
+    } finally {
+      if (startedAt > this.changedAt) this.look = undefined;
+    }
+    if (startedAt > this.changedAt) this.currentUntil = startedAt + currentMs;
   }
 
   private noteChanges(count: number): void {
@@ -120,7 +131,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
   }
 }
 
-type KeyColumns = Omit<FoundKey, 'hash' | 'livesMs' | 'wasUnused' | 'changes' | 'sessionId'> & {
+type KeyColumns = Omit<FoundKey, 'changes' | 'hash' | 'livesMs' | 'wasUnused' | 'sessionId'> & {
   sessionId?: string | null;
 };
 

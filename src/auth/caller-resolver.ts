@@ -40,6 +40,11 @@ export class CallerResolver {
     return (request[resolution] ??= this.look(request));
   }
 
+  /** Of a key that was given in another way. Undefined: it is none, or not valid. */
+  async ofKey(text: string): Promise<Caller | undefined> {
+    return isSecret(text) ? this.finder.find(hashOf(text)) : undefined;
+  }
+
   private look(request: IncomingMessage): Resolution | Promise<Resolution> {
     const { socket, headers } = request;
     const { authorization: header } = headers;
@@ -76,11 +81,13 @@ export function parseAuthorization(header: string): string | Resolution {
   if (scheme === undefined || !/^(key|bearer)$/i.test(scheme)) {
     return invalid('The Authorization header must be "Key <API key>".');
   }
-  if (secret === undefined || !/^[\x21-\x7e]{1,512}$/.test(secret)) {
+  if (secret === undefined || !isSecret(secret)) {
     return invalid(`The Authorization header has no API key after "${scheme}".`);
   }
   return secret;
 }
+
+const isSecret = (text: string): boolean => /^[\x21-\x7e]{1,512}$/.test(text);
 
 function invalid(reason: string): Resolution {
   return { kind: 'invalid', reason };

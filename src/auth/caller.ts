@@ -1,15 +1,9 @@
 import type { RateLimits } from '../config/rate-limits.js';
+import type { Scope } from '../config/scopes.js';
 import { DomainError } from '../errors/domain-error.js';
 
-/** What a key gets unless it is said. */
-export const callerScopes = ['submit', 'read', 'cancel'] as const;
-export const scopes = [...callerScopes, 'observe', 'payloads', 'admin'] as const;
+export { callerScopes, type Scope, scopes } from '../config/scopes.js';
 
-/**
- * What a key allows. Of its own requests: sending them; status, stream and response; cancelling. Of all keys' requests:
- * seeing everything but payloads; payloads as well; everything, and changing things.
- */
-export type Scope = (typeof scopes)[number];
 export const operatorScopes: readonly Scope[] = ['observe', 'payloads', 'admin'];
 
 /** The scopes that bring one. */
@@ -24,6 +18,10 @@ const bringing: Readonly<Record<Scope, readonly Scope[]>> = {
 
 export function hasScope({ scopes: own }: Pick<Caller, 'scopes'>, scope: Scope): boolean {
   return own.includes(scope) || bringing[scope].some((one) => own.includes(one));
+}
+
+export function isOperator(caller: Pick<Caller, 'scopes'>): boolean {
+  return hasScope(caller, 'observe');
 }
 
 /** From the most urgent on. */
@@ -70,6 +68,11 @@ export function mayUse({ models }: Caller, modelId: string): boolean {
 /** A model id of up to 8 segments, or the first segments of one followed by `/*`. */
 export function isModelPattern(text: string): boolean {
   return text.length <= 256 && /^[A-Za-z0-9][\w.-]{0,63}(\/[A-Za-z0-9][\w.-]{0,63}){0,7}(\/\*)?$/.test(text);
+}
+
+/** Printable, and not too long for a list. */
+export function isKeyName(text: string): boolean {
+  return /^[^\p{C}]{1,100}$/u.test(text);
 }
 
 /** What a call needs to be let in. */

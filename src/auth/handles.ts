@@ -1,12 +1,9 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
 import { parse, stringify } from 'uuid';
 import { type Caller, hasScope } from './caller.js';
-import { ServiceSecretEntity } from './entities/service-secret.entity.js';
+import { ServiceSecrets } from './service-secrets.js';
 
-const secretName = 'handles';
 const handle = /^rh_[\w-]{22}$/;
 
 /**
@@ -18,16 +15,10 @@ const handle = /^rh_[\w-]{22}$/;
 export class Handles implements OnModuleInit {
   private secret: Buffer | undefined;
 
-  constructor(
-    @InjectRepository(ServiceSecretEntity) private readonly secrets: Repository<ServiceSecretEntity>,
-  ) {}
+  constructor(private readonly secrets: ServiceSecrets) {}
 
   async onModuleInit(): Promise<void> {
-    // Of several nodes that make one at once, one succeeds, and all read that.
-    const made = { name: secretName, value: randomBytes(32) };
-    await this.secrets.createQueryBuilder().insert().values(made).orIgnore().execute();
-    const rows = await this.secrets.find({ where: { name: secretName }, select: { value: true } });
-    this.secret = rows[0]!.value;
+    this.secret = await this.secrets.of('handles');
   }
 
   /** The id where the caller may see payloads, else its handle. */

@@ -1,35 +1,46 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, type Repository } from 'typeorm';
+import { ArrayContains, type EntityManager, In, IsNull, LessThan, Not, Raw, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { ApiKey } from './api-key.entity.js';
 import { toCaller } from './caller-finder.js';
 import { type Caller, callerScopes, type Priority, type Scope, scopes } from './caller.js';
+import { SessionEntity } from './entities/session.entity.js';
 import { KeySecret } from './key-secret.js';
+import type { KeyState } from './key-view.js';
 
 export interface NewKey {
   name: string;
+  /** Of a person who signs in by OpenID Connect. */
+  subject?: string;
   /** submit, read and cancel if left out. */
   scopes?: readonly Scope[] | undefined;
-  /** All models if left out. */
-  models?: readonly string[] | undefined;
-  /** As in RATE_LIMIT_SUBMIT; the service's own limits if left out. */
-  rateLimitSubmit?: string;
-  rateLimitOther?: string;
-  /** `high` if left out. */
-  maxPriority?: Priority;
-  /** Any number if left out. */
-  maxWaiting?: number;
-  /** Of its requests for one model; any number if left out. */
-  maxRunning?: number | 'off';
+  /** All models if left out or null. */
+  models?: readonly string[] | null | undefined;
+  /** As in RATE_LIMIT_SUBMIT; the service's own limits if left out or null. */
+  rateLimitSubmit?: string | null | undefined;
+  rateLimitOther?: string | null | undefined;
+  /** `high` if left out or null. */
+  maxPriority?: Priority | null | undefined;
+  /** Any number if left out or null. */
+  maxWaiting?: number | null | undefined;
+  /** Of its requests for one model; any number if left out, null or `off`. */
+  maxRunning?: number | 'off' | null | undefined;
   /** 1 if left out. */
-  weight?: number;
-  expires?: { inMs: number } | { at: Date };
+  weight?: number | undefined;
+  /** Never if left out or null. */
+  expires?: { inMs: number } | { at: Date } | null | undefined;
 }
 
-/** What may be changed of a key; what is left out stays. */
-export type KeyChanges = Pick<NewKey, 'maxRunning' | 'weight'>;
+/** What is to be changed of a key; what is left out stays. */
+export type KeyChanges = Partial<NewKey>;
+
+/** A key that was made, and the only sight of its secret. */
+interface MadeKey {
+  id: string;
+  secret: KeySecret;
+}
 
 /** The API keys, for the service and for the command line. Times are the database's. */
 @Injectable()
@@ -41,9 +52,13 @@ export class KeysService {
 
   /** Makes a key. Its secret is not kept: this is the only time it can be seen. */
   async create(key: NewKey): Promise<KeySecret> {
+    return (await this.make(key)).secret;
+  }
+
+  /** As `create`, as a part of a transaction. */
+  async make(key: NewKey, manager = this.rows.manager): Promise<MadeKey> {
     const secret = KeySecret.generate();
-    await this.add(secret, key);
-    return secret;
+    return { id: await this.add(secret, key, manager), secret };
   }
 
   find(id: string): Promise<ApiKey | null> {
@@ -58,22 +73,62 @@ export class KeysService {
     return isOver ? undefined : toCaller(row);
   }
 
+  /** Of these keys, by id. */
+  async names(ids: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.rows.find({ where: { id: In(ids) }, select: { id: true, name: true } });
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** The newest first. `before`: the last id of the page before. */
+  page({ state, before, limit }: KeyPage): Promise<ApiKey[]> {
+    const where = {
+      ...(state !== undefined && inState[state]),
+      ...(before !== undefined && { id: LessThan(before) }),
+    };
+    return this.rows.find({ where, order: { id: 'DESC' }, take: limit });
+  }
+
+  /** As a part of a transaction, until whose end nobody else changes it. */
+  read(id: string, manager: EntityManager): Promise<ApiKey | null> {
+    return manager.getRepository(ApiKey).findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+  }
+
+  findSubject(subject: string, manager: EntityManager): Promise<ApiKey | null> {
+    return manager.getRepository(ApiKey).findOneBy({ subject });
+  }
+
+  /** Unless it is revoked or expired. */
+  findValid(id: string, manager = this.rows.manager): Promise<ApiKey | null> {
+    return manager.getRepository(ApiKey).findOneBy({ ...isValid, id });
+  }
+
+  /** Who may do everything, and is locked until the transaction ends: no two can revoke each other at once. */
+  lockAdmins(manager: EntityManager): Promise<ApiKey[]> {
+    const where = { ...isValid, subject: IsNull(), scopes: ArrayContains(['admin']) };
+    const lock = { mode: 'pessimistic_write' } as const;
+    return manager.getRepository(ApiKey).find({ where, order: { id: 'ASC' }, lock });
+  }
+
   /** Oldest first, the revoked ones too. */
   list(): Promise<ApiKey[]> {
     return this.rows.find({ order: { createdAt: 'ASC', id: 'ASC' } });
   }
 
   /** False if there is no such key or it was revoked before. Nodes go by it within 5 s. */
-  async update(id: string, { maxRunning, weight }: KeyChanges): Promise<boolean> {
-    const bound = maxRunning !== undefined && { maxRunning: boundOf(maxRunning), boundedAt: () => 'now()' };
-    const changes = { ...bound, ...(weight !== undefined && { weight }) };
-    const { affected } = await this.rows.update({ id, revokedAt: IsNull() }, changes);
+  async update(id: string, changes: KeyChanges, manager = this.rows.manager): Promise<boolean> {
+    const bounded = changes.maxRunning !== undefined && { boundedAt: () => 'now()' };
+    const columns = { ...columnsOf(changes), ...bounded };
+    const { affected } = await manager.getRepository(ApiKey).update({ id, revokedAt: IsNull() }, columns);
     return affected === 1;
   }
 
-  /** False if there is no such key or it was revoked before. Nodes refuse it within 5 s. */
-  async revoke(id: string): Promise<boolean> {
-    const { affected } = await this.rows.update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
+  /** False if there is no such key or it was revoked before. Nodes refuse it, and its sessions, within 5 s. */
+  async revoke(id: string, manager = this.rows.manager): Promise<boolean> {
+    const { affected } = await manager
+      .getRepository(ApiKey)
+      .update({ id, revokedAt: IsNull() }, { revokedAt: () => 'now()' });
+    const sessions = manager.getRepository(SessionEntity);
+    await sessions.update({ keyId: id, endedAt: IsNull() }, { endedAt: () => 'now()' });
     return affected === 1;
   }
 
@@ -81,7 +136,7 @@ export class KeysService {
    * Once at the start: BOOTSTRAP_API_KEY exists, and an embedded database is never left without any key.
    * `printOnce` is a key that was just made and that nobody has seen yet; `isMissing`: there is no key at all.
    */
-  async bootstrap(): Promise<{ printOnce?: string; isMissing?: true }> {
+  async bootstrap(): Promise<{ printOnce?: MadeKey; isMissing?: true }> {
     const { bootstrapApiKey, databaseUrl } = this.config;
     if (bootstrapApiKey !== undefined) {
       await this.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap', scopes });
@@ -89,36 +144,48 @@ export class KeysService {
     }
     if (await this.rows.exists()) return {};
     if (databaseUrl !== undefined) return { isMissing: true };
-    return { printOnce: (await this.create({ name: 'bootstrap', scopes })).reveal() };
+    return { printOnce: await this.make({ name: 'bootstrap', scopes }) };
   }
 
   /** Changes nothing if the secret is known already, so a revoked key stays revoked. */
-  private async add(secret: KeySecret, key: NewKey): Promise<void> {
-    const row = {
-      id: uuidv7(),
-      name: key.name,
-      prefix: secret.prefix(),
-      hash: secret.hash(),
-      scopes: [...new Set(key.scopes ?? callerScopes)],
-      models: key.models === undefined ? null : [...new Set(key.models)],
-      rateLimitSubmit: key.rateLimitSubmit ?? null,
-      rateLimitOther: key.rateLimitOther ?? null,
-      maxPriority: key.maxPriority ?? null,
-      maxWaiting: key.maxWaiting ?? null,
-      maxRunning: boundOf(key.maxRunning),
-      weight: key.weight ?? 1,
-      expiresAt: expiry(key.expires),
-    };
-    await this.rows.createQueryBuilder().insert().values(row).orIgnore().execute();
+  private async add(secret: KeySecret, key: NewKey, manager = this.rows.manager): Promise<string> {
+    const id = uuidv7();
+    const own = { id, prefix: secret.prefix(), hash: secret.hash() };
+    const row = { ...own, ...columnsOf({ scopes: callerScopes, ...key }) };
+    await manager.createQueryBuilder().insert().into(ApiKey).values(row).orIgnore().execute();
+    return id;
   }
 }
 
-/** null: none. */
-const boundOf = (maxRunning: NewKey['maxRunning']): number | null =>
-  typeof maxRunning === 'number' ? maxRunning : null;
+interface KeyPage {
+  state: KeyState | undefined;
+  before: string | undefined;
+  limit: number;
+}
 
-function expiry(expires: NewKey['expires']): Date | null | (() => string) {
-  if (expires === undefined) return null;
+const isValid = {
+  revokedAt: IsNull(),
+  expiresAt: Raw((column) => `(${column} > now()) IS NOT false`),
+};
+
+const inState = {
+  valid: isValid,
+  revoked: { revokedAt: Not(IsNull()) },
+  expired: { revokedAt: IsNull(), expiresAt: Raw((column) => `${column} <= now()`) },
+};
+
+/** Of what is given. */
+function columnsOf({ scopes, models, maxRunning, expires, ...others }: KeyChanges) {
+  return {
+    ...others,
+    scopes: scopes && [...new Set(scopes)],
+    models: models && [...new Set(models)],
+    maxRunning: maxRunning === 'off' ? null : maxRunning,
+    expiresAt: expires && expiry(expires),
+  };
+}
+
+function expiry(expires: { inMs: number } | { at: Date }): Date | (() => string) {
   if ('at' in expires) return expires.at;
   return () => `now() + interval '${Math.round(expires.inMs)} milliseconds'`;
 }

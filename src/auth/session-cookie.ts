@@ -1,21 +1,19 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { hashOf } from './key-secret.js';
 
 const name = 'nowserving_session';
-/** Browsers keep a cookie of this name for its host alone, and only under TLS. */
-const secureName = `__Host-${name}`;
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** The token of the session that a call brings. `baseUrl`: where the call was for. */
 export function sessionToken({ headers }: IncomingMessage, baseUrl: string): string | undefined {
-  return cookieOf(headers.cookie, cookieName(baseUrl));
+  return cookieOf(headers.cookie, cookieName(name, baseUrl));
 }
 
 /** The fields of an answer that sets the cookie, or takes it away. */
 export function sessionCookie(token: string | null, baseUrl: string): string {
   const secure = isSecure(baseUrl) ? '; Secure' : '';
   const life = token === null ? '; Max-Age=0' : '';
-  return `${cookieName(baseUrl)}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure}${life}`;
+  return `${cookieName(name, baseUrl)}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure}${life}`;
 }
 
 /** Apart from the hashes of keys: a token is no key, and a key no token. */
@@ -29,13 +27,20 @@ export function sessionHash(token: string): string {
  */
 export function forgeryIn({ method = '', headers }: IncomingMessage, baseUrl: string): string | undefined {
   if (safeMethods.has(method)) return undefined;
-  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? ''))
+  if (!isJson(headers))
     return 'Signed in by a cookie, a call that changes something needs the field "Content-Type: application/json".';
-  const site = headers['sec-fetch-site'];
-  const isOurs = site === undefined ? headers.origin === new URL(baseUrl).origin : site === 'same-origin';
-  return isOurs
+  return isOurs(headers, baseUrl)
     ? undefined
     : 'Signed in by a cookie, a call that changes something must come from the console.';
+}
+
+/** What is wrong with a call that begins a session: as a stranger's page would have it begun for somebody. */
+export function foreignSignIn({ headers }: IncomingMessage, baseUrl: string): string | undefined {
+  if (!isJson(headers)) return 'Signing in needs the field "Content-Type: application/json".';
+  const { 'sec-fetch-site': site, origin } = headers;
+  // Neither is sent by what is no browser.
+  if (site === undefined && origin === undefined) return undefined;
+  return isOurs(headers, baseUrl) ? undefined : 'Signing in must come from the console.';
 }
 
 export function cookieOf(field: string | undefined, wanted: string): string | undefined {
@@ -46,5 +51,14 @@ export function cookieOf(field: string | undefined, wanted: string): string | un
   return undefined;
 }
 
-const cookieName = (baseUrl: string): string => (isSecure(baseUrl) ? secureName : name);
+const isJson = (headers: IncomingHttpHeaders): boolean =>
+  /^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '');
+
+function isOurs({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders, baseUrl: string): boolean {
+  return site === undefined ? origin === new URL(baseUrl).origin : site === 'same-origin';
+}
+
+/** Browsers keep a cookie that begins so for its host alone, and only under TLS. */
+export const cookieName = (base: string, baseUrl: string): string =>
+  isSecure(baseUrl) ? `__Host-${base}` : base;
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith('https:');

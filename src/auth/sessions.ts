@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, Raw, type Repository } from 'typeorm';
+import { type EntityManager, IsNull, LessThan, Raw, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { CallerFinder } from './caller-finder.js';
 import { SessionEntity } from './entities/session.entity.js';
-import { SignInLinkEntity } from './entities/sign-in-link.entity.js';
-import { hashOf } from './key-secret.js';
 import { sessionHash } from './session-cookie.js';
 
 const sessionLife = '12 hours';
-const linkLife = '1 hour';
 
 /** From where a session was begun. */
 export interface Browser {
-  address: string;
-  userAgent: string | undefined;
+  address: string | null;
+  userAgent: string | null;
 }
 
 /** Browsers that are signed in, each for a key. */
@@ -23,7 +20,6 @@ export interface Browser {
 export class Sessions {
   constructor(
     @InjectRepository(SessionEntity) private readonly rows: Repository<SessionEntity>,
-    @InjectRepository(SignInLinkEntity) private readonly links: Repository<SignInLinkEntity>,
     private readonly finder: CallerFinder,
   ) {}
 
@@ -32,55 +28,44 @@ export class Sessions {
     manager: EntityManager,
     keyId: string,
     browser: Browser,
-  ): Promise<{ id: string; token: string }> {
+  ): Promise<{ id: string; token: string; expiresAt: Date }> {
     const [id, token] = [uuidv7(), randomBytes(32).toString('base64url')];
-    await manager.getRepository(SessionEntity).insert({
+    const rows = manager.getRepository(SessionEntity);
+    await rows.insert({
       id,
       keyId,
       hash: Buffer.from(sessionHash(token), 'hex'),
       address: browser.address,
-      userAgent: browser.userAgent?.slice(0, 300) ?? null,
+      userAgent: browser.userAgent,
       expiresAt: () => `now() + interval '${sessionLife}'`,
     });
-    return { id, token };
+    const { expiresAt } = await rows.findOneByOrFail({ id });
+    return { id, token, expiresAt };
   }
 
-  /** False: there is none, or it has ended. On this node at once, on the others within 5 s. */
+  /** False: there is none, or it has ended. Nodes go by it within 5 s. */
   async end(manager: EntityManager, id: string): Promise<boolean> {
     const rows = manager.getRepository(SessionEntity);
     const { affected } = await rows.update({ id, endedAt: IsNull() }, { endedAt: () => 'now()' });
-    this.finder.forgetSession(id);
     return affected === 1;
   }
 
+  /** An end of one, or a change of a key, is committed: on this node it holds from the next call on. */
+  lookAgain(): void {
+    this.finder.lookAgain();
+  }
+
+  find(id: string): Promise<SessionEntity | null> {
+    return this.rows.findOneBy({ id });
+  }
+
   /** Those that go on, newest first. */
-  list(): Promise<SessionEntity[]> {
+  list({ before, limit }: { before: string | undefined; limit: number }): Promise<SessionEntity[]> {
     const isAhead = Raw((column) => `${column} > now()`);
-    return this.rows.find({ where: { endedAt: IsNull(), expiresAt: isAhead }, order: { id: 'DESC' } });
-  }
-
-  /** A token that signs in once as this key. Those before it sign in no more. */
-  async makeLink(keyId: string): Promise<string> {
-    const token = randomBytes(32).toString('base64url');
-    await this.links.delete({ keyId });
-    await this.links.insert({
-      hash: Buffer.from(hashOf(token), 'hex'),
-      keyId,
-      expiresAt: () => `now() + interval '${linkLife}'`,
+    return this.rows.find({
+      where: { endedAt: IsNull(), expiresAt: isAhead, ...(before !== undefined && { id: LessThan(before) }) },
+      order: { id: 'DESC' },
+      take: limit,
     });
-    return token;
-  }
-
-  /** The id of the key that the link signs in as; undefined: it was used, is over or was never made. */
-  async useLink(manager: EntityManager, token: string): Promise<string | undefined> {
-    const links = manager.getRepository(SignInLinkEntity);
-    const where = { hash: Buffer.from(hashOf(token), 'hex'), usedAt: IsNull() };
-    // Of two that use it at once the second finds it used.
-    const { affected } = await links.update(
-      { ...where, expiresAt: Raw((column) => `${column} > now()`) },
-      { usedAt: () => 'now()' },
-    );
-    if (affected !== 1) return undefined;
-    return (await links.findOneByOrFail({ hash: where.hash })).keyId;
   }
 }

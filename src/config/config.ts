@@ -16,6 +16,7 @@ import {
   parseUrl,
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
+import { parseScopeMap, type ScopeMap } from './scopes.js';
 import { parseSecretsKey, parseWebhookSecret } from './secrets.js';
 
 export type Role = 'all' | 'api' | 'scheduler';
@@ -89,6 +90,24 @@ export class Config {
   /** Encrypts secrets in the database; undefined: they are kept as they are. */
   @Setting('SECRETS_KEY', Parsed(parseSecretsKey)) secretsKey: Buffer | undefined;
   /** Recognises this process in the `node` table; not unique. */
+  /** The provider that people sign in at; undefined: they do with a key alone. */
+  @Setting('OIDC_ISSUER', Parsed((url: string) => parseUrl(url, 'http:', 'https:')))
+  oidcIssuer: string | undefined;
+
+  @Setting('OIDC_CLIENT_ID') oidcClientId: string | undefined;
+  /** undefined: the client is a public one. */
+  @Setting('OIDC_CLIENT_SECRET') oidcClientSecret: string | undefined;
+  /** What its button is called; undefined: the host of the issuer. */
+  @Setting('OIDC_NAME') oidcName: string | undefined;
+  /** What is asked for, in the words of OpenID Connect. */
+  @Setting('OIDC_REQUEST') oidcRequest = 'openid profile email';
+  /** Its values decide what somebody may; with dots it is looked for in objects. */
+  @Setting('OIDC_SCOPES_CLAIM') oidcScopesClaim = 'groups';
+  /** What each value brings; who has none is refused. */
+  @Setting('OIDC_SCOPES', Parsed(parseScopeMap)) oidcScopes: ScopeMap = new Map();
+
+  /** Whether the console is served. */
+  @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
   /** The environment that `models.yaml` may refer to with `${NAME}`. */
@@ -122,11 +141,25 @@ export class ConfigModule {
 /** Names every wrong variable at once, so that one restart is enough to mend them. Never shows a value. */
 export class ConfigError extends Error {}
 
+/** What a setting needs beside it. */
+function missingBeside({ oidcIssuer, oidcClientId, oidcScopes }: Config): string[] {
+  if (oidcIssuer === undefined) return [];
+  return [
+    ...(oidcClientId === undefined ? ['  OIDC_CLIENT_ID: needed beside OIDC_ISSUER'] : []),
+    ...(oidcScopes.size === 0
+      ? ['  OIDC_SCOPES: needed beside OIDC_ISSUER, such as ops=admin; without it nobody could sign in']
+      : []),
+  ];
+}
+
 export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const texts = Object.entries(environment).map(([name, text]) => [name, text?.trim() || undefined]);
   const { instance, faults } = toInstance(Config, Object.fromEntries(texts) as object, { exposedOnly: true });
-  if (faults.length > 0) {
-    const lines = faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`);
+  const lines = [
+    ...faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`),
+    ...(faults.length > 0 ? [] : missingBeside(instance)),
+  ];
+  if (lines.length > 0) {
     throw new ConfigError(`These settings are wrong:\n${lines.join('\n')}`);
   }
   return Object.assign(instance, { environment });

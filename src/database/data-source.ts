@@ -16,6 +16,7 @@ import { Admin1790000000023 } from '../../migrations/0013-admin.js';
 import { Control1790000000024 } from '../../migrations/0014-control.js';
 import { Operations1790000000025 } from '../../migrations/0015-operations.js';
 import { Activity1790000000026 } from '../../migrations/0016-activity.js';
+import { SignIn1790000000028 } from '../../migrations/0018-sign-in.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -37,6 +38,7 @@ export const migrations = [
   Control1790000000024,
   Operations1790000000025,
   Activity1790000000026,
+  SignIn1790000000028,
   KeyChanges1790000000029,
 ];
 

@@ -5,9 +5,10 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
 import { DomainError } from '../errors/domain-error.js';
 import { Gate } from '../limits/gate.js';
+import { type KeyLimitDto, toKeyLimits } from '../limits/dto/key-limits.dto.js';
 import { Limited } from '../limits/limited.js';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
-import type { KeyDto, KeyLimitDto } from './dto/key.dto.js';
+import type { KeyDto } from './dto/key.dto.js';
 import { ApiKey } from './openapi/operations.js';
 
 @ApiTags('Key')
@@ -41,11 +42,6 @@ export class KeyController {
   }
 
   private limits(caller: Caller, routeClass: 'submit' | 'other'): KeyLimitDto[] {
-    return this.gate.quota(caller, routeClass).map(({ window, remaining, resetMs }) => ({
-      limit: window.limit,
-      window_s: window.windowMs / 1_000,
-      remaining,
-      reset_s: Math.ceil(resetMs / 1_000),
-    }));
+    return toKeyLimits(this.gate.quota(caller, routeClass));
   }
 }

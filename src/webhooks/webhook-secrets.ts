@@ -6,7 +6,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
-import { open, seal } from './secret-box.js';
+import { open, seal } from '../tools/secret-box.js';
 
 /** A rotation reaches every node within it. */
 const knownMs = 5_000;

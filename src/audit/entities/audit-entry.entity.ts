@@ -4,6 +4,8 @@ import type { AuditAction } from '../audit-actions.js';
 /** Who did what, when, from where. Rows are never changed. */
 @Entity('audit_entry')
 @Index('audit_entry_by_target', ['target', 'id'])
+@Index('audit_entry_by_actor', ['actorKeyId', 'id'])
+@Index('audit_entry_by_action', ['action', 'id'])
 export class AuditEntryEntity {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'audit_entry_pkey' }) id!: string;
   @Column('timestamptz', { default: () => 'now()' }) at!: Date;

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { KeySecret } from '../key-secret.js';
 import type { ApiKey } from '../api-key.entity.js';
-import type { KeyChanges, KeysService, NewKey } from '../keys.service.js';
-import { keysProgram } from './keys-program.js';
+import type { KeyChanges, NewKey } from '../keys.service.js';
+import { type KeyCommands, keysProgram } from './keys-program.js';
 
 interface Outcome {
   /** What was asked of the keys, if the command line was understood. */
@@ -22,7 +22,7 @@ async function run(...args: string[]): Promise<Outcome> {
     outcome.changed = changed;
     return Promise.resolve(true);
   };
-  const program = keysProgram(async (work) => void (await work({ create, list, update } as KeysService)));
+  const program = keysProgram(async (work) => void (await work({ create, list, update } as KeyCommands)));
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
   }

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
 import type { ApiKey } from '../api-key.entity.js';
-import type { Scope } from '../caller.js';
-import type { KeyChanges, KeysService, NewKey } from '../keys.service.js';
+import { isOperator, type Scope } from '../caller.js';
+import type { KeySecret } from '../key-secret.js';
+import { keyState } from '../key-view.js';
+import type { KeyChanges, NewKey } from '../keys.service.js';
 import {
   boundValue,
   countValue,
@@ -19,10 +21,22 @@ interface CreateOptions extends Partial<Omit<NewKey, 'scopes' | 'models'>> {
   model?: string[];
 }
 
+/** What the command line does with keys. */
+export interface KeyCommands {
+  create(key: NewKey): Promise<KeySecret>;
+  list(): Promise<ApiKey[]>;
+  /** False if the key is revoked. */
+  update(id: string, changes: KeyChanges): Promise<boolean>;
+  /** False if it was revoked before. */
+  revoke(id: string): Promise<boolean>;
+  /** A URL that signs in once as this key. */
+  link(id: string): Promise<string>;
+}
+
 const keyArgument = 'its id, prefix or name, as list shows them';
 
 /** Opens the database, hands it over, and closes it whatever happens. */
-export type WithKeys = (work: (keys: KeysService) => Promise<string>) => Promise<void>;
+export type WithKeys = (work: (keys: KeyCommands) => Promise<string>) => Promise<void>;
 
 /** The command line of `npm run keys`. Each command gives `withKeys` what to do and returns what to print. */
 export function keysProgram(withKeys: WithKeys): Command {
@@ -41,7 +55,8 @@ Examples:
   npm run keys -- create --name ci --scope submit --scope read --model 'acme/*' --expires 90d
   npm run keys -- list
   npm run keys -- update ci --weight 2 --max-running 3
-  npm run keys -- revoke ci`,
+  npm run keys -- revoke ci
+  npm run keys -- link`,
     );
 
   program
@@ -116,11 +131,17 @@ Examples:
     .argument('<key>', keyArgument)
     .action((text: string) => withKeys((keys) => revoke(keys, text)));
 
+  program
+    .command('link')
+    .description('Prints a link that signs in to the console, once and within an hour.')
+    .argument('[key]', `${keyArgument} (default: the oldest with the scope admin)`)
+    .action((text: string | undefined) => withKeys((keys) => link(keys, text)));
+
   return program;
 }
 
 async function create(
-  keys: KeysService,
+  keys: KeyCommands,
   { scope, model, ...options }: CreateOptions & { name: string },
 ): Promise<string> {
   const secret = await keys.create({ ...options, scopes: scope, models: model });
@@ -133,23 +154,42 @@ async function create(
   ].join('\n');
 }
 
-async function update(keys: KeysService, text: string, changes: KeyChanges): Promise<string> {
+async function update(keys: KeyCommands, text: string, changes: KeyChanges): Promise<string> {
   const key = selectKey(await keys.list(), text, new Date());
   const label = labelOf(key);
   if (!(await keys.update(key.id, changes)))
     throw new Error(`The key ${label} is revoked: there is nothing to change.`);
   const { maxRunning = key.maxRunning, weight = key.weight } = changes;
   const { rateLimitSubmit, rateLimitOther } = key;
-  const bound = maxRunning === 'off' ? null : maxRunning;
+  const bound = maxRunning === 'off' ? null : (maxRunning ?? null);
   const said = toLimits({ rateLimitSubmit, rateLimitOther, weight, maxRunning: bound });
   return `Changed the key ${label}: ${said}. Running services go by it within 5 seconds.`;
 }
 
-async function revoke(keys: KeysService, text: string): Promise<string> {
+async function revoke(keys: KeyCommands, text: string): Promise<string> {
   const key = selectKey(await keys.list(), text, new Date());
   const label = labelOf(key);
   if (!(await keys.revoke(key.id))) throw new Error(`The key ${label} was revoked before.`);
   return `Revoked the key ${label}. Running services refuse it within 5 seconds.`;
+}
+
+async function link(keys: KeyCommands, text: string | undefined): Promise<string> {
+  const [list, now] = [await keys.list(), new Date()];
+  const isAdmin = (key: ApiKey): boolean => key.scopes.includes('admin') && keyState(key, now) === 'valid';
+  const key = text === undefined ? list.find(isAdmin) : selectKey(list, text, now);
+  if (key === undefined)
+    throw new Error(
+      'No key has the scope admin. Make one: npm run keys -- create --name <name> --scope admin',
+    );
+  const label = labelOf(key);
+  if (keyState(key, now) !== 'valid') throw new Error(`The key ${label} is ${keyState(key, now)}.`);
+  if (!isOperator(key))
+    throw new Error(`The key ${label} cannot sign in: it has none of the scopes observe, payloads, admin.`);
+  return [
+    await keys.link(key.id),
+    '',
+    `Signs in to the console as the key ${label}, once and within an hour; a link that was made before does no more.`,
+  ].join('\n');
 }
 
 const labelOf = ({ prefix, name }: ApiKey): string => `${prefix}… "${name}"`;
@@ -213,11 +253,6 @@ function toTable(keys: readonly ApiKey[], now: Date): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => [...row[column]!].length)));
   const pad = (cell: string, column: number): string => cell + ' '.repeat(widths[column]! - [...cell].length);
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
-}
-
-function keyState(key: ApiKey, now: Date): 'valid' | 'revoked' | 'expired' {
-  if (key.revokedAt !== null) return 'revoked';
-  return key.expiresAt !== null && key.expiresAt <= now ? 'expired' : 'valid';
 }
 
 type KeyLimits = Pick<ApiKey, 'rateLimitSubmit' | 'rateLimitOther' | 'maxRunning' | 'weight'>;

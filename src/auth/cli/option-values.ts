@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration, parseRateLimits } from '../../config/parsers.js';
-import { isModelPattern, priorities, type Priority, type Scope, scopes } from '../caller.js';
+import { isKeyName, isModelPattern, priorities, type Priority, type Scope, scopes } from '../caller.js';
 import type { NewKey } from '../keys.service.js';
 
 /* What is wrong with an option's value is said by the parser that reads it. */
@@ -22,8 +22,7 @@ export function modelValue(text: string, before: readonly string[] | undefined):
 
 export function nameValue(text: string): string {
   const name = text.trim();
-  if (!/^[^\p{C}]{1,100}$/u.test(name))
-    throw new InvalidArgumentError('Expected 1 to 100 printable characters.');
+  if (!isKeyName(name)) throw new InvalidArgumentError('Expected 1 to 100 printable characters.');
   return name;
 }
 

@@ -2,32 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { Field } from '../../http/openapi/problem.dto.js';
-
-@ApiSchema({
-  name: 'KeyLimit',
-  description: 'How many calls are allowed in a window, and what is left of them.',
-})
-export class KeyLimitDto {
-  @Field('Calls that any window of that length admits.', 10, { type: 'integer', minimum: 1 })
-  limit!: number;
-  @Field('The length of the window in seconds.', 1, { type: 'integer', minimum: 1 })
-  window_s!: number;
-  @Field('Calls that are left, as far as the node that answers knows.', 9, { type: 'integer', minimum: 0 })
-  remaining!: number;
-  @Field('Seconds until the oldest counted call leaves the window and makes room; 0: none is counted.', 1, {
-    type: 'integer',
-    minimum: 0,
-  })
-  reset_s!: number;
-}
-
-@ApiSchema({ name: 'KeyLimits', description: 'All windows hold at once; an empty list is no limit.' })
-export class KeyLimitsDto {
-  @ApiProperty({ description: 'Of submissions, the shortest window first.', type: [KeyLimitDto] })
-  submit!: KeyLimitDto[];
-  @ApiProperty({ description: 'Of all other calls. This one has counted.', type: [KeyLimitDto] })
-  other!: KeyLimitDto[];
-}
+import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 
 @ApiSchema({ name: 'Key', description: 'What the API key may do that the call was made with.' })
 export class KeyDto {

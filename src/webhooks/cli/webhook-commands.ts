@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import type { ApiKey } from '../../auth/api-key.entity.js';
-import { selectKey } from '../../auth/cli/keys-program.js';
-import type { KeysService } from '../../auth/keys.service.js';
+import { type KeyCommands, selectKey } from '../../auth/cli/keys-program.js';
 import type { WebhookEndpoints } from '../webhook-endpoints.js';
 import type { WebhookSecrets } from '../webhook-secrets.js';
 
 export interface KeyWebhooks {
-  keys: KeysService;
+  keys: KeyCommands;
   secrets: WebhookSecrets;
   endpoints: WebhookEndpoints;
 }

@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { LimitsModule } from '../limits/limits.module.js';
+import { AuditController } from './audit/audit.controller.js';
+import { Keys } from './keys/keys.js';
+import { KeysController } from './keys/keys.controller.js';
+import { Oidc } from './oidc/oidc.js';
+import { OidcController } from './oidc/oidc.controller.js';
+import { OidcStates } from './oidc/oidc-state.js';
+import { OidcUsers } from './oidc/oidc-users.js';
+import { OidcProvider } from './oidc/provider.js';
+import { RefusedSignIns } from './refused-sign-ins.js';
+import { SessionController } from './session.controller.js';
+import { SessionsController } from './sessions.controller.js';
+import { SignIn } from './sign-in.js';
+
+/** Who comes in, with what, and what they did: sessions, keys, the audit. */
+@Module({
+  imports: [LimitsModule],
+  controllers: [SessionController, OidcController, SessionsController, KeysController, AuditController],
+  providers: [Keys, SignIn, RefusedSignIns, Oidc, OidcProvider, OidcStates, OidcUsers],
+})
+export class AccessModule {}

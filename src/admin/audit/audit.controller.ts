@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Controller, Get, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Response } from 'express';
+import { type AuditFilter, AuditList, type AuditRow } from '../../audit/audit-list.js';
+import { AuditTrail } from '../../audit/audit-trail.js';
+import type { GuardedRequest } from '../../auth/current-caller.decorator.js';
+import { ClientAddress } from '../../http/client-address.js';
+import { sendReply } from '../../http/reply.js';
+import { Limited } from '../../limits/limited.js';
+import { CursorList } from '../cursor-page.js';
+import { type AuditEntryDto, AuditQuery } from './audit.dto.js';
+import { ApiListAudit } from './operations.js';
+
+const list = new CursorList('/v1/admin/audit', AuditQuery);
+const lines = 'application/x-ndjson';
+/** Read at once for an export. */
+const chunkSize = 1_000;
+
+/** Who did what. */
+@ApiTags('Admin')
+@Controller('v1/admin/audit')
+export class AuditController {
+  constructor(
+    private readonly entries: AuditList,
+    private readonly trail: AuditTrail,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  @Get()
+  @ApiListAudit()
+  @Limited('observe', { needsKey: true })
+  async listAudit(
+    @Query() query: AuditQuery,
+    @Req() request: GuardedRequest,
+    @Res() response: Response,
+  ): Promise<void> {
+    const call = list.call(query);
+    const { actor, action, target, after: afterMs, before: beforeMs } = call.filter;
+    const filter: AuditFilter = { actor, action, target, afterMs, beforeMs };
+    if (request.accepts('json', lines) === lines) {
+      const by = this.trail.actorOf(request, request.caller);
+      await this.trail.note(by, { action: 'audit.export', after: call.written });
+      await this.send(filter, call.after, response);
+      return;
+    }
+    const rows = await this.entries.page(filter, { before: call.after, limit: call.limit + 1 });
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, list.reply(call, { rows, positionOf: ({ id }) => id, toView, base }));
+  }
+
+  /** All of it, as fast as the client reads. */
+  private async send(filter: AuditFilter, after: string | undefined, response: Response): Promise<void> {
+    response.setHeader('Content-Type', lines);
+    try {
+      await pipeline(Readable.from(this.chunks(filter, after)), response);
+    } catch (error) {
+      // The client has gone; or the database has, and a broken connection tells that it is not all.
+      if (!response.headersSent) throw error;
+      response.destroy();
+    }
+  }
+
+  private async *chunks(filter: AuditFilter, after: string | undefined): AsyncGenerator<string> {
+    let before = after;
+    for (;;) {
+      const rows = await this.entries.page(filter, { before, limit: chunkSize });
+      if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(toView(row))}\n`).join('');
+      if (rows.length < chunkSize) return;
+      before = rows.at(-1)!.id;
+    }
+  }
+}
+
+function toView(row: AuditRow): AuditEntryDto {
+  return {
+    id: row.id,
+    at: row.at.toISOString(),
+    action: row.action,
+    target: row.target,
+    actor: {
+      key_id: row.actorKeyId,
+      name: row.actorName,
+      session_id: row.sessionId,
+      address: row.address,
+      user_agent: row.userAgent,
+    },
+    http_request_id: row.httpRequestId,
+    before: row.before,
+    after: row.after,
+    reason: row.reason,
+  };
+}

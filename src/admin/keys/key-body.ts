@@ -1,0 +1,202 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import {
+  isKeyName,
+  isModelPattern,
+  priorities,
+  type Priority,
+  type Scope,
+  scopes,
+} from '../../auth/caller.js';
+import type { KeyChanges, NewKey } from '../../auth/keys.service.js';
+import { parseDuration, parseRateLimits } from '../../config/parsers.js';
+import { DomainError } from '../../errors/domain-error.js';
+import { validated } from '../../http/validated.js';
+import { oneOf } from '../../requests/dto/list.query.js';
+import { assertKnown, Option, text, time } from '../../requests/dto/submit.query.js';
+import { isObject, parseObjectBody } from '../../requests/input-body.js';
+import { ruledProperties } from '../../tools/validation.js';
+
+const maxEntries = 100;
+const maxCount = 999_999;
+
+const limitText = (of: string) => ({
+  description: `Of ${of}, such as \`50/s,1000/m\`, or \`off\`; null: those of the service.`,
+  type: String,
+  nullable: true,
+});
+
+@ApiSchema({ name: 'KeyLimitTexts', description: 'The rate limits of a key as they are set.' })
+export class KeyLimitTextsDto {
+  @ApiPropertyOptional({ ...limitText('submissions'), example: '50/s,1000/m' })
+  submit?: string | null;
+  @ApiPropertyOptional({ ...limitText('all other calls'), example: null })
+  other?: string | null;
+}
+
+const countOption = { type: 'integer', minimum: 1, maximum: maxCount, nullable: true } as const;
+
+@ApiSchema({
+  name: 'KeyChanges',
+  description: 'What is left out stays; null takes back what was set.',
+})
+export class KeyChangesDto {
+  @Option('name', name, 'What it is called.', 'web shop')
+  name: string | undefined;
+
+  @Option('scopes', list(oneOf(scopes)), 'What it may.', ['submit', 'read'], {
+    type: [String],
+    enum: scopes,
+  })
+  scopes: Scope[] | undefined;
+
+  @Option(
+    'models',
+    orNull(list(model)),
+    'Ids of models, and `acme/*` for all below `acme/`; null: all.',
+    ['acme/*'],
+    { type: [String], nullable: true },
+  )
+  models: string[] | null | undefined;
+
+  @Option('limits', limits, 'Its rate limits.', undefined, { type: KeyLimitTextsDto })
+  limits: KeyLimitTextsDto | undefined;
+
+  @Option('max_priority', orNull(oneOf(priorities)), 'Of what it submits; null: high.', 'normal', {
+    enum: priorities,
+    nullable: true,
+  })
+  max_priority: Priority | null | undefined;
+
+  @Option(
+    'max_waiting',
+    orNull(count),
+    'How many of its requests may wait; null: any number.',
+    1_000,
+    countOption,
+  )
+  max_waiting: number | null | undefined;
+
+  @Option(
+    'max_running',
+    orNull(count),
+    'How many of its requests for one model run at once; null: any number.',
+    3,
+    countOption,
+  )
+  max_running: number | null | undefined;
+
+  @Option('weight', weight, 'Of its turns, where keys share a model.', 1, {
+    type: Number,
+    minimum: 0.01,
+    maximum: 1_000,
+  })
+  weight: number | undefined;
+
+  @Option(
+    'expires',
+    orNull(expiry),
+    'After a duration such as `90d`, or at a time as in RFC 3339; null: never.',
+    '90d',
+    { nullable: true },
+  )
+  expires: NewKey['expires'];
+}
+
+@ApiSchema({
+  name: 'NewKey',
+  description:
+    'Without `scopes` it has submit, read and cancel; of the rest what is left out is as with null.',
+})
+export class NewKeyDto extends KeyChangesDto {
+  @ApiProperty({ description: 'What it is called.', example: 'web shop', type: String })
+  declare name: string | undefined;
+}
+
+const example = '{"name": "web shop", "scopes": ["submit", "read"]}';
+
+export function newKeyOf(body: Buffer): NewKey {
+  const { name: given, ...others } = changesOf(body);
+  if (given !== undefined) return { name: given, ...others };
+  throw new DomainError('bad_request', `The key needs a name: ${example}.`);
+}
+
+/** null in it: what was set is taken back. */
+export function changesOf(body: Buffer): KeyChanges {
+  const { value } = parseObjectBody(body, { example });
+  assertKnown(Object.entries(value), ruledProperties(KeyChangesDto));
+  const {
+    limits: texts = {},
+    max_priority,
+    max_waiting,
+    max_running,
+    ...others
+  } = validated(KeyChangesDto, value);
+  const { expires } = others;
+  if (expires && 'at' in expires && expires.at.getTime() <= Date.now())
+    throw new DomainError('bad_request', 'The option "expires": expected a time in the future.');
+  return {
+    ...others,
+    rateLimitSubmit: texts.submit,
+    rateLimitOther: texts.other,
+    maxPriority: max_priority,
+    maxWaiting: max_waiting,
+    maxRunning: max_running,
+  };
+}
+
+type Parse<T> = (value: unknown) => T;
+
+function orNull<T>(parse: Parse<T>): Parse<T | null> {
+  return (value) => (value === null ? null : parse(value));
+}
+
+function list<T>(parse: Parse<T>): Parse<T[]> {
+  return (value) => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > maxEntries)
+      throw new Error(`expected a list of 1 to ${maxEntries}`);
+    return value.map(parse);
+  };
+}
+
+function name(value: unknown): string {
+  const given = text(value).trim();
+  if (!isKeyName(given)) throw new Error('expected 1 to 100 printable characters');
+  return given;
+}
+
+function model(value: unknown): string {
+  const pattern = text(value);
+  if (!isModelPattern(pattern))
+    throw new Error('expected ids such as acme/image/upscale, or patterns such as acme/*');
+  return pattern;
+}
+
+function limits(value: unknown): KeyLimitTextsDto {
+  if (!isObject(value)) throw new Error('expected an object such as {"submit": "50/s,1000/m"}');
+  assertKnown(Object.entries(value), ['submit', 'other']);
+  return Object.fromEntries(Object.entries(value).map(([kind, limit]) => [kind, orNull(limitOf)(limit)]));
+}
+
+function limitOf(value: unknown): string {
+  const limit = text(value).trim().toLowerCase();
+  parseRateLimits(limit);
+  return limit;
+}
+
+function count(value: unknown): number {
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= maxCount) return Number(value);
+  throw new Error(`expected a whole number from 1 to ${maxCount}`);
+}
+
+function weight(value: unknown): number {
+  if (typeof value === 'number' && value >= 0.01 && value <= 1_000) return value;
+  throw new Error('expected a number from 0.01 to 1000');
+}
+
+function expiry(value: unknown): { inMs: number } | { at: Date } {
+  const given = text(value);
+  if (/^\d{4}-/.test(given)) return { at: new Date(time(given)) };
+  const inMs = parseDuration(given);
+  if (inMs < 1) throw new Error('expected a time in the future');
+  return { inMs };
+}

@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Actor } from '../../audit/actor.js';
+import { AuditedKeys, type KeyCheck } from '../../audit/audited-keys.js';
+import type { ApiKey } from '../../auth/api-key.entity.js';
+import { toCaller } from '../../auth/caller-finder.js';
+import { keyState } from '../../auth/key-view.js';
+import { type KeyChanges, KeysService, type NewKey } from '../../auth/keys.service.js';
+import { Sessions } from '../../auth/sessions.js';
+import { Clock } from '../../database/clock.js';
+import { DomainError } from '../../errors/domain-error.js';
+import type { Reply } from '../../http/reply.js';
+import { toKeyLimits } from '../../limits/dto/key-limits.dto.js';
+import { Gate } from '../../limits/gate.js';
+import { CursorList } from '../cursor-page.js';
+import { type KeyUse, readKeyUse } from '../queries/key-use.js';
+import { type AdminKeyDto, KeysQuery, type MadeKeyDto } from './key.dto.js';
+
+const list = new CursorList('/v1/admin/keys', KeysQuery);
+
+/** The keys as operators see and change them. */
+@Injectable()
+export class Keys {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly audited: AuditedKeys,
+    private readonly sessions: Sessions,
+    private readonly gate: Gate,
+    private readonly clock: Clock,
+    private readonly source: DataSource,
+  ) {}
+
+  async list(query: object, base: string): Promise<Reply> {
+    const call = list.call(query);
+    const { filter, limit, after } = call;
+    const rows = await this.keys.page({ state: filter.state, before: after, limit: limit + 1 });
+    const views = await this.views(rows);
+    return list.reply(call, { rows: views, positionOf: ({ id }) => id, toView: (view) => view, base });
+  }
+
+  async read(id: string): Promise<AdminKeyDto> {
+    const key = await this.keys.find(id);
+    if (key === null) throw unknown(id);
+    return this.view(key);
+  }
+
+  async create(actor: Actor, newKey: NewKey): Promise<MadeKeyDto> {
+    const { key, secret } = await this.audited.create(actor, newKey);
+    return { ...(await this.view(key)), key: secret.reveal() };
+  }
+
+  async update(actor: Actor, id: string, changes: KeyChanges, allowNoAdmin: boolean): Promise<AdminKeyDto> {
+    const staysAdmin = changes.scopes?.includes('admin') ?? true;
+    const key = await this.audited.update(actor, id, changes, (before, admins) => {
+      if (before.subject !== null && changes.scopes !== undefined)
+        throw new DomainError('conflict', 'What this person may is said by the provider, at each sign-in.');
+      if (!staysAdmin && !allowNoAdmin) assertOtherAdmin(before, admins);
+    });
+    this.sessions.lookAgain();
+    if (key !== undefined) return this.view(key);
+    if ((await this.keys.find(id)) === null) throw unknown(id);
+    throw new DomainError('conflict', 'This key is revoked: there is nothing to change.');
+  }
+
+  /** Its sessions end too. One that is revoked already stays so. */
+  async revoke(actor: Actor, id: string, allowNoAdmin: boolean): Promise<void> {
+    const isRevoked = await this.audited.revoke(actor, id, allowNoAdmin ? undefined : assertOtherAdmin);
+    this.sessions.lookAgain();
+    if (!isRevoked && (await this.keys.find(id)) === null) throw unknown(id);
+  }
+
+  private async view(key: ApiKey): Promise<AdminKeyDto> {
+    return (await this.views([key]))[0]!;
+  }
+
+  private async views(keys: readonly ApiKey[]): Promise<AdminKeyDto[]> {
+    const use = new Map(
+      (
+        await readKeyUse(
+          this.source,
+          keys.map(({ id }) => id),
+        )
+      ).map((one) => [one.id, one]),
+    );
+    return keys.map((key) => this.toView(key, use.get(key.id)!));
+  }
+
+  private toView(key: ApiKey, use: KeyUse): AdminKeyDto {
+    const caller = toCaller(key);
+    return {
+      id: key.id,
+      name: key.name,
+      prefix: key.prefix,
+      state: keyState(key, new Date(this.clock.now())),
+      subject: key.subject,
+      scopes: key.scopes,
+      models: key.models,
+      limits: { submit: key.rateLimitSubmit, other: key.rateLimitOther },
+      quota: {
+        submit: toKeyLimits(this.gate.quota(caller, 'submit')),
+        other: toKeyLimits(this.gate.quota(caller, 'other')),
+      },
+      max_priority: key.maxPriority ?? 'high',
+      max_waiting: key.maxWaiting,
+      max_running: key.maxRunning,
+      weight: key.weight,
+      waiting: use.waiting,
+      running: use.running,
+      requests_today: use.requestsToday,
+      created_at: key.createdAt.toISOString(),
+      expires_at: key.expiresAt?.toISOString() ?? null,
+      revoked_at: key.revokedAt?.toISOString() ?? null,
+      last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    };
+  }
+}
+
+const assertOtherAdmin: KeyCheck = ({ id }, admins) => {
+  if (admins.length !== 1 || admins[0]!.id !== id) return;
+  const detail =
+    'No other key has the scope "admin": nobody could change anything here any more. If that is meant, add ' +
+    '?allow_no_admin=true; npm run keys makes another one.';
+  throw new DomainError('conflict', detail);
+};
+
+const unknown = (id: string): DomainError => new DomainError('unknown_id', `There is no key ${id}.`);

@@ -1,0 +1,140 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Actor } from '../audit/actor.js';
+import { AuditTrail } from '../audit/audit-trail.js';
+import type { ApiKey } from '../auth/api-key.entity.js';
+import { CallerResolver } from '../auth/caller-resolver.js';
+import { type Caller, hasScope, isOperator, scopes } from '../auth/caller.js';
+import type { GuardedRequest } from '../auth/current-caller.decorator.js';
+import { KeysService } from '../auth/keys.service.js';
+import { foreignSignIn } from '../auth/session-cookie.js';
+import { Sessions } from '../auth/sessions.js';
+import { SignInLinks } from '../auth/sign-in-links.js';
+import { DomainError } from '../errors/domain-error.js';
+import { ClientAddress } from '../http/client-address.js';
+import { parseObjectBody } from '../requests/input-body.js';
+import { assertKnown } from '../requests/dto/submit.query.js';
+import type { SignedInDto } from './dto/session.dto.js';
+import { RefusedSignIns } from './refused-sign-ins.js';
+
+const example = '{"key": "ns_…"} or {"link": "…"}';
+
+/** A session that was begun. */
+export interface Begun {
+  /** For the cookie, and nothing else. */
+  token: string;
+  signedIn: SignedInDto;
+}
+
+/** Who somebody is, said in the transaction that signs in; throws what refuses it. */
+type Identify = (manager: EntityManager) => Promise<Pick<ApiKey, 'id' | 'name' | 'scopes'>>;
+
+/** How one signs in to the console, and out. */
+@Injectable()
+export class SignIn {
+  constructor(
+    private readonly callers: CallerResolver,
+    private readonly keys: KeysService,
+    private readonly links: SignInLinks,
+    private readonly sessions: Sessions,
+    private readonly trail: AuditTrail,
+    private readonly refused: RefusedSignIns,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  async signedIn(caller: Caller): Promise<SignedInDto> {
+    const session = caller.sessionId === undefined ? null : await this.sessions.find(caller.sessionId);
+    return {
+      key_id: caller.keyId,
+      name: caller.name,
+      scopes: scopes.filter((scope) => hasScope(caller, scope)),
+      session_id: session?.id ?? null,
+      expires_at: session?.expiresAt.toISOString() ?? null,
+    };
+  }
+
+  /** By a key or a link. */
+  async begin(request: GuardedRequest, body: Buffer): Promise<Begun> {
+    const forgery = foreignSignIn(request, this.addresses.baseUrl(request));
+    if (forgery !== undefined) throw new DomainError('forbidden', forgery);
+    const { key, link } = credentialsOf(body);
+    return key === undefined
+      ? this.beginAs(request, 'link', (manager) => this.byLink(link!, manager))
+      : this.beginAs(request, 'key', (manager) => this.byKey(key, manager));
+  }
+
+  /** What is refused is audited too. The session that the browser had before ends: a token is never taken over. */
+  async beginAs(request: GuardedRequest, by: 'key' | 'link' | 'oidc', identify: Identify): Promise<Begun> {
+    const actor = this.trail.actorOf(request, undefined);
+    const before = request.caller?.sessionId;
+    try {
+      const begun = await this.trail.change(async (manager) => {
+        const key = await identify(manager);
+        if (!isOperator(key)) throw noScope(key.name);
+        if (before !== undefined) await this.sessions.end(manager, before);
+        const { id, token, expiresAt } = await this.sessions.begin(manager, key.id, {
+          address: actor.address,
+          userAgent: actor.userAgent,
+        });
+        const known: Actor = { ...actor, keyId: key.id, name: key.name, sessionId: id };
+        await this.trail.write(manager, known, { action: 'session.begin', target: id, after: { by } });
+        const own = scopes.filter((scope) => hasScope(key, scope));
+        const { id: key_id, name } = key;
+        const expires_at = expiresAt.toISOString();
+        return { token, signedIn: { key_id, name, scopes: own, session_id: id, expires_at } };
+      });
+      if (before !== undefined) this.sessions.lookAgain();
+      return begun;
+    } catch (error) {
+      if (error instanceof DomainError) await this.refused.note(actor, by, error);
+      throw error;
+    }
+  }
+
+  /** The session of the call; one who brings the key itself has none to end. */
+  async end(request: GuardedRequest, caller: Caller): Promise<void> {
+    const { sessionId } = caller;
+    if (sessionId !== undefined) await this.endSession(this.trail.actorOf(request, caller), sessionId);
+  }
+
+  /** False: there is none, or it has ended. */
+  async endSession(actor: Actor, id: string): Promise<boolean> {
+    const isEnded = await this.trail.change(async (manager) => {
+      if (!(await this.sessions.end(manager, id))) return false;
+      await this.trail.write(manager, actor, { action: 'session.end', target: id });
+      return true;
+    });
+    this.sessions.lookAgain();
+    return isEnded;
+  }
+
+  private async byKey(text: string, manager: EntityManager): Promise<ApiKey> {
+    const caller = await this.callers.ofKey(text);
+    const key = caller && (await this.keys.findValid(caller.keyId, manager));
+    if (key) return key;
+    throw new DomainError('invalid_key', 'This API key is unknown, revoked or expired.');
+  }
+
+  private async byLink(token: string, manager: EntityManager): Promise<ApiKey> {
+    const keyId = await this.links.use(token, manager);
+    const key = keyId === undefined ? null : await this.keys.findValid(keyId, manager);
+    if (key !== null) return key;
+    const detail =
+      'This link was used, is older than an hour, or was replaced: npm run keys -- link makes another.';
+    throw new DomainError('sign_in_refused', detail);
+  }
+}
+
+function credentialsOf(body: Buffer): { key?: string; link?: string } {
+  const { value } = parseObjectBody(body, { example });
+  assertKnown(Object.entries(value), ['key', 'link']);
+  const { key, link } = value;
+  const given = [key, link].filter((one) => one !== undefined);
+  if (given.length === 1 && typeof given[0] === 'string') return value;
+  throw new DomainError('bad_request', `Give either a key or a link: ${example}.`);
+}
+
+function noScope(name: string): DomainError {
+  const detail = `"${name}" has none of the scopes observe, payloads, admin, of which signing in needs one.`;
+  return new DomainError('forbidden', detail);
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { ApiKey } from '../auth/api-key.entity.js';
+import type { KeySecret } from '../auth/key-secret.js';
+import { keyTerms } from '../auth/key-view.js';
+import { type KeyChanges, KeysService, type NewKey } from '../auth/keys.service.js';
+import { SignInLinks } from '../auth/sign-in-links.js';
+import type { Actor } from './actor.js';
+import { AuditTrail } from './audit-trail.js';
+
+/** Throws what forbids a change. `admins`: all keys that may do everything; they stay so until the change is done. */
+export type KeyCheck = (key: ApiKey, admins: readonly ApiKey[]) => void;
+
+/** Changes of keys, each in one commit with its line in the audit. */
+@Injectable()
+export class AuditedKeys {
+  constructor(
+    private readonly keys: KeysService,
+    private readonly links: SignInLinks,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  /** The only sight of its secret. */
+  create(actor: Actor, newKey: NewKey): Promise<{ key: ApiKey; secret: KeySecret }> {
+    return this.trail.change(async (manager) => {
+      const { id, secret } = await this.keys.make(newKey, manager);
+      const key = await this.keys.read(id, manager);
+      await this.trail.write(manager, actor, { action: 'key.create', target: id, after: keyTerms(key!) });
+      return { key: key!, secret };
+    });
+  }
+
+  /** Undefined if there is no such key or it is revoked. */
+  update(actor: Actor, id: string, changes: KeyChanges, check?: KeyCheck): Promise<ApiKey | undefined> {
+    return this.trail.change(async (manager) => {
+      const before = await this.checked(manager, id, check);
+      if (before === undefined) return undefined;
+      if (!(await this.keys.update(id, changes, manager))) return undefined;
+      const key = (await this.keys.read(id, manager))!;
+      const difference = differenceOf(keyTerms(before), keyTerms(key));
+      await this.trail.write(manager, actor, { action: 'key.update', target: id, ...difference });
+      return key;
+    });
+  }
+
+  /** False if there is no such key or it was revoked before. */
+  revoke(actor: Actor, id: string, check?: KeyCheck): Promise<boolean> {
+    return this.trail.change(async (manager) => {
+      const before = await this.checked(manager, id, check);
+      if (before === undefined) return false;
+      if (!(await this.keys.revoke(id, manager))) return false;
+      await this.trail.write(manager, actor, {
+        action: 'key.revoke',
+        target: id,
+        before: { name: before.name, scopes: before.scopes },
+      });
+      return true;
+    });
+  }
+
+  /** A token that signs in once as this key. */
+  makeLink(actor: Actor, id: string): Promise<string> {
+    return this.trail.change(async (manager) => {
+      const token = await this.links.make(id, manager);
+      await this.trail.write(manager, actor, { action: 'session.link', target: id });
+      return token;
+    });
+  }
+
+  /** Locked in one order by all, so that no two changes wait for each other. */
+  private async checked(manager: EntityManager, id: string, check?: KeyCheck): Promise<ApiKey | undefined> {
+    const admins = await this.keys.lockAdmins(manager);
+    const key = await this.keys.read(id, manager);
+    if (key === null || key.revokedAt !== null) return undefined;
+    check?.(key, admins);
+    return key;
+  }
+}
+
+/** Of both, what differs. */
+function differenceOf(before: Record<string, unknown>, after: Record<string, unknown>) {
+  const names = Object.keys(after).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  );
+  const pick = (from: Record<string, unknown>): object =>
+    Object.fromEntries(names.map((name) => [name, from[name]]));
+  return { before: pick(before), after: pick(after) };
+}

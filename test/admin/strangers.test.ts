@@ -1,0 +1,90 @@
+import { AdminCalls, fromConsole } from '../support/admin-calls.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { verdict } from '../support/queue-calls.js';
+
+let service: TestService;
+let admin: AdminCalls;
+let cookie: string;
+beforeAll(async () => {
+  service = await startTestService({ limits: '100000/h', config: { corsOrigins: ['*'] } });
+  admin = new AdminCalls(service);
+  cookie = await admin.cookie();
+});
+afterAll(() => service.stop());
+
+const json = 'application/json';
+const own = (): string => service.url;
+
+/** What another page could have a browser send with the cookie, if it were sent at all. */
+const strangers: [string, () => Record<string, string>][] = [
+  ['another site', () => ({ 'content-type': json, 'sec-fetch-site': 'cross-site' })],
+  ['another port of this host', () => ({ 'content-type': json, 'sec-fetch-site': 'same-site' })],
+  ['an address that was typed', () => ({ 'content-type': json, 'sec-fetch-site': 'none' })],
+  ['a sandboxed frame', () => ({ 'content-type': json, 'sec-fetch-site': 'cross-site', origin: 'null' })],
+  ['a sandboxed frame without TLS', () => ({ 'content-type': json, origin: 'null' })],
+  ['another origin without TLS', () => ({ 'content-type': json, origin: 'http://evil.example' })],
+  [
+    'our name under another scheme',
+    () => ({ 'content-type': json, origin: own().replace('http:', 'https:') }),
+  ],
+  ['an origin that begins like ours', () => ({ 'content-type': json, origin: `${own()}.evil.example` })],
+  ['a page that hides where it is', () => ({ 'content-type': json })],
+  ['a form', () => ({ 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' })],
+  ['an encoded form', () => ({ 'content-type': 'application/x-www-form-urlencoded', origin: own() })],
+  ['a type that begins like JSON', () => ({ 'content-type': 'application/jsonp', origin: own() })],
+];
+
+/** As fetch writes no field that is left out, it is sent with a word that means nothing. */
+const bare = { 'sec-fetch-site': '', origin: '', 'content-type': '' };
+
+function send(
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<Response> {
+  const all = Object.entries({ ...bare, ...headers }).filter(([, value]) => value !== '');
+  return fetch(`${service.url}${path}`, { method, headers: { cookie, ...Object.fromEntries(all) }, body });
+}
+
+describe.each(strangers)('%s', (_, headersOf) => {
+  test.each([
+    ['POST', '/v1/admin/keys', '{"name": "theirs", "scopes": ["admin"]}'],
+    ['PATCH', '/v1/admin/keys/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b', '{"weight": 2}'],
+    ['DELETE', '/v1/admin/session', undefined],
+    ['POST', '/v1/queue/demo/text/echo', '{}'],
+  ])('does not get to %s %s with the cookie of a session', async (method, path, body) => {
+    expect(await verdict(send(method, path, headersOf(), body))).toEqual([403, 'forbidden']);
+  });
+
+  test('signs nobody in, as somebody else would', async () => {
+    const headers = headersOf();
+    // No browser sends a POST of JSON across origins without saying from where.
+    if (headers['origin'] === undefined && headers['sec-fetch-site'] === undefined) return;
+    const response = await send('POST', '/v1/admin/session', headers, JSON.stringify({ key: service.key }));
+    expect(response.headers.getSetCookie()).toEqual([]);
+    expect(await verdict(response)).toEqual([403, 'forbidden']);
+  });
+});
+
+test('the console itself is let in, with what a browser says of it', async () => {
+  for (const headers of [fromConsole, { 'content-type': `${json}; charset=utf-8`, origin: own() }]) {
+    const response = await send('POST', '/v1/admin/keys', headers, '{"name": "ours"}');
+    expect(response.status).toBe(201);
+  }
+});
+
+test('what only reads is not asked where it comes from, and says nothing to other origins', async () => {
+  const headers = { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' };
+  const response = await send('GET', '/v1/admin/keys', headers);
+  expect(response.status).toBe(200);
+  // A browser hands an answer to a call with cookies to another origin only with both.
+  expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+});
+
+test('a cookie takes nothing from who knows the id of a request', async () => {
+  const { key } = await admin.newKey({ scopes: ['submit', 'read', 'cancel', 'observe'] });
+  const submitted = await service.submit('demo/text/echo', {}, { authorization: `Key ${key}` });
+  const { request_id: id } = (await submitted.json()) as { request_id: string };
+  expect((await send('GET', `/v1/queue/requests/${id}/status`, {})).status).toBe(200);
+});
