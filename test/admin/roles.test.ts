@@ -1,0 +1,177 @@
+import { type Scope, scopes } from '../../src/auth/caller.js';
+import { AdminCalls, fromConsole } from '../support/admin-calls.js';
+import { inParallel } from '../support/in-parallel.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { keyHeader, unknownId } from '../support/queue-calls.js';
+
+/** Who may call a route: anybody, any valid key, one with the scope, or that or whoever knows a request's id. */
+type Rule = 'open' | 'any key' | Scope | `${Scope} or id`;
+
+/** Every route of the service; a new one needs its line here. */
+const rules: Record<string, Rule> = {
+  'GET /': 'open',
+  'GET /console': 'open',
+  'GET /console/*view': 'open',
+  'GET /console/assets/:name': 'open',
+  'GET /docs': 'open',
+  'GET /docs/errors': 'open',
+  'GET /docs/errors.css': 'open',
+  'GET /docs/page.css': 'open',
+  'GET /docs/page.js': 'open',
+  'GET /docs/theme.css': 'open',
+  'GET /docs/swagger-ui.css': 'open',
+  'GET /docs/swagger-ui-bundle.js': 'open',
+  'GET /openapi.json': 'open',
+  'GET /health/live': 'open',
+  'GET /health/ready': 'open',
+  'GET /metrics': 'observe',
+  'GET /v1/key': 'any key',
+  'GET /v1/models': 'read',
+  'GET /v1/models/*model_id': 'read',
+  'POST /v1/queue/*model_id': 'submit',
+  'GET /v1/queue/requests': 'read',
+  'POST /v1/queue/requests': 'submit',
+  'POST /v1/queue/requests/status': 'read',
+  'POST /v1/queue/requests/cancel': 'cancel',
+  'POST /v1/queue/requests/:request_id/retry': 'submit',
+  'DELETE /v1/queue/requests/:request_id': 'cancel',
+  'GET /v1/queue/requests/:request_id': 'read or id',
+  'GET /v1/queue/requests/:request_id/status': 'read or id',
+  'GET /v1/queue/requests/:request_id/status/stream': 'read or id',
+  'PUT /v1/queue/requests/:request_id/cancel': 'cancel or id',
+  'GET /v1/queue/requests/:request_id/deliveries': 'read',
+  'POST /v1/queue/requests/:request_id/deliveries/:delivery_id/redeliver': 'read',
+  'GET /v1/admin/session': 'open',
+  'POST /v1/admin/session': 'open',
+  'DELETE /v1/admin/session': 'any key',
+  'GET /v1/admin/session/oidc': 'open',
+  'GET /v1/admin/session/oidc/callback': 'open',
+  'GET /v1/admin/sessions': 'observe',
+  'DELETE /v1/admin/sessions/:session_id': 'admin',
+  'GET /v1/admin/keys': 'observe',
+  'POST /v1/admin/keys': 'admin',
+  'GET /v1/admin/keys/:key_id': 'observe',
+  'PATCH /v1/admin/keys/:key_id': 'admin',
+  'DELETE /v1/admin/keys/:key_id': 'admin',
+  'GET /v1/admin/audit': 'observe',
+  'GET /v1/admin/models': 'observe',
+  'POST /v1/admin/models/reload': 'admin',
+  'GET /v1/admin/models/*model_id': 'observe',
+  'PATCH /v1/admin/models/*model_id': 'admin',
+  'POST /v1/admin/nodes/:node_id/drain': 'admin',
+  'DELETE /v1/admin/nodes/:node_id/drain': 'admin',
+  'GET /v1/admin/requests': 'observe',
+  'GET /v1/admin/requests/:request_id': 'observe',
+  'GET /v1/admin/requests/:request_id/events': 'observe',
+  'GET /v1/admin/requests/:request_id/status/stream': 'observe',
+  'GET /v1/admin/requests/:request_id/log': 'payloads',
+  'GET /v1/admin/requests/:request_id/input': 'payloads',
+  'GET /v1/admin/requests/:request_id/response': 'payloads',
+  'GET /v1/admin/requests/:request_id/picture': 'payloads',
+  'POST /v1/admin/requests/:request_id/cancel': 'admin',
+  'POST /v1/admin/requests/:request_id/retry': 'admin',
+  'POST /v1/admin/requests/:request_id/erase': 'admin',
+  'GET /v1/admin/operations': 'observe',
+  'POST /v1/admin/operations': 'admin',
+  'GET /v1/admin/operations/:operation_id': 'observe',
+  'POST /v1/admin/operations/:operation_id/stop': 'admin',
+  'POST /fal/*model_id': 'submit',
+  'GET /fal/*model_id/requests/:request_id': 'read or id',
+};
+
+/** What each scope brings, written down apart from the service. */
+const brings: Record<Scope, readonly Scope[]> = {
+  submit: ['submit'],
+  read: ['read'],
+  cancel: ['cancel'],
+  observe: ['observe'],
+  payloads: ['payloads', 'observe'],
+  admin: scopes,
+};
+
+interface Layer {
+  route?: { path: string; methods: Record<string, boolean> };
+}
+
+let service: TestService;
+let routes: string[];
+const keys = new Map<Scope, string>();
+const cookies = new Map<Scope, string>();
+
+beforeAll(async () => {
+  service = await startTestService({ limits: 'off', config: { adapters: ['fal'], console: true } });
+  const admin = new AdminCalls(service);
+  for (const scope of scopes) keys.set(scope, (await admin.newKey({ scopes: [scope] })).key);
+  for (const scope of ['observe', 'payloads', 'admin'] as const)
+    cookies.set(scope, await admin.cookie(keys.get(scope)));
+  const { stack } = (service.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router;
+  routes = stack.flatMap(({ route }) =>
+    route === undefined
+      ? []
+      : Object.keys(route.methods).map((method) => `${method.toUpperCase()} ${String(route.path)}`),
+  );
+});
+afterAll(() => service.stop());
+
+test('every route of the service has its rule, and every rule a route', () => {
+  expect([...new Set(routes)].sort()).toEqual(Object.keys(rules).sort());
+});
+
+/** Whether the service let it in; what it is about is not there. */
+async function isLetIn(route: string, headers: Record<string, string>): Promise<boolean> {
+  const [method, template] = route.split(' ') as [string, string];
+  const path = template
+    .replace('*model_id', 'demo/text/echo')
+    .replace('*view', 'x')
+    .replaceAll(/:\w+/g, unknownId);
+  const response = await fetch(service.url + path, {
+    method,
+    headers,
+    redirect: 'manual',
+    ...(['POST', 'PATCH'].includes(method) && { body: '{}' }),
+  });
+  await response.body?.cancel();
+  return response.status !== 401 && response.status !== 403;
+}
+
+function mayCall(rule: Rule, scope: Scope | undefined, isSession: boolean): boolean {
+  if (rule === 'open') return true;
+  const [needed, orId] = rule.split(' or ') as [Scope | 'any key', string?];
+  // A cookie, which a browser sends unasked, takes nothing from who knows the id.
+  if (orId !== undefined && (scope === undefined || isSession)) return true;
+  if (scope === undefined) return false;
+  return needed === 'any key' || brings[scope].includes(needed);
+}
+
+async function expectRoles(
+  callers: readonly (readonly [string, Scope | undefined, Record<string, string>])[],
+  isSession = false,
+): Promise<void> {
+  const calls = Object.entries(rules)
+    // It ends the session.
+    .sort(([route]) => (route === 'DELETE /v1/admin/session' ? 1 : 0))
+    .flatMap(([route, rule]) => callers.map((caller) => ({ route, rule, caller })));
+  const wrong: string[] = [];
+  await inParallel(16, calls, async ({ route, rule, caller: [name, scope, headers] }) => {
+    if (isSession && route === 'DELETE /v1/admin/session') return;
+    const [expected, got] = [mayCall(rule, scope, isSession), await isLetIn(route, headers)];
+    if (expected !== got) wrong.push(`${route}, ${name}: ${got ? 'let in' : 'refused'}`);
+  });
+  expect(wrong).toEqual([]);
+}
+
+test('without a key, and with a key of each scope, every route goes by its rule', async () => {
+  await expectRoles([
+    ['no key', undefined, {}],
+    ...[...keys].map(([scope, key]) => [scope, scope, keyHeader(key)] as const),
+  ]);
+});
+
+test('a session may what its key may', async () => {
+  await expectRoles(
+    [...cookies].map(
+      ([scope, cookie]) => [`session of ${scope}`, scope, { cookie, ...fromConsole }] as const,
+    ),
+    true,
+  );
+});
