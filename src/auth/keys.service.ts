@@ -151,7 +151,7 @@ export class KeysService {
   private async add(secret: KeySecret, key: NewKey, manager = this.rows.manager): Promise<string> {
     const id = uuidv7();
     const own = { id, prefix: secret.prefix(), hash: secret.hash() };
-    const row = { ...own, ...columnsOf({ scopes: callerScopes, ...key }) };
+    const row = { ...own, ...columnsOf({ ...key, scopes: key.scopes ?? callerScopes }) };
     await manager.createQueryBuilder().insert().into(ApiKey).values(row).orIgnore().execute();
     return id;
   }

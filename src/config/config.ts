@@ -106,8 +106,6 @@ export class Config {
   /** What each value brings; who has none is refused. */
   @Setting('OIDC_SCOPES', Parsed(parseScopeMap)) oidcScopes: ScopeMap = new Map();
 
-  /** Whether the console is served. */
-  @Setting('CONSOLE', Parsed(parseSwitch)) console = true;
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
   /** The environment that `models.yaml` may refer to with `${NAME}`. */

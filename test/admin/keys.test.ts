@@ -87,7 +87,7 @@ test('what is not said is as the command line has it', async () => {
 test.each([
   [{}, 'The key needs a name'],
   [{ name: 'a\nb' }, '"name": expected 1 to 100 printable characters'],
-  [{ name: 'a', scope: ['read'] }, 'no option "scope". Did you mean "scopes"?'],
+  [{ name: 'a', scope: ['read'] }, 'no option "scope", did you mean "scopes"?'],
   [{ name: 'a', scopes: ['root'] }, '"scopes": expected one of submit, read'],
   [{ name: 'a', scopes: [] }, '"scopes": expected a list of 1 to 100'],
   [{ name: 'a', models: ['*'] }, '"models": expected ids such as'],
