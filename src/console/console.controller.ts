@@ -2,7 +2,6 @@ import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Config } from '../config/config.js';
-import { DomainError } from '../errors/domain-error.js';
 import { ConsoleFiles } from './console-files.js';
 
 @ApiExcludeController()
@@ -27,7 +26,7 @@ export class ConsoleController {
     @Res() response: Response,
   ): Promise<void> {
     const file = this.config.console ? await this.files.asset(name) : undefined;
-    if (file === undefined) throw new DomainError('not_found', 'The console has no such file.');
+    if (file === undefined) return refuse(response, 'The console has no such file.');
     const { type, plain, gzipped } = file;
     const isGzip = request.acceptsEncodings(['gzip', 'identity']) === 'gzip';
     response
@@ -40,16 +39,15 @@ export class ConsoleController {
   /** The page for whatever view: which one is decided in the browser. */
   @Get(['console', 'console/*view'])
   page(@Req() { path }: Request, @Res() response: Response): void {
+    if (!this.config.console) return refuse(response, 'The console is off here.');
     const up = path.split('/').length - 3;
-    const page = this.config.console
-      ? this.files.index(up < 0 ? 'console/' : '../'.repeat(up) || './')
-      : undefined;
-    if (page === undefined) {
-      const why = this.config.console
-        ? 'The console is not built. Run: npm run build'
-        : 'The console is off here.';
-      throw new DomainError('not_found', why);
-    }
+    const page = this.files.index(up < 0 ? 'console/' : '../'.repeat(up) || './');
+    if (page === undefined) return refuse(response, 'The console is not built. Run: npm run build');
     response.set('Cache-Control', 'no-cache').type('text/html').send(page);
   }
+}
+
+/** For people, who read it in a browser. */
+function refuse(response: Response, why: string): void {
+  response.status(404).type('text/plain').send(`${why}\n`);
 }

@@ -48,7 +48,7 @@ test.each(['/console/assets/none-1234.js', '/console/assets/..%2findex.html', '/
   '%s is no file of the console',
   async (path) => {
     const response = await service.get(path);
-    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([404, 'not_found']);
+    expect([response.status, await response.text()]).toEqual([404, 'The console has no such file.\n']);
   },
 );
 
@@ -62,12 +62,21 @@ test('the root leads browsers to the console, and everybody else to the descript
   expect(await to('application/json')).toEqual([302, 'docs']);
 });
 
-test('CONSOLE=off serves none of it', async () => {
-  const off = await startTestService({ config: { console: false } });
-  for (const path of ['/console', '/console/requests', '/console/assets/a-1.js']) {
-    expect([path, (await off.get(path)).status]).toEqual([path, 404]);
-  }
-  const root = await off.get('/', { headers: { accept: 'text/html' }, redirect: 'manual' });
-  expect(root.headers.get('location')).toBe('docs');
-  await off.stop();
+describe('with CONSOLE=off', () => {
+  let off: TestService;
+  beforeAll(async () => {
+    off = await startTestService({ config: { console: false } });
+  });
+  afterAll(() => off.stop());
+
+  test.each(['/console', '/console/requests', '/console/assets/a-1.js'])('%s is not served', async (path) => {
+    const response = await off.get(path);
+    await response.text();
+    expect(response.status).toBe(404);
+  });
+
+  test('the root leads everybody to the description', async () => {
+    const root = await off.get('/', { headers: { accept: 'text/html' }, redirect: 'manual' });
+    expect(root.headers.get('location')).toBe('docs');
+  });
 });

@@ -141,6 +141,7 @@ export interface AdminRequest {
   retry_of?: string;
   retried_as?: string;
   erased_at?: string;
+  success?: boolean;
   metrics: { queue_time?: number; inference_time?: number | null };
   input_bytes?: number | null;
   output_bytes?: number | null;
@@ -160,8 +161,8 @@ export interface RequestEvent {
   message: string | null;
   /** When the pause that begins here is over. */
   until?: string | null;
-  /** The last sign of life of the node that was lost. */
-  lost_at?: string | null;
+  /** When the run ended: before `at`, where its node was lost. */
+  ended_at?: string | null;
 }
 
 export interface RequestHistory {
@@ -212,7 +213,7 @@ export interface RequestFilter {
 export type Action = 'cancel' | 'retry' | 'erase';
 
 export interface OperationPreview {
-  count: number;
+  count: { value: number; is_exact: boolean };
   sample: AdminRequest[];
 }
 

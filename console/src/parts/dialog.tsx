@@ -18,7 +18,6 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
   }, []);
   return (
     // A click beside it is for the pointer alone: the keyboard has Escape.
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
     <dialog
       ref={element}
       className={isWide ? 'wide' : undefined}

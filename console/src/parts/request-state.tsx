@@ -34,6 +34,16 @@ interface StateProps {
   note?: string | undefined;
 }
 
+/** A stream tells whether it succeeded, and why not. */
+export function followedBy(read: AdminRequest, told: Partial<AdminRequest>): AdminRequest {
+  const request = { ...read, ...told };
+  if (request.status !== 'COMPLETED') return { ...request, outcome: null };
+  if (request.outcome !== null || request.success === undefined) return request;
+  const code = request.error?.code;
+  const bad = code === 'cancelled' || code === 'expired' ? code : 'failed';
+  return { ...request, outcome: request.success ? 'succeeded' : bad };
+}
+
 /** Colour and shape, and the word. */
 export function State({ state, word = state, note }: StateProps) {
   return (

@@ -24,7 +24,7 @@ const event = (
 const eventful = [
   event(0, 'submitted'),
   event(41, 'started', { attempt: 1, node: 'alpha' }),
-  event(61, 'requeued', { attempt: 1, node: 'alpha', outcome: 'lost', lost_at: at(53) }),
+  event(61, 'requeued', { attempt: 1, node: 'alpha', outcome: 'lost', ended_at: at(53) }),
   event(62, 'started', { attempt: 2, node: 'beta' }),
   event(70, 'requeued', { attempt: 2, node: 'beta', outcome: 'failed', code: 'model_error', until: at(78) }),
   event(80, 'started', { attempt: 3, node: 'beta' }),
@@ -85,7 +85,7 @@ test('long idle time is folded, short is not, and a run never is', () => {
   ];
   const { stretches } = layTimeline({ data: patient }, start);
   expect(stretches.map(({ isFolded }) => isFolded)).toEqual([true, false]);
-  expect(stretches[0]!.width).toBeLessThan(0.1);
+  expect(stretches[0]!.width).toBeLessThan(0.13);
   const long = [
     event(0, 'submitted'),
     event(1, 'started', { node: 'a' }),

@@ -52,7 +52,7 @@ export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
       if (run !== undefined && since !== undefined) {
         const end = endOf(event);
         const lostAt =
-          end === 'lost' ? Math.min(at, Math.max(since, event.lost_at ? ms(event.lost_at) : at)) : at;
+          end === 'lost' ? Math.min(at, Math.max(since, event.ended_at ? ms(event.ended_at) : at)) : at;
         add('run', since, lostAt, end, run.node ?? queueLane, noteOf(event));
         if (lostAt < at) add('rescue', lostAt, at, 'goes-on', queueLane);
       } else if (since !== undefined) {
@@ -115,7 +115,7 @@ export interface Timeline {
 }
 
 /** Of the width: what folded time takes, what the shortest time takes, what ticks keep between them. */
-const foldedWidth = 0.09;
+const foldedWidth = 0.12;
 const minWidth = 0.012;
 const tickGap = 0.085;
 
@@ -155,7 +155,7 @@ function stretchesOf(spans: readonly Span[]): Stretch[] {
     some.reduce((total, { from, to }) => total + to - from, 0);
   const busy = sum(pieces.filter(({ isBusy }) => isBusy));
   // Alone, waiting is all there is to see.
-  const limit = busy === 0 ? Infinity : Math.max(10_000, 2 * busy);
+  const limit = busy === 0 ? Infinity : Math.max(30_000, 2 * busy);
   const isFolded = ({ from, to, isBusy }: (typeof pieces)[number]): boolean => !isBusy && to - from > limit;
   const open = pieces.filter((piece) => !isFolded(piece));
   const room = 1 - foldedWidth * (pieces.length - open.length);

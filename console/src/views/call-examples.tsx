@@ -26,8 +26,6 @@ export function CallExamples({ model, input }: { model: string; input: unknown }
             {name}
           </button>
         ))}
-      </div>
-      <div className="row">
         <span className="end">
           <CopyButton text={text} />
         </span>

@@ -67,7 +67,6 @@ export function LogView({ id, live, isOver }: { id: string; live: readonly LogEn
           />
         </span>
       </div>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must take the focus */}
       <ol className="log" ref={list} tabIndex={0} aria-label="Log">
         {shown.map((entry, i) => (
           <li key={entry.id ?? i} data-level={entry.level}>

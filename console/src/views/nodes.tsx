@@ -1,7 +1,166 @@
-export default function View() {
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { drainNode, listNodes } from '../api/calls';
+import type { AdminNode } from '../api/types';
+import { counted, whole } from '../format/quantities';
+import { AsCurl } from '../parts/curl';
+import { Dialog } from '../parts/dialog';
+import { ActButton } from '../parts/rights';
+import { Failure, Loaded } from '../parts/states';
+import { Table } from '../parts/table';
+import { Ago, Since, Time } from '../parts/time';
+import { Slots } from './plate';
+
+export default function Nodes() {
+  const nodes = useQuery({
+    queryKey: ['nodes'],
+    queryFn: ({ signal }) => listNodes(signal),
+    refetchInterval: 3_000,
+  });
   return (
     <main className="page">
-      <h1>nodes</h1>
+      <div className="head">
+        <h1>Nodes</h1>
+        <span className="end">
+          <AsCurl calls={[{ path: 'v1/admin/nodes' }]} />
+        </span>
+      </div>
+      <Loaded query={nodes} rows={6}>
+        {({ data }) => data.map((node) => <NodeCard key={node.id} node={node} />)}
+      </Loaded>
     </main>
+  );
+}
+
+const roles: Record<string, string> = {
+  all: 'serves calls and runs requests',
+  api: 'serves calls, runs nothing',
+  scheduler: 'runs requests',
+};
+
+function NodeCard({ node }: { node: AdminNode }) {
+  const { name, role, state, version, started_at, heartbeat_at, draining_since, running, slots, models } =
+    node;
+  const [isAsked, setAsked] = useState(false);
+  const client = useQueryClient();
+  const draining = useMutation({
+    mutationFn: (drain: boolean) => drainNode(node.id, drain),
+    onSuccess: () => {
+      setAsked(false);
+      return client.invalidateQueries({ queryKey: ['nodes'] });
+    },
+  });
+  return (
+    <section className="card stack" aria-label={`Node ${name}`}>
+      <div className="row">
+        <h2>{name}</h2>
+        <span className={state === 'ready' ? 'chip' : 'chip warn'}>{state}</span>
+        <span className="muted">{roles[role] ?? role}</span>
+        <span className="end">
+          {role !== 'api' &&
+            (state === 'draining' ? (
+              <ActButton
+                className="primary"
+                disabled={draining.isPending}
+                onClick={() => draining.mutate(false)}
+              >
+                Let it run again
+              </ActButton>
+            ) : (
+              <ActButton onClick={() => setAsked(true)}>Drain…</ActButton>
+            ))}
+        </span>
+      </div>
+      {draining_since !== null && (
+        <p className="trouble paused">
+          Draining since <Time at={draining_since} />: it starts nothing more; {counted(running, 'run')} left.
+        </p>
+      )}
+      {draining.error !== null && <Failure error={draining.error} />}
+      <dl className="figures">
+        <div>
+          <dt>of {counted(slots, 'slot')} running</dt>
+          <dd className="big">{whole(running)}</dd>
+        </div>
+        <div>
+          <dt>last heartbeat</dt>
+          <dd>
+            <Ago at={heartbeat_at} />
+          </dd>
+        </div>
+        <div>
+          <dt>up</dt>
+          <dd>
+            <Since at={started_at} />
+          </dd>
+        </div>
+        <div>
+          <dt>version</dt>
+          <dd>{version}</dd>
+        </div>
+      </dl>
+      {models.length > 0 && (
+        <Table
+          label={`Slots of ${name}`}
+          rows={models}
+          rowKey={({ model_id }) => model_id}
+          columns={[
+            {
+              title: 'Model',
+              className: 'cut',
+              cell: ({ model_id }) => <Link href={`/models/${model_id}`}>{model_id}</Link>,
+            },
+            {
+              title: 'Slots',
+              className: 'tight',
+              cell: (model) => (
+                <>
+                  <Slots running={model.running} slots={model.slots} />
+                  {model.running} of {model.slots}
+                </>
+              ),
+            },
+            {
+              title: 'Reaches it',
+              cell: ({ circuit, resting_until, reason }) =>
+                circuit === 'closed' ? (
+                  <span className="muted">yes</span>
+                ) : (
+                  <>
+                    <span className="chip warn">{circuit === 'open' ? 'no' : 'it tries'}</span> {reason}
+                    {resting_until !== null && (
+                      <>
+                        , rests until <Time at={resting_until} />
+                      </>
+                    )}
+                  </>
+                ),
+            },
+          ]}
+        />
+      )}
+      {isAsked && (
+        <Dialog title={`Drain ${name}?`} onClose={() => setAsked(false)}>
+          <p>
+            It starts nothing more, and the other nodes get its slots. {counted(running, 'run')} in progress
+            go on to their end; then it can be stopped without losing anything.
+          </p>
+          <div className="buttons">
+            <button type="button" onClick={() => setAsked(false)}>
+              Leave it running
+            </button>
+            <button
+              type="button"
+              className="primary"
+              disabled={draining.isPending}
+              onClick={() => draining.mutate(true)}
+            >
+              Drain {name}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </section>
   );
 }

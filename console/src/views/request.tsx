@@ -10,7 +10,7 @@ import { Id } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { useNow } from '../parts/now';
-import { shownState, State } from '../parts/request-state';
+import { followedBy, shownState, State } from '../parts/request-state';
 import { ActButton, useMay } from '../parts/rights';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
@@ -49,7 +49,7 @@ export default function RequestView({ id }: { id: string }) {
 
 function Life({ id, read }: { id: string; read: AdminRequest }) {
   const stream = useRequestStream(id, read.status !== 'COMPLETED');
-  const request = { ...read, ...stream.status };
+  const request = followedBy(read, stream.status);
   const { overview } = useLive();
   const isOver = request.status === 'COMPLETED';
   const history = useQuery({

@@ -1,7 +1,77 @@
-export default function View() {
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { endSession, listSessions } from '../api/calls';
+import type { AdminSession } from '../api/types';
+import { AsCurl } from '../parts/curl';
+import { ActButton } from '../parts/rights';
+import { Failure, Loaded } from '../parts/states';
+import { Table } from '../parts/table';
+import { Ago, Time } from '../parts/time';
+
+export default function Sessions() {
+  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => listSessions(signal) });
   return (
     <main className="page">
-      <h1>sessions</h1>
+      <div className="head">
+        <h1>Sessions</h1>
+        <span className="end">
+          <AsCurl calls={[{ path: 'v1/admin/sessions' }]} />
+        </span>
+      </div>
+      <section className="card" aria-label="Sessions">
+        <Loaded query={sessions} rows={4}>
+          {({ data }) => (
+            <Table
+              label="Sessions"
+              rows={data}
+              rowKey={({ id }) => id}
+              empty="Nobody is signed in."
+              columns={[
+                {
+                  title: 'Who',
+                  cell: ({ name, is_current }) => (
+                    <>
+                      {name} {is_current && <span className="chip">this one</span>}
+                    </>
+                  ),
+                },
+                {
+                  title: 'By',
+                  className: 'tight',
+                  cell: ({ via }) => ({ key: 'a key', link: 'the link', oidc: 'OpenID' })[via] ?? via,
+                },
+                {
+                  title: 'From',
+                  cell: ({ address, user_agent }) => (
+                    <>
+                      {address} <span className="small muted">{user_agent}</span>
+                    </>
+                  ),
+                },
+                { title: 'Since', className: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+                { title: 'Seen', className: 'tight', cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
+                { title: 'Ends', className: 'tight', cell: ({ expires_at }) => <Time at={expires_at} /> },
+                { title: '', className: 'tight', cell: (session) => <End session={session} /> },
+              ]}
+            />
+          )}
+        </Loaded>
+      </section>
     </main>
+  );
+}
+
+function End({ session }: { session: AdminSession }) {
+  const client = useQueryClient();
+  const ending = useMutation({
+    mutationFn: () => endSession(session.id),
+    onSuccess: () => client.invalidateQueries({ queryKey: [session.is_current ? 'session' : 'sessions'] }),
+  });
+  return (
+    <>
+      <ActButton disabled={ending.isPending} onClick={() => ending.mutate()}>
+        {session.is_current ? 'Sign out' : 'End it'}
+      </ActButton>
+      {ending.error !== null && <Failure error={ending.error} />}
+    </>
   );
 }

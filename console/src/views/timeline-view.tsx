@@ -83,7 +83,6 @@ function Picture({ timeline }: { timeline: Timeline }) {
   return (
     <div className="timeline" ref={frame}>
       {/* The arrow keys go from one thing that happened to the next. */}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex, jsx-a11y/no-noninteractive-element-interactions */}
       <svg
         height={bottom + axisHeight}
         role="img"

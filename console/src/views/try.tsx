@@ -1,7 +1,138 @@
-export default function View(_: { model?: string | undefined }) {
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { readModelView, readRequest, requestPath, submit } from '../api/calls';
+import { Problem } from '../api/client';
+import { useLive } from '../api/live';
+import { useRequestStream } from '../api/request-stream';
+import type { ModelView } from '../api/types';
+import { followedBy, shownState, State } from '../parts/request-state';
+import { useNow } from '../parts/now';
+import { ActButton, useMay } from '../parts/rights';
+import { Failure, Loaded } from '../parts/states';
+import { sentenceOf } from '../request/sentence';
+import { CallExamples } from './call-examples';
+import { PayloadView } from './payload-view';
+import { emptyInput, type Input, inputOf, SchemaForm } from './schema-form';
+
+export default function Try({ model }: { model?: string | undefined }) {
+  const { overview } = useLive();
+  const [, navigate] = useLocation();
+  const models = overview?.models.map(({ id }) => id) ?? [];
   return (
     <main className="page">
-      <h1>try</h1>
+      <div className="head">
+        <h1>Try a model</h1>
+        <select
+          aria-label="Model"
+          value={model ?? ''}
+          onChange={({ target }) => navigate(target.value === '' ? '/try' : `/try/${target.value}`)}
+        >
+          <option value="">Choose one…</option>
+          {model !== undefined && !models.includes(model) && <option>{model}</option>}
+          {models.map((id) => (
+            <option key={id}>{id}</option>
+          ))}
+        </select>
+      </div>
+      {model === undefined ? (
+        <p className="empty">Choose a model: its input becomes a form, and you see what it answers.</p>
+      ) : (
+        <Trial key={model} model={model} />
+      )}
     </main>
+  );
+}
+
+function Trial({ model }: { model: string }) {
+  const view = useQuery({
+    queryKey: ['model-view', model],
+    queryFn: ({ signal }) => readModelView(model, signal),
+  });
+  return <Loaded query={view}>{(read) => <Form view={read} />}</Loaded>;
+}
+
+function Form({ view }: { view: ModelView }) {
+  const [input, setInput] = useState<Input>(() => emptyInput(view.input_schema));
+  const { value, fault } = inputOf(input, view.input_schema);
+  const sending = useMutation({ mutationFn: () => submit(view.id, value) });
+  const errors = sending.error instanceof Problem ? sending.error.errors : [];
+  return (
+    <>
+      {view.description !== '' && <p className="muted">{view.description}</p>}
+      <div className="two">
+        <section className="card stack" aria-label="Input">
+          <h2>Input</h2>
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault();
+              sending.mutate();
+            }}
+          >
+            <SchemaForm schema={view.input_schema} input={input} onChange={setInput} errors={errors} />
+            {fault !== undefined && <p className="notice warn">{fault}</p>}
+            {sending.error !== null && <Failure error={sending.error} />}
+            <div className="buttons">
+              <ActButton
+                needs="submit"
+                type="submit"
+                className="primary"
+                disabled={sending.isPending || fault !== undefined}
+              >
+                Submit
+              </ActButton>
+            </div>
+          </form>
+        </section>
+        <div className="stack">
+          {sending.data !== undefined && (
+            <Outcome key={sending.data.request_id} id={sending.data.request_id} />
+          )}
+          <section className="card stack" aria-label="The same call">
+            <h2>The same call</h2>
+            <CallExamples model={view.id} input={value} />
+          </section>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Outcome({ id }: { id: string }) {
+  const mayRead = useMay('observe');
+  const query = useQuery({
+    queryKey: ['request', id],
+    queryFn: ({ signal }) => readRequest(id, signal),
+    enabled: mayRead,
+  });
+  const { status, logs } = useRequestStream(id, mayRead);
+  const { overview } = useLive();
+  const now = useNow();
+  return (
+    <section className="card stack" aria-label="Output" aria-live="polite">
+      <Loaded query={query}>
+        {(read) => {
+          const request = followedBy(read, status);
+          const isDone = request.status === 'COMPLETED';
+          const model = overview?.models.find(({ id }) => id === request.model_id);
+          return (
+            <>
+              <div className="row">
+                <State state={shownState(request)} note={request.error?.code} />
+                <span className="end">
+                  <Link href={`/requests/${id}`}>The whole story</Link>
+                </span>
+              </div>
+              <p>{sentenceOf({ request, events: [], model, now })}</p>
+              {logs.length > 0 && !isDone && <p className="small muted">{logs.at(-1)!.message}</p>}
+              {request.outcome === 'succeeded' && (
+                <PayloadView path={`${requestPath(id)}/response`} name="output" />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </section>
   );
 }

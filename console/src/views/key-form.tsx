@@ -1,0 +1,185 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { changeKey } from '../api/calls';
+import type { AdminKey, NewKey, Scope } from '../api/types';
+import { Dialog } from '../parts/dialog';
+import { Failure } from '../parts/states';
+
+const scopes: readonly (readonly [Scope, string])[] = [
+  ['submit', 'send requests'],
+  ['read', 'read its own requests'],
+  ['cancel', 'cancel its own'],
+  ['observe', 'see this console, without payloads'],
+  ['payloads', 'see inputs, outputs and logs of all'],
+  ['admin', 'everything, and change things'],
+];
+
+interface KeyFormProps {
+  /** undefined: a new one is made. */
+  given?: AdminKey;
+  onClose: () => void;
+  onMade?: (key: NewKey) => void;
+  save?: (key: Partial<AdminKey>) => Promise<NewKey>;
+}
+
+export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
+  const client = useQueryClient();
+  const [chosen, setChosen] = useState<ReadonlySet<Scope>>(
+    new Set(given?.scopes ?? ['submit', 'read', 'cancel']),
+  );
+  const saving = useMutation({
+    mutationFn: async (body: Partial<AdminKey>) => {
+      if (given === undefined) onMade?.(await save!(body));
+      else await changeKey(given.id, body);
+    },
+    onSuccess: () => {
+      onClose();
+      return client.invalidateQueries({ queryKey: ['keys'] });
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    saving.mutate(toBody(new FormData(event.currentTarget), chosen, given));
+  };
+  return (
+    <Dialog
+      title={given === undefined ? 'Make a key' : `Change the key of ${given.name}`}
+      isWide
+      onClose={onClose}
+    >
+      <form onSubmit={submit}>
+        <Field name="name" label="Name, of who will use it" value={given?.name} required />
+        <fieldset>
+          <legend>It may</legend>
+          <div className="choices">
+            {scopes.map(([scope, does]) => (
+              <label className="choice" key={scope}>
+                <input
+                  type="checkbox"
+                  checked={chosen.has(scope)}
+                  onChange={({ target }) => {
+                    const next = new Set(chosen);
+                    if (target.checked) next.add(scope);
+                    else next.delete(scope);
+                    setChosen(next);
+                  }}
+                />
+                <span>
+                  <b>{scope}</b> <span className="muted">{does}</span>
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+        <div className="filters">
+          <Field
+            name="models"
+            label="Models, empty: all"
+            value={given?.models?.join(', ')}
+            placeholder="acme/image/*, demo/text/echo"
+          />
+          <Field
+            name="rate_limit_submit"
+            label="Submissions, empty: as others"
+            value={given?.rate_limit_submit}
+            placeholder="10/s,100/m"
+          />
+          <Field
+            name="rate_limit_other"
+            label="Other calls"
+            value={given?.rate_limit_other}
+            placeholder="100/s,1800/m"
+          />
+          <Field name="weight" label="Weight of its turns" value={String(given?.weight ?? 1)} type="number" />
+          <Field
+            name="max_waiting"
+            label="May wait at most"
+            value={given?.max_waiting}
+            type="number"
+            placeholder="any number"
+          />
+          <Field
+            name="max_running"
+            label="May run at most, a model"
+            value={given?.max_running}
+            type="number"
+            placeholder="any number"
+          />
+          <label className="field">
+            <span>Highest priority</span>
+            <select name="max_priority" defaultValue={given?.max_priority ?? 'high'}>
+              <option value="high">high</option>
+              <option value="normal">normal</option>
+              <option value="low">low</option>
+            </select>
+          </label>
+          {given === undefined && (
+            <Field name="expires_at" label="Ends, empty: never" type="datetime-local" />
+          )}
+        </div>
+        {saving.error !== null && <Failure error={saving.error} />}
+        <div className="buttons">
+          <button type="button" onClick={onClose}>
+            {given === undefined ? 'Make none' : 'Leave it as it is'}
+          </button>
+          <button type="submit" className="primary" disabled={saving.isPending || chosen.size === 0}>
+            {given === undefined ? 'Make the key' : `Change ${given.name}`}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface FieldProps {
+  name: string;
+  label: string;
+  value?: string | number | null | undefined;
+  type?: string;
+  placeholder?: string;
+  required?: boolean;
+}
+
+function Field({ name, label, value, type = 'text', ...input }: FieldProps) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        name={name}
+        type={type}
+        step={type === 'number' ? 'any' : undefined}
+        autoComplete="off"
+        defaultValue={value ?? ''}
+        {...input}
+      />
+    </label>
+  );
+}
+
+/** Of a change, only what was changed. */
+function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | undefined): Partial<AdminKey> {
+  const text = (name: string): string | null => (form.get(name) as string | null)?.trim() || null;
+  const number = (name: string): number | null => (text(name) === null ? null : Number(text(name)));
+  const expires = text('expires_at');
+  const models = text('models')
+    ?.split(/[\s,]+/)
+    .filter((model) => model !== '');
+  const body: Partial<AdminKey> = {
+    name: text('name') ?? '',
+    scopes: [...scopes],
+    models: models ?? null,
+    rate_limit_submit: text('rate_limit_submit'),
+    rate_limit_other: text('rate_limit_other'),
+    max_priority: text('max_priority'),
+    max_waiting: number('max_waiting'),
+    max_running: number('max_running'),
+    weight: number('weight') ?? 1,
+    ...(given === undefined && expires !== null && { expires_at: new Date(expires).toISOString() }),
+  };
+  const same = (name: keyof AdminKey): boolean =>
+    given === undefined
+      ? body[name] === null
+      : JSON.stringify(given[name] ?? (name === 'max_priority' ? 'high' : null)) ===
+        JSON.stringify(body[name]);
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !same(name as keyof AdminKey)));
+}

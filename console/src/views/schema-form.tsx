@@ -1,0 +1,151 @@
+import type { JsonSchema } from '../api/types';
+
+/** As the fields have it: texts, which become JSON when they are sent. */
+export interface Input {
+  fields: Record<string, string>;
+  /** What no field is for, or all where there is no schema. */
+  json: string;
+}
+
+type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'json';
+
+function kindOf(schema: JsonSchema): Kind {
+  const types = [schema.type].flat().filter((type) => type !== undefined && type !== 'null');
+  if (schema.enum !== undefined) return 'choice';
+  if (types.length !== 1) return 'json';
+  const type = types[0];
+  if (type === 'string') return 'text';
+  if (type === 'integer' || type === 'number') return 'number';
+  return type === 'boolean' ? 'boolean' : 'json';
+}
+
+const hasFields = (schema: JsonSchema | null): boolean => Object.keys(schema?.properties ?? {}).length > 0;
+
+export function emptyInput(schema: JsonSchema | null): Input {
+  return { fields: {}, json: hasFields(schema) ? '' : '{\n  "prompt": "hello"\n}' };
+}
+
+/** What would be sent, or why it cannot be. */
+export function inputOf(
+  { fields, json }: Input,
+  schema: JsonSchema | null,
+): { value: unknown; fault?: string } {
+  const value: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(fields)) {
+    const property = schema?.properties?.[name];
+    if (property === undefined || text === '') continue;
+    const kind = kindOf(property);
+    if (kind === 'text') value[name] = text;
+    else if (kind === 'number') value[name] = Number(text);
+    else {
+      try {
+        value[name] = JSON.parse(text) as unknown;
+      } catch {
+        return { value, fault: `“${name}” is no JSON.` };
+      }
+    }
+  }
+  if (json.trim() === '') return { value };
+  try {
+    const rest = JSON.parse(json) as unknown;
+    if (typeof rest !== 'object' || rest === null || Array.isArray(rest))
+      return { value, fault: 'The input is a JSON object.' };
+    return { value: { ...value, ...rest } };
+  } catch {
+    return { value, fault: 'The input is no JSON yet.' };
+  }
+}
+
+interface SchemaFormProps {
+  schema: JsonSchema | null;
+  input: Input;
+  onChange: (input: Input) => void;
+  errors: readonly { path: string; message: string }[];
+}
+
+/** The members of an object as fields; what is deeper is JSON. */
+export function SchemaForm({ schema, input, onChange, errors }: SchemaFormProps) {
+  if (!hasFields(schema)) {
+    return (
+      <label className="field">
+        <span>JSON</span>
+        <textarea
+          rows={8}
+          spellCheck={false}
+          value={input.json}
+          onChange={({ target }) => onChange({ ...input, json: target.value })}
+        />
+      </label>
+    );
+  }
+  return Object.entries(schema!.properties!).map(([name, property]) => (
+    <Member
+      key={name}
+      name={name}
+      schema={property}
+      isRequired={schema!.required?.includes(name) ?? false}
+      value={input.fields[name] ?? ''}
+      error={errors.find(({ path }) => path === `/${name}`)?.message}
+      onChange={(text) => onChange({ ...input, fields: { ...input.fields, [name]: text } })}
+    />
+  ));
+}
+
+interface MemberProps {
+  name: string;
+  schema: JsonSchema;
+  isRequired: boolean;
+  value: string;
+  error: string | undefined;
+  onChange: (text: string) => void;
+}
+
+function Member({ name, schema, isRequired, value, error, onChange }: MemberProps) {
+  const kind = kindOf(schema);
+  const standard =
+    schema.default === undefined
+      ? ''
+      : kind === 'text'
+        ? String(schema.default)
+        : JSON.stringify(schema.default);
+  const common = {
+    value,
+    required: isRequired,
+    placeholder: standard,
+    'aria-invalid': error !== undefined,
+    onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
+  };
+  return (
+    <label className="field">
+      <span>
+        <b>{name}</b>
+        {isRequired ? '' : ', may be left out'}. {schema.description}
+      </span>
+      {kind === 'text' && (schema.maxLength === undefined || schema.maxLength > 120) ? (
+        <textarea rows={2} maxLength={schema.maxLength} {...common} />
+      ) : kind === 'text' ? (
+        <input type="text" maxLength={schema.maxLength} {...common} />
+      ) : kind === 'number' ? (
+        <input
+          type="number"
+          min={schema.minimum}
+          max={schema.maximum}
+          step={[schema.type].flat().includes('integer') ? 1 : 'any'}
+          {...common}
+        />
+      ) : kind === 'json' ? (
+        <textarea rows={3} spellCheck={false} {...common} />
+      ) : (
+        <select {...common}>
+          <option value="">{standard === '' ? 'left out' : `${standard} unless said`}</option>
+          {(kind === 'boolean' ? [true, false] : schema.enum!).map((choice) => (
+            <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
+              {String(choice)}
+            </option>
+          ))}
+        </select>
+      )}
+      {error !== undefined && <span className="bad small">{error}</span>}
+    </label>
+  );
+}
