@@ -34,7 +34,7 @@ export function Table<T>({ label, columns, rows, rowKey, isSelected, empty }: Ta
           <tr key={rowKey(row)} aria-selected={isSelected === undefined ? undefined : isSelected(row)}>
             {columns.map(({ title, className, cell }, i) => (
               <td key={i} className={className} data-label={title}>
-                {cell(row)}
+                <div className="cell">{cell(row)}</div>
               </td>
             ))}
           </tr>

@@ -1,5 +1,5 @@
 import type { RequestEvent } from '../api/types';
-import { layTimeline, spansOf, timeAt, xOf } from './timeline';
+import { layTimeline, spansOf, ticksOf, timeAt, xOf } from './timeline';
 
 const start = Date.parse('2026-03-01T14:00:00Z');
 const at = (seconds: number): string => new Date(start + seconds * 1_000).toISOString();
@@ -108,7 +108,9 @@ test('a place on the line is a time, and back', () => {
 });
 
 test('ticks keep their distance and name both ends', () => {
-  const { ticks } = layTimeline({ data: eventful }, start);
+  const { stretches } = layTimeline({ data: eventful }, start);
+  expect(ticksOf(stretches, 0.9)).toHaveLength(2);
+  const ticks = ticksOf(stretches, 0.08);
   expect([ticks[0]!.at, ticks.at(-1)!.at]).toEqual([start, start + 86_000]);
   for (const [i, tick] of ticks.slice(1).entries()) expect(tick.x - ticks[i]!.x).toBeGreaterThan(0.08);
 });

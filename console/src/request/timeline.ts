@@ -108,16 +108,14 @@ export interface Stretch {
 export interface Timeline {
   lanes: { name: string; spans: (Span & { x: number; width: number })[] }[];
   stretches: Stretch[];
-  ticks: { at: number; x: number }[];
   /** Steps of the position, from the front (y 0) to the highest (y 1). */
   steps: { x: number; y: number; position: number; at: number }[];
   highest: number;
 }
 
-/** Of the width: what folded time takes, what the shortest time takes, what ticks keep between them. */
+/** Of the width: what folded time takes, and what the shortest time takes. */
 const foldedWidth = 0.12;
 const minWidth = 0.012;
-const tickGap = 0.085;
 
 /** Places a life on a line whose idle parts are folded, so that what happened in it can be seen. */
 export function layTimeline(history: RequestHistory, now: number): Timeline {
@@ -133,7 +131,6 @@ export function layTimeline(history: RequestHistory, now: number): Timeline {
   return {
     lanes: names.map((name) => ({ name, spans: placed.filter(({ lane }) => lane === name) })),
     stretches,
-    ticks: ticksOf(stretches),
     steps: positions.map(({ at, position }) => ({
       at,
       position,
@@ -190,15 +187,15 @@ export function timeAt(stretches: readonly Stretch[], x: number): number | undef
   return stretch.from + ((stretch.to - stretch.from) * Math.max(0, x - stretch.x)) / stretch.width;
 }
 
-/** Where something began or ended, as many as there is room for; the ends always. */
-function ticksOf(stretches: readonly Stretch[]): Timeline['ticks'] {
+/** Where something began or ended, as many as fit with `gap` of the width between them; the ends always. */
+export function ticksOf(stretches: readonly Stretch[], gap: number): { at: number; x: number }[] {
   const all = stretches.map(({ from, x }) => ({ at: from, x }));
   const last = stretches.at(-1);
   if (last === undefined) return [];
-  const ticks: Timeline['ticks'] = [];
+  const ticks: { at: number; x: number }[] = [];
   for (const tick of all) {
     const isFirst = ticks.length === 0;
-    if (isFirst || (tick.x - ticks.at(-1)!.x >= tickGap && 1 - tick.x >= tickGap)) ticks.push(tick);
+    if (isFirst || (tick.x - ticks.at(-1)!.x >= gap && 1 - tick.x >= gap)) ticks.push(tick);
   }
   return [...ticks, { at: last.to, x: 1 }];
 }

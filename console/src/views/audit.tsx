@@ -70,7 +70,7 @@ function Entries({ rows }: { rows: readonly AuditEntry[] }) {
     <Table
       label="Audit entries, newest first"
       rows={rows}
-      rowKey={({ id }) => String(id)}
+      rowKey={({ id }) => id}
       empty="Nothing fits."
       columns={[
         { title: 'When', className: 'tight', cell: ({ at }) => <Time at={at} /> },
@@ -103,7 +103,7 @@ function Change({ entry: { before, after, reason, call_id } }: { entry: AuditEnt
   if (said.length === 0 && !reason) return <span className="muted">–</span>;
   return (
     <details>
-      <summary>{reason ?? `${said.join(' → ').slice(0, 60)}`}</summary>
+      <summary>{reason ?? said.join(' → ').slice(0, 60)}</summary>
       <pre>
         {[
           before === null ? '' : `before ${JSON.stringify(before, null, 2)}`,

@@ -25,7 +25,10 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
     history.map(({ failed }) => failed),
   ];
   const latest = useRef(data);
-  latest.current = data;
+  useEffect(() => {
+    latest.current = data;
+    chart.current?.setData(data);
+  });
   useEffect(() => {
     const element = frame.current!;
     const draw = (): void => {
@@ -82,7 +85,6 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
       chart.current = undefined;
     };
   }, []);
-  useEffect(() => chart.current?.setData(data));
   return (
     <>
       <div ref={frame} className="chart" aria-hidden="true" />

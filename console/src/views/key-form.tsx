@@ -53,7 +53,7 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
           <legend>It may</legend>
           <div className="choices">
             {scopes.map(([scope, does]) => (
-              <label className="choice" key={scope}>
+              <label className="choice" key={scope} aria-label={`${scope}: ${does}`}>
                 <input
                   type="checkbox"
                   checked={chosen.has(scope)}

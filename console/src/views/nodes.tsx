@@ -108,7 +108,7 @@ function NodeCard({ node }: { node: AdminNode }) {
           columns={[
             {
               title: 'Model',
-              className: 'cut',
+              className: 'half',
               cell: ({ model_id }) => <Link href={`/models/${model_id}`}>{model_id}</Link>,
             },
             {

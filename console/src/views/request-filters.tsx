@@ -106,7 +106,12 @@ export function Text({
   isSearch = false,
 }: FieldProps & { placeholder?: string; isSearch?: boolean }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  const [taken, setTaken] = useState(value);
+  // The address changed by itself, as when one goes back.
+  if (taken !== value) {
+    setTaken(value);
+    setText(value);
+  }
   useEffect(() => {
     if (text.trim() === value) return;
     const timer = setTimeout(() => onChange(text.trim()), 400);

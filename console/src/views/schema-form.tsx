@@ -106,7 +106,7 @@ function Member({ name, schema, isRequired, value, error, onChange }: MemberProp
     schema.default === undefined
       ? ''
       : kind === 'text'
-        ? String(schema.default)
+        ? (schema.default as string)
         : JSON.stringify(schema.default);
   const common = {
     value,

@@ -4,8 +4,10 @@ import { duration, whole } from '../format/quantities';
 import { clockTime, time, utc } from '../format/times';
 import { useNow } from '../parts/now';
 import { Table } from '../parts/table';
-import { layTimeline, type Span, spansOf, timeAt, type Timeline, xOf } from '../request/timeline';
+import { layTimeline, type Span, spansOf, ticksOf, timeAt, type Timeline, xOf } from '../request/timeline';
 
+/** Of a time and the room beside it, in pixels. */
+const tickWidth = 84;
 const words: Record<Span['kind'], string> = {
   wait: 'waited',
   run: 'ran',
@@ -62,10 +64,11 @@ function Picture({ timeline }: { timeline: Timeline }) {
     observer.observe(frame.current!);
     return () => observer.disconnect();
   }, []);
-  const { lanes, stretches, ticks, steps, highest } = timeline;
+  const { lanes, stretches, steps, highest } = timeline;
   const left = width < 560 ? 72 : 132;
   const right = 12;
   const inner = Math.max(10, width - left - right);
+  const ticks = ticksOf(stretches, tickWidth / inner);
   const top = steps.length > 1 ? curveHeight : 4;
   const bottom = top + lanes.length * laneHeight;
   const toX = (x: number): number => left + x * inner;
@@ -116,7 +119,7 @@ function Picture({ timeline }: { timeline: Timeline }) {
             <text x="0" y="16">
               position
             </text>
-            <text x={left - 8} y="16" textAnchor="end">
+            <text x={left - 8} y={left < 100 ? 32 : 16} textAnchor="end">
               {whole(highest)}
             </text>
             <path className="steps" d={stepPath(steps, toX)} />
