@@ -58,10 +58,14 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    unwatchFile(this.config.modelsFile, this.onFileChange);
-    clearTimeout(this.timer);
+    this.stopWatching();
     clearTimeout(this.comparison);
     await this.reading;
+  }
+
+  stopWatching(): void {
+    unwatchFile(this.config.modelsFile, this.onFileChange);
+    clearTimeout(this.timer);
   }
 
   /** Has all nodes read theirs. Throws `invalid_models_file`. */

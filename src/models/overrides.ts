@@ -69,5 +69,5 @@ export async function changeOverrides(
     Object.assign(changed, { paused, pausedAt: isPaused ? at : null, pausedBy: isPaused ? by : null });
   }
   if (Object.keys(changed).length > 0) await table.update(id, changed);
-  return { before, after: { ...before, ...changed } };
+  return { before, after: Object.assign(new ModelEntity(), before, changed) };
 }

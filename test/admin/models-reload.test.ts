@@ -1,0 +1,135 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { ModelsReload } from '../../src/admin/models-reload.js';
+import { AdminCalls } from '../support/admin-calls.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { ModelServer } from '../support/model-server.js';
+import { keyHeader, problemOf, QueueCalls, verdict } from '../support/queue-calls.js';
+
+const [model, elsewhere] = [new ModelServer(), new ModelServer()];
+let service: TestService;
+let calls: QueueCalls;
+let admin: AdminCalls;
+
+beforeAll(async () => {
+  await Promise.all([model.start(), elsewhere.start()]);
+  service = await startTestService({ models: model.file({ first: {}, second: {} }), limits: 'off' });
+  // A change that it sees first is none for the call.
+  service.app.get(ModelsReload).stopWatching();
+  [calls, admin] = [new QueueCalls(service), new AdminCalls(service)];
+});
+afterAll(async () => {
+  await service.stop();
+  await Promise.all([model.stop(), elsewhere.stop()]);
+});
+beforeEach(() => reload({ first: {}, second: {} }));
+afterEach(() => model.release());
+
+/** As an editor that saves beside the file does it. */
+async function replaceFile(text: string): Promise<void> {
+  const { modelsFile } = service.config;
+  await writeFile(`${modelsFile}.new`, text);
+  await rename(`${modelsFile}.new`, modelsFile);
+}
+async function reload(models: Record<string, object>, server = model): Promise<object> {
+  await replaceFile(server.file(models));
+  const response = await admin.call('POST', 'models/reload');
+  expect(response.status).toBe(200);
+  return (await response.json()) as object;
+}
+async function listed(): Promise<string[]> {
+  const response = await service.get('/v1/models', { headers: keyHeader(service.key) });
+  const { data } = (await response.json()) as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+test('a new model takes requests, and is in every list', async () => {
+  expect(await reload({ first: {}, second: {}, third: {} })).toEqual({
+    added: ['third'],
+    changed: [],
+    removed: [],
+  });
+  expect(await calls.reached(await calls.submit('third'), 'COMPLETED')).toMatchObject({ success: true });
+  expect(await listed()).toEqual(['first', 'second', 'third']);
+  const served = await (await service.get('/openapi.json')).text();
+  expect(served).toContain('`third`');
+  const [row] = await service.query(
+    `SELECT after, actor_name FROM audit_entry WHERE action = 'models.reload' ORDER BY id DESC LIMIT 1`,
+  );
+  expect(row).toEqual({ after: { added: ['third'], changed: [], removed: [] }, actor_name: 'bootstrap' });
+});
+
+test('other options hold from the next run on; the one that goes on ends by its own', async () => {
+  model.hold();
+  const running = await calls.submit('first');
+  await model.arrived(running);
+  const changes = await reload(
+    {
+      first: {
+        concurrency: 1,
+        attempts: 2,
+        retry: { base: '1ms', cap: '1ms' },
+        input_schema: { required: ['a'] },
+      },
+      second: {},
+    },
+    elsewhere,
+  );
+  expect(changes).toEqual({ added: [], changed: ['first', 'second'], removed: [] });
+  expect(await verdict(service.submit('first', {}))).toEqual([422, 'invalid_input']);
+  const next = await calls.submit('first', { a: 1, attempts: [{ status: 500 }, {}] });
+  expect(await calls.status(next)).toMatchObject({ status: 'IN_QUEUE', reason: 'busy' });
+  await model.answer(running);
+  expect(await calls.reached(running, 'COMPLETED')).toMatchObject({ success: true });
+  expect(await calls.reached(next, 'COMPLETED')).toMatchObject({ success: true, attempt: 2 });
+  expect(elsewhere.times(next)).toBe(2);
+});
+
+test('a model that is removed is unknown, what waits for it stays, and starts when it is back', async () => {
+  model.hold();
+  const ids = await calls.submitAll(6, 'second');
+  await until(() => model.running === 4);
+  expect(await reload({ first: {} })).toEqual({
+    added: [],
+    changed: [],
+    removed: [{ id: 'second', waiting: 2 }],
+  });
+  expect(await verdict(service.submit('second', {}))).toEqual([404, 'unknown_model']);
+  expect(await listed()).toEqual(['first']);
+  expect(await verdict(admin.call('GET', 'models/second'))).toEqual([404, 'unknown_model']);
+  model.release();
+  for (const id of ids.slice(0, 4))
+    expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true });
+  expect(await calls.status(ids[4]!)).toMatchObject({
+    status: 'IN_QUEUE',
+    queue_position: 0,
+    reason: 'unavailable',
+  });
+  const depth = `SELECT model_id, waiting FROM queue_depth WHERE model_id = 'second'`;
+  expect(await service.query(depth)).toEqual([{ model_id: 'second', waiting: 2 }]);
+  await calls.cancel(ids[4]!);
+  expect(await reload({ first: {}, second: {} })).toMatchObject({ added: ['second'] });
+  expect(await calls.reached(ids[5]!, 'COMPLETED')).toMatchObject({ success: true });
+  await reload({ first: {} });
+  expect(await service.query(depth)).toEqual([]);
+});
+
+test('a file with faults changes nothing, and every fault is named', async () => {
+  await replaceFile('models:\n  - id: a b\n    runner: { kind: demo, demo: echo }\n    timout: 3s\n');
+  const problem = await problemOf(await admin.call('POST', 'models/reload'));
+  expect(problem).toMatchObject({ status: 422, code: 'invalid_models_file' });
+  expect(problem.errors!.map(({ message }) => message.replace(/^.*models\.yaml /, ''))).toEqual([
+    expect.stringMatching(/^line 2: id: expected 1 to 8 segments/),
+    'line 4: unknown option "timout", did you mean "timeout"?',
+  ]);
+  expect(await listed()).toEqual(['first', 'second']);
+  expect(await calls.reached(await calls.submit('first'), 'COMPLETED')).toMatchObject({ success: true });
+});
+
+test('what an operator has set stays, whatever the file says', async () => {
+  await admin.change('first', { concurrency: 3, paused: 'hold' });
+  await reload({ first: { concurrency: 9 }, second: {} });
+  expect(await admin.model('first')).toMatchObject({
+    concurrency: { current: 3, base: 9, override: 3 },
+    paused: { current: 'hold' },
+  });
+});

@@ -1,0 +1,175 @@
+import { ControlCluster, type ControlledNode } from '../support/control-cluster.js';
+import { until } from '../support/index.js';
+
+const id = 'test/model';
+const cluster = new ControlCluster();
+const { model } = cluster;
+/** As the contract has it. */
+const agreed = { timeoutMs: 2_000 };
+
+beforeAll(() => cluster.start({ [id]: { concurrency: 6 } }, 3), 120_000);
+afterAll(() => cluster.stop(), 60_000);
+
+/** Through each node in turns, a few at a time, so that some start at once and some wait. */
+async function submitThroughAll(
+  count: number,
+  nodes: ControlledNode[] = cluster.nodes,
+): Promise<(string | number)[]> {
+  const results: (string | number)[] = [];
+  const caller = async (node: ControlledNode): Promise<void> => {
+    while (results.length < count) results.push(await node.submit(id));
+  };
+  await Promise.all(nodes.flatMap((node) => [caller(node), caller(node)]));
+  return results;
+}
+
+/** Callers that come all the time; resolves to what they were answered, once told to stop. */
+function keepSubmitting(): () => Promise<(string | number)[]> {
+  let isOver = false;
+  const results: (string | number)[] = [];
+  const caller = async (node: ControlledNode): Promise<void> => {
+    while (!isOver) results.push(await node.submit(id));
+  };
+  const callers = Promise.all(cluster.nodes.flatMap((node) => [caller(node), caller(node)]));
+  return async () => {
+    isOver = true;
+    await callers;
+    return results;
+  };
+}
+
+async function allSay(availability: string): Promise<void> {
+  for (const node of cluster.nodes)
+    await until(async () => (await node.availability(id)) === availability, {
+      ...agreed,
+      message: `every node says ${availability}`,
+    });
+}
+
+const started = async (): Promise<number> => {
+  const [row] = await cluster.rows<{ starts: number }>(
+    `SELECT coalesce(sum(attempt), 0)::int AS starts FROM request`,
+  );
+  return row!.starts;
+};
+const idle = (): Promise<unknown> =>
+  until(
+    async () => (await cluster.rows(`SELECT FROM request WHERE state <> 'COMPLETED' LIMIT 1`)).length === 0,
+    {
+      timeoutMs: 60_000,
+      message: 'all that was submitted has completed',
+      explain: () => cluster.rows(`SELECT state, attempt, count(*) FROM request GROUP BY 1, 2`),
+    },
+  );
+
+test('a pause is agreed by all nodes while callers submit through each: nothing starts any more', async () => {
+  model.takesMs = 5;
+  for (let round = 0; round < 5; round++) {
+    const finish = keepSubmitting();
+    await until(() => model.calls.length > round * 100 + 50);
+    await cluster.nodes[round % 3]!.admin.change(id, { paused: 'hold' });
+    await allSay('paused');
+    await until(() => model.running === 0);
+    const [before, calls] = [await started(), model.calls.length];
+    expect((await submitThroughAll(60)).filter((one) => typeof one === 'number')).toEqual([]);
+    expect([await started(), model.calls.length]).toEqual([before, calls]);
+    await cluster.nodes[(round + 1) % 3]!.admin.change(id, { paused: null });
+    await allSay('available');
+    expect((await finish()).filter((one) => typeof one === 'number')).toEqual([]);
+    await idle();
+  }
+  const outcomes = await cluster.rows(
+    `SELECT outcome, failed_attempts + lost_attempts AS lost FROM request GROUP BY 1, 2`,
+  );
+  expect(outcomes).toEqual([{ outcome: 'succeeded', lost: 0 }]);
+  expect(model.maxAtOnce).toBeLessThanOrEqual(6);
+}, 120_000);
+
+test('nodes that are killed, stopped and started find a pause as it was', async () => {
+  await cluster.nodes[0]!.admin.change(id, { paused: 'hold', concurrency: 3 });
+  await allSay('paused');
+  await until(() => model.running === 0);
+  const before = await started();
+  const [, killed, stopped] = cluster.nodes as [ControlledNode, ControlledNode, ControlledNode];
+  killed.service.kill('SIGKILL');
+  await killed.service.exited;
+  await stopped.service.stop();
+  for (const node of [killed, stopped]) cluster.remove(node);
+  await cluster.add();
+  await cluster.add();
+  expect(await cluster.nodes[2]!.admin.model(id)).toMatchObject({
+    paused: { current: 'hold', overridden_by: 'bootstrap' },
+    concurrency: { current: 3, base: 6 },
+  });
+  await submitThroughAll(30);
+  expect(await started()).toBe(before);
+  await cluster.nodes[2]!.admin.change(id, { paused: false, concurrency: null });
+  await idle();
+}, 120_000);
+
+test('a lowered concurrency is never exceeded once what ran has ended, and a raised one is used', async () => {
+  model.takesMs = 50;
+  const finish = keepSubmitting();
+  await until(() => model.running >= 5);
+  await cluster.nodes[0]!.admin.change(id, { concurrency: 2 });
+  await until(() => model.running <= 2, agreed);
+  for (let looks = 0; looks < 3; looks++) {
+    model.maxAtOnce = 0;
+    const calls = model.calls.length;
+    await until(() => model.calls.length > calls + 20);
+    expect(model.maxAtOnce).toBeLessThanOrEqual(2);
+  }
+  await cluster.nodes[1]!.admin.change(id, { concurrency: 8 });
+  await until(() => model.running === 8, { message: 'all slots are used' });
+  expect(model.maxAtOnce).toBe(8);
+  model.takesMs = 1;
+  await finish();
+  await cluster.nodes[1]!.admin.change(id, { concurrency: null });
+  await idle();
+}, 120_000);
+
+test('a drained node starts nothing, leaves its slots to the others and answers calls', async () => {
+  const nodes = await cluster.rows<{ id: string; name: string }>('SELECT id, name FROM node ORDER BY id');
+  const { id: drained, name } = nodes[0]!;
+  const finish = keepSubmitting();
+  const response = await cluster.nodes[1]!.admin.call('POST', `nodes/${drained}/drain`);
+  expect(await response.json()).toMatchObject({ id: drained, name });
+  const slots = async (): Promise<number[]> => {
+    const rows = await cluster.rows<{ slots: number }>(
+      `SELECT coalesce(slots, 0) AS slots FROM node
+       LEFT JOIN slot_grant ON node_id = node.id AND model_id = $1
+       ORDER BY node.id`,
+      [id],
+    );
+    return rows.map((row) => row.slots);
+  };
+  await until(async () => (await slots()).join() === '0,3,3', { ...agreed, explain: slots });
+  const startedBy = (): Promise<object[]> =>
+    cluster.rows(
+      `SELECT request_id FROM attempt WHERE node_id = $1 UNION SELECT request_id FROM lease WHERE node_id = $1`,
+      [drained],
+    );
+  const before = (await startedBy()).length;
+  expect((await submitThroughAll(60)).filter((one) => typeof one === 'number')).toEqual([]);
+  expect(await startedBy()).toHaveLength(before);
+  await cluster.nodes[2]!.admin.call('DELETE', `nodes/${drained}/drain`);
+  await until(async () => (await slots()).join() === '2,2,2', { explain: slots });
+  await finish();
+  await idle();
+}, 120_000);
+
+test('a file that changes is read by every node, by itself, for a call and for SIGHUP', async () => {
+  await cluster.write({ [id]: { concurrency: 6 }, 'test/new': {} });
+  const lists = async (model: string): Promise<boolean> => {
+    const found = cluster.nodes.map(({ admin }) => admin.call('GET', `models/${model}`));
+    return (await Promise.all(found)).every(({ status }) => status === 200);
+  };
+  await until(() => lists('test/new'), { message: 'by itself' });
+  await cluster.write({ [id]: { concurrency: 6 }, 'test/called': {} });
+  const reload = await cluster.nodes[0]!.admin.call('POST', 'models/reload');
+  expect(reload.status).toBe(200);
+  await until(() => lists('test/called'), { ...agreed, message: 'for a call' });
+  await cluster.write({ [id]: { concurrency: 6 }, 'test/hung-up': {} });
+  for (const { service } of cluster.nodes) service.kill('SIGHUP');
+  await until(() => lists('test/hung-up'), { ...agreed, message: 'for SIGHUP' });
+}, 60_000);
