@@ -120,10 +120,12 @@ test('a lowered concurrency is never exceeded once what ran has ended, and a rai
     expect(model.maxAtOnce).toBeLessThanOrEqual(2);
   }
   await cluster.nodes[1]!.admin.change(id, { concurrency: 8 });
+  model.hold();
   await until(() => model.running === 8, { message: 'all slots are used' });
+  await finish();
   expect(model.maxAtOnce).toBe(8);
   model.takesMs = 1;
-  await finish();
+  model.release();
   await cluster.nodes[1]!.admin.change(id, { concurrency: null });
   await idle();
 }, 120_000);

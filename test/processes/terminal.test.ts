@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pidFile, serverPid, temporaryDirectory } from '../support/data-directory.js';
 import { isAlive, stopServerNow } from '../support/temporary-servers.js';
@@ -40,7 +41,7 @@ async function statusAfterRestart(id: string): Promise<Record<string, unknown>> 
   const service = await spawnService(environment);
   const response = await fetch(`${service.url}/v1/queue/requests/${id}/status?logs=1`);
   const status = (await response.json()) as Record<string, unknown>;
-  await service.stop('SIGHUP');
+  await service.stop();
   return status;
 }
 
@@ -59,11 +60,17 @@ test.each(['/bin/sh', '/bin/bash'])(
   120_000,
 );
 
-test('SIGHUP stops in order, and says so', async () => {
-  const service = await spawnService(environment);
+test('SIGHUP without a terminal has the models file read again; SIGTERM stops in order, and says so', async () => {
+  const modelsFile = join(await temporaryDirectory(), 'models.yaml');
+  const demo = (name: string): object => ({ id: `demo/text/${name}`, runner: { kind: 'demo', demo: name } });
+  await writeFile(modelsFile, JSON.stringify({ models: [demo('flaky')] }));
+  const service = await spawnService({ ...environment, MODELS_FILE: modelsFile });
   const server = serverPid(dataDir);
   const id = await run(service.url, second);
+  await writeFile(modelsFile, JSON.stringify({ models: [demo('flaky'), demo('echo')] }));
   service.kill('SIGHUP');
+  await until(() => service.output.includes('the models file was read again; new: demo/text/echo'));
+  service.kill('SIGTERM');
   await until(() => service.output.includes('stopping: 1 run may end within 3600 s'));
   expect(await service.exited).toEqual({ code: 0, signal: null });
   expect(service.output).toMatch(/^stopped$/m);

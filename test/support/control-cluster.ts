@@ -87,7 +87,8 @@ export class ControlCluster {
 
   async stop(): Promise<void> {
     this.model.release();
-    for (const { service } of this.nodes) await service.stop();
+    for (const { service } of this.nodes) service.kill('SIGTERM');
+    for (const { service } of this.nodes) await service.exited;
     await this.sql.end();
     await this.database.drop();
     await this.model.stop();
