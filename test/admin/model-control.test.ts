@@ -1,4 +1,4 @@
-import { AdminCalls, type AdminModel } from '../support/admin-calls.js';
+import { ModelAdminCalls, type AdminModel } from '../support/model-admin-calls.js';
 import { until } from '../support/index.js';
 import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -8,8 +8,8 @@ const { service, calls, model } = testQueue({
   models: { [id]: { concurrency: 2, attempts: 2, retry: { base: '1ms', cap: '1ms' } }, other: {} },
   limits: 'off',
 });
-let admin: AdminCalls;
-beforeAll(() => (admin = new AdminCalls(service)));
+let admin: ModelAdminCalls;
+beforeAll(() => (admin = new ModelAdminCalls(service)));
 afterEach(async () => {
   model.release();
   await admin.change(id, { paused: null, concurrency: null });
@@ -191,7 +191,7 @@ test('a model that is not there cannot be read or changed', async () => {
 
 test('to look takes one scope, to change another, and callers have neither', async () => {
   const may = async (scopes: ['observe'] | ['submit', 'read', 'cancel']): Promise<number[]> => {
-    const by = new AdminCalls({ url: service.url, key: await calls.newKey({ scopes }) });
+    const by = new ModelAdminCalls({ url: service.url, key: await calls.newKey({ scopes }) });
     const asked = [by.call('GET', `models/${id}`), by.call('PATCH', `models/${id}`, {})];
     return (await Promise.all(asked)).map(({ status }) => status);
   };

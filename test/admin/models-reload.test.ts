@@ -1,6 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { ModelsReload } from '../../src/admin/models-reload.js';
-import { AdminCalls } from '../support/admin-calls.js';
+import { ModelAdminCalls } from '../support/model-admin-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { keyHeader, problemOf, QueueCalls, verdict } from '../support/queue-calls.js';
@@ -8,14 +8,14 @@ import { keyHeader, problemOf, QueueCalls, verdict } from '../support/queue-call
 const [model, elsewhere] = [new ModelServer(), new ModelServer()];
 let service: TestService;
 let calls: QueueCalls;
-let admin: AdminCalls;
+let admin: ModelAdminCalls;
 
 beforeAll(async () => {
   await Promise.all([model.start(), elsewhere.start()]);
   service = await startTestService({ models: model.file({ first: {}, second: {} }), limits: 'off' });
   // A change that it sees first is none for the call.
   service.app.get(ModelsReload).stopWatching();
-  [calls, admin] = [new QueueCalls(service), new AdminCalls(service)];
+  [calls, admin] = [new QueueCalls(service), new ModelAdminCalls(service)];
 });
 afterAll(async () => {
   await service.stop();

@@ -82,31 +82,3 @@ export function cookieIn(response: Response): string {
   if (set === undefined) throw new Error(`${response.status} sets no cookie`);
   return set.split(';', 1)[0]!;
 }
-/** What operators see of a model. */
-export interface AdminModel {
-  id: string;
-  kind: string;
-  order: string;
-  concurrency: Overridden<number>;
-  paused: Overridden<false | 'hold' | 'reject'>;
-  availability: string;
-interface Overridden<T> {
-  current: T;
-  base: T;
-  override: T | null;
-  overridden_at: string | null;
-  overridden_by: string | null;
-/** The calls of an operator. */
-  /** `at`: where it is served, and with which key. */
-  constructor(private readonly at: { url: string; key: string }) {}
-  call(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Response> {
-    return fetch(`${this.at.url}/v1/admin/${path}`, {
-      headers: { ...keyHeader(this.at.key), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-  async change(model: string, body: object): Promise<AdminModel> {
-    const response = await this.call('PATCH', `models/${model}`, body);
-    const answer = (await response.json()) as AdminModel;
-    expect([response.status, answer]).toEqual([200, expect.anything()]);
-    return answer;
-  async model(model: string): Promise<AdminModel> {
-    return (await (await this.call('GET', `models/${model}`)).json()) as AdminModel;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { AdminCalls } from './admin-calls.js';
+import { ModelAdminCalls } from './model-admin-calls.js';
 import { createTestDatabase, spawnService, type SpawnedService, type TestDatabase } from './index.js';
 import { ModelServer } from './model-server.js';
 
@@ -10,10 +10,10 @@ const key = 'test_control_key_0123456789';
 
 /** A process of the service, with the calls to it. */
 export class ControlledNode {
-  readonly admin: AdminCalls;
+  readonly admin: ModelAdminCalls;
 
   constructor(readonly service: SpawnedService) {
-    this.admin = new AdminCalls({ url: service.url, key });
+    this.admin = new ModelAdminCalls({ url: service.url, key });
   }
 
   /** The id, or the status that refused it. */

@@ -1,0 +1,44 @@
+import { keyHeader } from './queue-calls.js';
+
+/** What operators see of a model. */
+export interface AdminModel {
+  id: string;
+  kind: string;
+  order: string;
+  concurrency: Overridden<number>;
+  paused: Overridden<false | 'hold' | 'reject'>;
+  availability: string;
+}
+
+interface Overridden<T> {
+  current: T;
+  base: T;
+  override: T | null;
+  overridden_at: string | null;
+  overridden_by: string | null;
+}
+
+/** The calls of an operator about models. */
+export class ModelAdminCalls {
+  /** `at`: where it is served, and with which key. */
+  constructor(private readonly at: { url: string; key: string }) {}
+
+  call(method: string, path: string, body?: object, headers: Record<string, string> = {}): Promise<Response> {
+    return fetch(`${this.at.url}/v1/admin/${path}`, {
+      method,
+      headers: { ...keyHeader(this.at.key), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async change(model: string, body: object): Promise<AdminModel> {
+    const response = await this.call('PATCH', `models/${model}`, body);
+    const answer = (await response.json()) as AdminModel;
+    expect([response.status, answer]).toEqual([200, expect.anything()]);
+    return answer;
+  }
+
+  async model(model: string): Promise<AdminModel> {
+    return (await (await this.call('GET', `models/${model}`)).json()) as AdminModel;
+  }
+}
