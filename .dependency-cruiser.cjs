@@ -11,6 +11,10 @@ const rooms = {
   runners: ['queue', 'models', 'config', 'errors', 'tools'],
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'http', 'tools'],
   audit: ['auth', 'database', 'errors', 'http', 'tools'],
+  tracing: ['config', 'tools'],
+  queue: ['config', 'errors', 'database', 'models', 'tools', 'tracing'],
+  runners: ['queue', 'models', 'config', 'errors', 'tools', 'tracing'],
+  auth: ['config', 'errors', 'database', 'embedded-postgres', 'tools'],
   limits: ['auth', 'config', 'errors', 'database', 'http', 'tools'],
   requests: [
     'addresses',
@@ -23,6 +27,7 @@ const rooms = {
     'errors',
     'config',
     'tools',
+    'tracing',
   ],
   discovery: ['webhooks', 'requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
@@ -38,6 +43,7 @@ const rooms = {
     'errors',
     'config',
     'tools',
+    'tracing',
   ],
   operations: ['audit', 'queue', 'requests', 'auth', 'database', 'errors', 'tools'],
   admin: [

@@ -20,6 +20,7 @@ import { QueueModule } from './queue/queue.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { runnerKinds, RunnersModule } from './runners/runners.module.js';
 import { StreamModule } from './stream/stream.module.js';
+import { TracingModule } from './tracing/tracing.module.js';
 import { DeliveriesModule } from './webhooks/deliveries.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -32,6 +33,7 @@ export class AppModule {
       imports: [
         ConfigModule.register(config),
         LoggingModule.register(config),
+        TracingModule,
         DatabaseModule.register(databaseUrl, config.databasePoolSize),
         EventEmitterModule.forRoot(),
         ModelsModule.register(models, () => readModels(config)),

@@ -108,7 +108,7 @@ export class Config {
 
   @Setting('NODE_NAME') nodeName = `${hostname()}:${process.pid}`;
 
-  /** The environment that `models.yaml` may refer to with `${NAME}`. */
+  /** The environment that `models.yaml` may refer to with `${NAME}`, and that has OpenTelemetry's settings. */
   environment: Readonly<Record<string, string | undefined>> = {};
 }
 

@@ -18,6 +18,7 @@ import { Operations1790000000025 } from '../../migrations/0015-operations.js';
 import { Activity1790000000026 } from '../../migrations/0016-activity.js';
 import { SignIn1790000000028 } from '../../migrations/0018-sign-in.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
+import { Traces1790000000027 } from '../../migrations/0017-traces.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -40,6 +41,7 @@ export const migrations = [
   Activity1790000000026,
   SignIn1790000000028,
   KeyChanges1790000000029,
+  Traces1790000000027,
 ];
 
 export interface DataSourceSettings {

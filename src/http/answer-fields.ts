@@ -47,6 +47,8 @@ export class AnswerFields {
           'Idempotency-Key',
           'Last-Event-ID',
           'Prefer',
+          'Traceparent',
+          'Tracestate',
           'X-Request-Id',
           ...requested,
         ],

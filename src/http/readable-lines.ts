@@ -7,8 +7,7 @@ interface Line {
 }
 
 /** What a terminal would obey rather than show. Lines and tabs stay. */
-// oxlint-disable-next-line no-control-regex
-const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+const controls = /[^\P{Cc}\n\t]/gu;
 const shown = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
 
 const options: PrettyOptions = {

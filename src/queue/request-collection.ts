@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
+import { storedContext, type TraceContext } from '../tracing/trace-context.js';
+import { RequestEntity } from './entities/request.entity.js';
 import { cancelMany, type Target } from './queries/cancel-many.js';
 import { erase } from './queries/erase.js';
 import { listRequests, openRequests } from './queries/list-requests.js';
@@ -42,6 +46,7 @@ export class RequestCollection {
     private readonly retention: Retention,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
+    @InjectRepository(RequestEntity) private readonly rows: Repository<RequestEntity>,
   ) {}
 
   /** Newest first, from `before` on; may be short where there are more. */
@@ -117,6 +122,13 @@ export class RequestCollection {
   /** False: it was erased before. */
   erase(requestId: string): Promise<boolean> {
     return erase(this.database, requestId);
+  }
+
+  /** The trace that a request was part of. */
+  async traceOf(requestId: string): Promise<TraceContext | undefined> {
+    const select = { id: true, traceparent: true, tracestate: true };
+    const row = await this.rows.findOne({ select, where: { id: requestId } });
+    return row === null ? undefined : storedContext(row);
   }
 
   private isGone(row: Pick<StatusRow, 'modelId' | 'completedAtMs' | 'erasedAtMs'>): boolean {

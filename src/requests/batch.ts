@@ -5,10 +5,12 @@ import type { Reply } from '../http/reply.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { type BatchItem, Submissions } from '../queue/submit/submissions.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
+import { traceContextOf } from '../tracing/trace-context.js';
+import { Tracing } from '../tracing/tracing.js';
 import { assertKnown, submitOptions } from './dto/submit.query.js';
 import { isObject, parseInputPart, parseObjectBody } from './input-body.js';
 import { NewRequests } from './new-requests.js';
-import { fingerprintOf } from './request-handlers.js';
+import { fingerprintOf, withOptions } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
 
 const maxBatch = 1_000;
@@ -28,12 +30,14 @@ export class Batch {
     private readonly newRequests: NewRequests,
     private readonly submissions: Submissions,
     private readonly events: QueueEvents,
+    private readonly tracing: Tracing,
   ) {}
 
   /** `count`: counts so many submissions at the limits; what refuses each. */
   async submit(
     caller: Caller,
     body: Buffer,
+    headers: object,
     base: string,
     count: (count: number) => Promise<(DomainError | undefined)[]>,
   ): Promise<Reply> {
@@ -45,7 +49,11 @@ export class Batch {
       items.push(refusals[i] ?? (await this.itemOf(caller, entry, base, coming).catch(refusal)));
     }
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
-    const accepted = await this.submissions.submitMany(good);
+    const accepted = await this.tracing.sendMany(
+      good.map(({ modelId }) => modelId),
+      traceContextOf(headers),
+      (traceOf) => this.submissions.submitMany(good.map((item) => withOptions(item, traceOf(item.modelId)))),
+    );
     const results = items.map((item) => (item instanceof DomainError ? item : accepted.shift()!));
     this.events.emit('submission.refused', () =>
       results.flatMap((one) => (one instanceof DomainError ? { code: one.code } : [])),

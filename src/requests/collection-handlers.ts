@@ -9,6 +9,8 @@ import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import { Submissions } from '../queue/submit/submissions.js';
+import { traceContextOf } from '../tracing/trace-context.js';
+import { Tracing } from '../tracing/tracing.js';
 import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
@@ -31,6 +33,7 @@ export class CollectionHandlers {
     private readonly newRequests: NewRequests,
     private readonly submissions: Submissions,
     private readonly queue: QueueService,
+    private readonly tracing: Tracing,
   ) {}
 
   async list({ keyId }: Caller, query: object, base: string): Promise<Reply> {
@@ -92,7 +95,10 @@ export class CollectionHandlers {
     // No model is named like this, so it is no submission's.
     const idempotency =
       key === undefined ? key : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, '', {}) };
-    const accepted = await this.submissions.retry(request, { ...terms, idempotency });
+    const above = traceContextOf(headers) ?? (await this.collection.traceOf(row.id));
+    const accepted = await this.tracing.send(row.modelId, above, (trace) =>
+      this.submissions.retry(request, { ...terms, idempotency, trace }),
+    );
     if (accepted === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
     return acceptedReply(accepted, base);
   }

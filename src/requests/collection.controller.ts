@@ -61,7 +61,8 @@ export class CollectionController {
       request.refusal,
       ...(await this.gate.enterMore(request, entries - 1, answer)),
     ];
-    sendReply(response, await this.batch.submit(caller, body, this.addresses.baseUrl(request), count));
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, await this.batch.submit(caller, body, request.headers, base, count));
   }
 
   @Post('status')
@@ -94,14 +95,14 @@ export class CollectionController {
   @Limited('submit', { needsKey: true })
   async retry(
     @Param('request_id') requestId: string,
-    @Headers() headers: SubmitHeaders,
+    @Headers() _headers: SubmitHeaders,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     assertNoOptions(request.query);
     const base = this.addresses.baseUrl(request);
-    sendReply(response, await this.handlers.retry(caller, requestId, headers, base));
+    sendReply(response, await this.handlers.retry(caller, requestId, request.headers, base));
   }
 
   @Delete(':request_id')

@@ -13,7 +13,9 @@ import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { type Accepted, Submissions } from '../queue/submit/submissions.js';
+import { type Accepted, type NewRequest, Submissions } from '../queue/submit/submissions.js';
+import { type TraceContext, traceContextOf } from '../tracing/trace-context.js';
+import { Tracing } from '../tracing/tracing.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
@@ -38,6 +40,7 @@ export class RequestHandlers {
     private readonly retention: Retention,
     private readonly held: HeldCalls,
     private readonly clock: Clock,
+    private readonly tracing: Tracing,
   ) {}
 
   /**
@@ -152,14 +155,16 @@ export class RequestHandlers {
     const options = submitOptions(query);
     const input = parseInputBody(body);
     const made = await this.newRequests.of(caller, model, input, options, base);
-    const request = adapter === undefined ? made : { ...made, options: { ...made.options, adapter } };
-    const accepted =
-      key === undefined
-        ? { id: await this.submissions.submit(request), replayed: false }
-        : await this.submissions.submitOnce(request, {
-            key,
-            fingerprint: fingerprintOf(model.id, input.text, query),
-          });
+    const request = (trace: TraceContext | undefined) => withOptions(made, trace, adapter);
+    const above = traceContextOf(headers);
+    if (key === undefined) {
+      const id = await this.tracing.send(model.id, above, (trace) => this.submissions.submit(request(trace)));
+      return acceptedReply({ id, replayed: false }, base);
+    }
+    const idempotency = { key, fingerprint: fingerprintOf(model.id, input.text, query) };
+    const accepted = await this.tracing.send(model.id, above, (trace) =>
+      this.submissions.submitOnce(request(trace), idempotency),
+    );
     return acceptedReply(accepted, base);
   }
 
@@ -213,6 +218,16 @@ export class RequestHandlers {
     if (output === null) throw gone();
     return output;
   }
+}
+
+/** `made` as it is, where there is nothing to add, as most often. */
+export function withOptions<Request extends NewRequest>(
+  made: Request,
+  trace: TraceContext | undefined,
+  adapter?: Adapter,
+): Request {
+  if (trace === undefined && adapter === undefined) return made;
+  return { ...made, options: { ...made.options, ...trace, ...(adapter && { adapter }) } };
 }
 
 export function acceptedReply({ id, replayed }: Accepted, base: string): AcceptedReply {

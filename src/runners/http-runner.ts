@@ -5,6 +5,7 @@ import { parseUrl } from '../config/parsers.js';
 import { Required, RunnerOptions, Text } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
+import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
 import { readJsonOutput, readNdjsonOutput } from './output.js';
@@ -34,23 +35,36 @@ export class HttpRunner implements Runner {
   /** Until TCP, and TLS, are there; the run's own time-out covers the rest. */
   connectTimeoutMs = 10_000;
 
-  constructor(private readonly config: Config) {}
+  constructor(
+    private readonly config: Config,
+    private readonly tracing: Tracing,
+  ) {}
 
   async run(run: Run): Promise<string> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
+    const call = this.tracing.call(url, run.trace);
     const accept = 'application/json, application/x-ndjson';
-    const answer = await exchange({
-      url,
-      body: run.input,
-      headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run) },
-      connectTimeoutMs: this.connectTimeoutMs,
-      onConnected: () => run.reached(),
-      signal: run.signal,
-    });
+    const ending: Ending = { attributes: {} };
     try {
-      return await this.read(answer, run);
+      const answer = await exchange({
+        url,
+        body: run.input,
+        headers: { accept, 'user-agent': 'nowserving', ...headers, ...ownHeaders(run), ...call.context },
+        connectTimeoutMs: this.connectTimeoutMs,
+        onConnected: () => run.reached(),
+        signal: run.signal,
+      });
+      ending.attributes = { 'http.response.status_code': answer.status };
+      try {
+        return await this.read(answer, run);
+      } finally {
+        answer.close();
+      }
+    } catch (error) {
+      ending.error = run.signal.aborted ? String(run.signal.reason) : codeOf(error);
+      throw error;
     } finally {
-      answer.close();
+      call.end(ending);
     }
   }
 
@@ -85,6 +99,7 @@ function ownHeaders({ requestId, attempt }: Pick<Run, 'requestId' | 'attempt'>):
 
 const reservedHeaders = new Set([
   ...Object.keys(ownHeaders({ requestId: '', attempt: 0 })),
+  ...['traceparent', 'tracestate'],
   // Of the body and the connection.
   ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
 ]);

@@ -4,6 +4,8 @@ import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
 import { falWebhookBody } from '../fal/fal-webhook.js';
 import { toStatus } from '../requests/status-view.js';
+import { storedContext } from '../tracing/trace-context.js';
+import { type Ending, Tracing } from '../tracing/tracing.js';
 import { noAnswer, type PostResult, Posts } from './post.js';
 import type { ClaimedDelivery } from './queries/claim-deliveries.js';
 import type { Tried } from './queries/record-tries.js';
@@ -24,6 +26,7 @@ export class Courier {
     private readonly rule: AddressRule,
     private readonly terms: SendingTerms,
     private readonly clock: Clock,
+    private readonly tracing: Tracing,
   ) {}
 
   /** Ends what is under way, with the error `stopped`. */
@@ -69,6 +72,22 @@ export class Courier {
       'webhook-signature': sign({ id, timestampS, body }, await this.secrets.secretsOf(signedFor)),
     };
     const { timeoutMs } = this.terms;
-    return this.posts.post({ url, headers, body, lookup: this.rule.lookupFor(url), timeoutMs });
+    const call = this.tracing.call(text, storedContext(delivery));
+    const sent = { ...headers, ...call.context };
+    const result = await this.posts.post({
+      url,
+      headers: sent,
+      body,
+      lookup: this.rule.lookupFor(url),
+      timeoutMs,
+    });
+    call.end(endingOf(result));
+    return result;
   }
+}
+
+function endingOf({ status }: PostResult): Ending {
+  if (status === null) return { error: 'no_answer' };
+  const isTaken = status >= 200 && status <= 299;
+  return { attributes: { 'http.response.status_code': status }, ...(!isTaken && { error: String(status) }) };
 }

@@ -18,6 +18,8 @@ export class Terminal {
       },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
+    // One that has ended takes no more keys.
+    this.child.stdin!.on('error', () => undefined);
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.said += text));
   }
 

@@ -25,6 +25,7 @@ import type { Outcome, RequestState } from '../request-state.js';
   `attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0 AND failed_attempts + lost_attempts <= attempt`,
 )
 @Check('request_adapter_is_known', `adapter IN ('fal')`)
+@Check('request_state_of_a_trace', `tracestate IS NULL OR traceparent IS NOT NULL`)
 export class RequestEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') modelId!: string;
@@ -58,4 +59,6 @@ export class RequestEntity {
   @Column('timestamptz', { nullable: true }) erasedAt!: Date | null;
   @Column('text', { nullable: true }) adapter!: Adapter | null;
   @Column('boolean', { nullable: true }) hasOwnExpiry!: boolean | null;
+  @Column('text', { nullable: true }) traceparent!: string | null;
+  @Column('text', { nullable: true }) tracestate!: string | null;
 }

@@ -34,6 +34,9 @@ export interface Claimed {
   timeoutMs: number | null;
   /** Since it might have started. */
   queueMs: number;
+  /** null: it has no trace. */
+  traceparent: string | null;
+  tracestate: string | null;
   input: string;
 }
 
@@ -73,6 +76,8 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
             request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
             greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id
+            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.traceparent, request.tracestate,
+            request.input, request.started_at, taken.bounded_key_id
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
@@ -85,6 +90,8 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
 SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
        lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", input::text AS input,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
+       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,
+       tracestate, input::text AS input
 FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {

@@ -11,6 +11,8 @@ const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE request
   SET input = NULL,
       output = NULL,
+      traceparent = NULL,
+      tracestate = NULL,
       error = CASE WHEN error IS NOT NULL THEN json_build_object(
         'code', error -> 'code', 'status', error -> 'status', 'message', 'What was said of it was erased.',
         'timestamp', error -> 'timestamp'

@@ -1,4 +1,7 @@
 import { parameters, type Queries, statement } from '../../database/statement.js';
+import type { Database } from '../../database/database.js';
+import { parameters, statement } from '../../database/statement.js';
+import type { TraceContext } from '../../tracing/trace-context.js';
 import { insertCopy } from './submission.js';
 import { both, type Both, findKnown, type Known, reserved, type Submitted, waitWhere } from './submit.js';
 
@@ -11,6 +14,7 @@ export interface Retry {
   maxTimeoutMs: number;
   priority: number;
   virtualStart: number;
+  trace?: TraceContext | undefined;
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 }
 
@@ -29,6 +33,8 @@ const { placeholders: $, bind } = parameters({
   maxTimeoutMs: 'integer',
   priority: 'smallint',
   virtualStart: 'bigint',
+  traceparent: 'text',
+  tracestate: 'text',
   idempotencyKey: 'text',
   fingerprint: 'bytea',
 });
@@ -52,6 +58,8 @@ const retryStatements = both(
       timeout_ms: `CASE WHEN original.timeout_ms IS NOT NULL THEN least(original.timeout_ms, ${$.maxTimeoutMs}) END`,
       not_before: 'NULL',
       retry_of: 'original.id',
+      traceparent: $.traceparent,
+      tracestate: $.tracestate,
     },
     `WHERE ${$.idempotencyKey} IS NULL OR EXISTS (SELECT FROM reserved)`,
   )}
@@ -68,14 +76,15 @@ FROM original LEFT JOIN written ON true`,
 export async function retry(
   database: Queries,
   keyId: string,
-  { idempotency, ...item }: Retry,
+  { idempotency, trace, ...item }: Retry,
   how: keyof Both = 'free',
 ): Promise<Submitted | Known | undefined> {
   const { key = null, fingerprint = null } = idempotency ?? {};
+  const { traceparent = null, tracestate = null } = trace ?? ({} as Partial<TraceContext>);
   for (;;) {
     const [row] = await database.query<Submitted | Record<keyof Submitted, null>>(
       retryStatements[how],
-      bind({ ...item, idempotencyKey: key, fingerprint }),
+      bind({ ...item, idempotencyKey: key, fingerprint, traceparent, tracestate }),
     );
     if (row !== undefined && row.id !== null) return row;
     const known = idempotency && (await findKnown(database, keyId, idempotency));

@@ -30,6 +30,9 @@ export interface SubmissionOptions {
   adapter?: Adapter | undefined;
   /** Whether `expiresMs` is what its caller asked for, and not the model's. */
   hasOwnExpiry?: boolean | undefined;
+  /** Its trace, as W3C Trace Context has it. */
+  traceparent?: string | undefined;
+  tracestate?: string | undefined;
 }
 
 /**
@@ -59,6 +62,8 @@ const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, val
   retryOf: ['retry_of', `(? ->> 'retryOf')::uuid`],
   adapter: ['adapter', `? ->> 'adapter'`],
   hasOwnExpiry: ['has_own_expiry', `(? ->> 'hasOwnExpiry')::boolean`],
+  traceparent: ['traceparent', `? ->> 'traceparent'`],
+  tracestate: ['tracestate', `? ->> 'tracestate'`],
 };
 
 type Field = keyof Submission;

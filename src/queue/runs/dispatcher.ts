@@ -122,7 +122,7 @@ export class Dispatcher {
     const { model } = dispatcher;
     const { generation } = this.slots;
     this.slots.take(model.id, 1);
-    const { timeoutMs = null } = submission.options ?? {};
+    const { timeoutMs = null, traceparent = null, tracestate = null } = submission.options ?? {};
     const options = this.startOptions(dispatcher, dispatcher.claimFloor);
     options.timeoutMs = timeoutMs ?? options.timeoutMs;
     const started = await submitStarted(this.database, submission, options).catch((error: unknown) => {
@@ -146,9 +146,12 @@ export class Dispatcher {
       timeoutMs,
       queueMs: 0,
     };
+    this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
+    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, boundedKeyId: null, timeoutMs };
+    const trace = { traceparent, tracestate };
     this.execute(
       dispatcher,
-      [{ id, priority, start, ...started, ...first, input: input.toString() }],
+      [{ id, priority, start, ...started, ...first, ...trace, input: input.toString() }],
       generation,
     );
     return true;

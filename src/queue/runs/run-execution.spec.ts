@@ -14,6 +14,8 @@ const claimed = {
   boundedKeyId: null,
   timeoutMs: null,
   queueMs: 0,
+  traceparent: null,
+  tracestate: null,
   input: '{}',
 };
 const model = { id: 'test/model', timeoutMs: 60_000 } as Model;

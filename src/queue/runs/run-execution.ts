@@ -1,4 +1,5 @@
 import type { Model } from '../../models/model.js';
+import type { TraceContext } from '../../tracing/trace-context.js';
 import type { Claimed } from '../queries/claim.js';
 import { type CappedEntry, type LogWriter, RunLog } from './run-log.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
@@ -16,6 +17,7 @@ export class RunExecution implements Run {
   readonly requestId: string;
   readonly attempt: number;
   readonly input: string;
+  trace: TraceContext | undefined;
   writer: LogWriter | undefined;
   hasReachedModel = false;
   onReached: (() => void) | undefined;

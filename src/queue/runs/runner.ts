@@ -1,5 +1,6 @@
 import type { Model } from '../../models/model.js';
 import type { ProblemCode } from '../../errors/problem-codes.js';
+import type { TraceContext } from '../../tracing/trace-context.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 export type LogSource = 'queue' | 'runner' | 'stdout' | 'stderr';
@@ -16,6 +17,8 @@ export interface Run {
   readonly input: string;
   /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */
   readonly signal: AbortSignal;
+  /** What the model is to be told of its trace; undefined: it has none. */
+  readonly trace?: TraceContext | undefined;
   /** Said once the model is connected and the input on its way: from here on it may have been read. */
   reached(): void;
   /** Appends a log line. Never throws, never waits; caps are the queue's business. */

@@ -2,6 +2,8 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Config } from '../../config/config.js';
 import { Clock } from '../../database/clock.js';
 import type { Model } from '../../models/model.js';
+import { storedContext } from '../../tracing/trace-context.js';
+import { type Ending, Tracing } from '../../tracing/tracing.js';
 import type { Probe } from '../circuits/circuit.js';
 import { Circuits } from '../circuits/circuits.js';
 import type { Claimed } from '../queries/claim.js';
@@ -31,6 +33,7 @@ export class Runs {
     private readonly circuits: Circuits,
     private readonly clock: Clock,
     private readonly config: Config,
+    private readonly tracing: Tracing,
   ) {}
 
   get size(): number {
@@ -52,6 +55,11 @@ export class Runs {
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
   async execute(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
     const execution = new RunExecution(claimed, model, this.writeLog);
+    const isFirst = claimed.attempt === 1;
+    const { attempt } = execution;
+    const operation = this.tracing.process(model.id, storedContext(claimed), { attempt, isFirst });
+    execution.trace = operation.context;
+    let ending: Ending = { error: 'error' };
     if (probe !== undefined) execution.onReached = () => this.circuits.probeReached(model.id, probe);
     // Before anything is waited for: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
@@ -62,9 +70,11 @@ export class Runs {
       const outage = this.circuits.outageOf(execution, end, probe);
       if (execution.writer !== undefined) await execution.writer.writing;
       await this.complete(execution, this.bounded(end), outage);
+      ending = endingOf(end);
     } finally {
       this.going.delete(claimed.id);
       if (probe !== undefined) this.circuits.endProbe(model.id, probe);
+      operation.end(ending);
     }
   }
 
@@ -165,6 +175,14 @@ function nextAttempt(
   const { retryable, retryAfterMs } = asRunFailure(end.error).options;
   if (!retryable || !retry.on.includes('error')) return undefined;
   return { attemptOutcome: 'failed', delayMs: backoffMs(retry, failures, retryAfterMs) };
+}
+
+function endingOf(end: RunEnd): Ending {
+  if (end.kind === 'output') return {};
+  if (end.kind === 'failure') return { error: asRunFailure(end.error).options.code };
+  return end.reason === 'timed_out'
+    ? { error: end.reason }
+    : { attributes: { 'nowserving.ended': end.reason } };
 }
 
 function modelError(message: string): RunEnd {

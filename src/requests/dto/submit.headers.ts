@@ -15,6 +15,17 @@ export class SubmitHeaders {
   })
   @Parsed(parseIdempotencyKey, problem('invalid_idempotency_key'))
   'idempotency-key': string | undefined;
+
+  /** Read by `traceContextOf`, with `tracestate`. */
+  @ApiPropertyOptional({
+    type: String,
+    // No example, as above.
+    description:
+      'The trace that the request is part of (W3C Trace Context), with its `tracestate` if it has one: it is kept with ' +
+      'the request and passed on to the model and to webhooks. One that cannot be read is passed over. Such as ' +
+      '`00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.',
+  })
+  traceparent: string | undefined;
 }
 
 /** A quoted string, as the IETF draft has it, or the bare word that clients send. */

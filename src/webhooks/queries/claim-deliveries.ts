@@ -19,6 +19,8 @@ export interface ClaimedDelivery extends RequestRow {
   adapter: Adapter | null;
   /** JSON text; null: there is none, or it is larger than is sent. */
   output: string | null;
+  traceparent: string | null;
+  tracestate: string | null;
   /** 0: there is no output. */
   outputBytes: number;
 }
@@ -91,7 +93,8 @@ const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lan
 )
 SELECT delivery_id AS "deliveryId", request_id AS "requestId", signed_for AS "signedFor", url, host, step,
        ${requestColumns},
-       request.base_url AS "baseUrl", CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
+       request.base_url AS "baseUrl", request.traceparent, request.tracestate,
+       CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
        coalesce(octet_length(output::text), 0) AS "outputBytes",
        CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output
 FROM claimed
