@@ -16,9 +16,9 @@ import { Admin1790000000023 } from '../../migrations/0013-admin.js';
 import { Control1790000000024 } from '../../migrations/0014-control.js';
 import { Operations1790000000025 } from '../../migrations/0015-operations.js';
 import { Activity1790000000026 } from '../../migrations/0016-activity.js';
+import { Traces1790000000027 } from '../../migrations/0017-traces.js';
 import { SignIn1790000000028 } from '../../migrations/0018-sign-in.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
-import { Traces1790000000027 } from '../../migrations/0017-traces.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -39,9 +39,9 @@ export const migrations = [
   Control1790000000024,
   Operations1790000000025,
   Activity1790000000026,
+  Traces1790000000027,
   SignIn1790000000028,
   KeyChanges1790000000029,
-  Traces1790000000027,
 ];
 
 export interface DataSourceSettings {

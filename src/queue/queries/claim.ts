@@ -75,9 +75,8 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   WHERE request.id = taken.request_id AND request.state = 'IN_QUEUE'
   RETURNING request.id, request.priority, request.virtual_start, request.seq, request.attempt,
             request.failed_attempts, request.lost_attempts, request.timeout_ms, request.input, request.started_at,
+            request.traceparent, request.tracestate,
             greatest(request.created_at, request.not_before) AS waits_since, taken.bounded_key_id
-            request.failed_attempts, request.lost_attempts, request.timeout_ms, request.traceparent, request.tracestate,
-            request.input, request.started_at, taken.bounded_key_id
 ), leased AS (
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at, bounded_key_id)
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
@@ -88,10 +87,8 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT id, 'started', attempt FROM started
 )
 SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
-       lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", input::text AS input,
-       extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
        lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,
-       tracestate, input::text AS input
+       tracestate, input::text AS input, extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"
 FROM started`;
 
 export async function claim(database: Database, options: ClaimOptions): Promise<Claimed[]> {

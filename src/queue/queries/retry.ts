@@ -1,6 +1,4 @@
 import { parameters, type Queries, statement } from '../../database/statement.js';
-import type { Database } from '../../database/database.js';
-import { parameters, statement } from '../../database/statement.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import { insertCopy } from './submission.js';
 import { both, type Both, findKnown, type Known, reserved, type Submitted, waitWhere } from './submit.js';

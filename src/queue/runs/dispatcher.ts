@@ -146,8 +146,6 @@ export class Dispatcher {
       timeoutMs,
       queueMs: 0,
     };
-    this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId }]);
-    const first = { attempt: 1, failedAttempts: 0, lostAttempts: 0, boundedKeyId: null, timeoutMs };
     const trace = { traceparent, tracestate };
     this.execute(
       dispatcher,
