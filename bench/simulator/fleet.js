@@ -12,33 +12,54 @@ const isBefore = (a, b) =>
 class WaitingTable {
   constructor() {
     this.heap = new Heap(isBefore);
-    this.waiting = 0;
+    /** By seq; what is not here is in the heap no more. */
+    this.entries = new Map();
+  }
+
+  get waiting() {
+    return this.entries.size;
+  }
+
+  has(request) {
+    return this.entries.has(request.seq);
   }
 
   add(request) {
-    request.waits = true;
-    this.waiting++;
-    this.heap.push(request);
+    const { priority, start, seq } = request;
+    const entry = { priority, start, seq, request };
+    this.entries.set(seq, entry);
+    this.heap.push(entry);
   }
 
-  remove(request) {
-    request.waits = false;
-    this.waiting--;
-    if (this.heap.size > 2 * this.waiting + 1_000) this.heap.keep(({ waits }) => waits);
+  remove({ seq }) {
+    this.entries.delete(seq);
+    if (this.heap.size > 2 * this.waiting + 1_000) this.heap.keep((entry) => this.isThere(entry));
+  }
+
+  isThere(entry) {
+    return this.entries.get(entry.seq) === entry;
   }
 
   of(key) {
-    return this.heap.items.filter((request) => request.waits && request.key === key);
+    return [...this.entries.values()].map(({ request }) => request).filter((request) => request.key === key);
   }
 
   takeFirst() {
     while (this.heap.size > 0) {
-      const request = this.heap.pop();
-      if (!request.waits) continue;
-      this.remove(request);
-      return request;
+      const entry = this.heap.pop();
+      if (!this.isThere(entry)) continue;
+      this.remove(entry);
+      return entry.request;
     }
     return undefined;
+  }
+
+  /** Undefined where it is not there any more. */
+  move({ seq, from, start }) {
+    const entry = this.entries.get(seq);
+    if (entry?.start !== from) return undefined;
+    this.add(Object.assign(entry.request, { start }));
+    return { ...changeOf(entry.request), from };
   }
 }
 
@@ -47,6 +68,8 @@ class Node {
     this.fleet = fleet;
     this.number = number;
     this.index = new fleet.order.WaitingIndex();
+    this.freed = new fleet.order.FreedTurns();
+    this.isMoving = false;
     this.slots = 0;
     this.running = new Set();
     /** When the last message to each other node arrives: they stay in their order. */
@@ -70,6 +93,7 @@ class Node {
   apply(changes) {
     for (const change of changes.removed ?? []) this.index.remove(change);
     for (const change of changes.started ?? []) this.index.remove(change, true);
+    for (const change of changes.moved ?? []) this.index.move(change);
     for (const change of changes.added ?? []) this.index.add(change);
     this.fleet.onChanges?.(this, changes);
   }
@@ -101,6 +125,30 @@ class Node {
     });
   }
 
+  /** As the mover does. */
+  removed(removed) {
+    this.publish({ removed });
+    this.freed.note(removed, this.fleet.agenda.now);
+    if (!this.isMoving) this.fleet.agenda.in(100, () => this.moveSome());
+    this.isMoving = true;
+  }
+
+  moveSome() {
+    const { agenda, random, writeMs, ticksOf, table } = this.fleet;
+    for (const { priority, orderKeys } of this.freed.due(agenda.now)) {
+      const ticks = new Map(orderKeys.map((key) => [key, ticksOf.get(key)]));
+      const advances = this.index.advances(modelId, priority, ticks, 2_000);
+      if (advances.length === 0) continue;
+      agenda.in(random.between(...writeMs), () => {
+        const moved = advances.flatMap((advance) => table.move(advance) ?? []);
+        if (moved.length > 0) this.publish({ moved });
+        this.freed.note(moved, agenda.now);
+      });
+    }
+    this.isMoving = !this.freed.isEmpty;
+    if (this.isMoving) agenda.in(1_000, () => this.moveSome());
+  }
+
   /** Its model is away: they go back to their places. */
   giveBack() {
     const returned = [...this.running];
@@ -114,7 +162,12 @@ function changeOf({ priority, start, seq, attempt, key, ticks }) {
   return { modelId, priority, start, seq, attempt, orderKey: ticks > 0 ? key : 0 };
 }
 
-/** @typedef {{ WaitingIndex: new () => any, ticksFor: (order: any, weight: number) => number }} Order */
+/**
+ * @typedef {object} Order
+ * @property {new () => any} WaitingIndex
+ * @property {new () => any} FreedTurns
+ * @property {(order: any, weight: number) => number} ticksFor
+ */
 
 /** Nodes that share a queue, each with the product's own index of what waits, and messages that come late. */
 export class Fleet {
@@ -137,6 +190,7 @@ export class Fleet {
     this.nodes = Array.from({ length: nodes }, (_, number) => new Node(this, number));
     for (let slot = 0; slot < slots; slot++) this.nodes[slot % nodes].slots++;
     this.slots = slots;
+    this.ticksOf = new Map();
     this.seq = 0;
     this.starts = 0;
     this.isAway = false;
@@ -169,6 +223,7 @@ export class Fleet {
     written,
   }) {
     const ticks = this.order.ticksFor(order, weight);
+    this.ticksOf.set(key, ticks);
     const isIdle = count === 1 && node.index.depth(modelId) === 0 && node.running.size < node.slots;
     if (isIdle && this.table.waiting === 0 && !this.isAway) {
       const start = node.index.virtualTime(modelId, priority);
@@ -197,10 +252,10 @@ export class Fleet {
 
   /** Of those that still wait. */
   cancel(requests, node = this.anyNode()) {
-    const waiting = requests.filter(({ waits }) => waits);
+    const waiting = requests.filter((request) => this.table.has(request));
     for (const request of waiting) this.table.remove(request);
     this.onCancelled?.(waiting);
-    if (waiting.length > 0) node.publish({ removed: waiting.map(changeOf) });
+    if (waiting.length > 0) node.removed(waiting.map(changeOf));
   }
 
   /** Nothing can be started until it is found again. */

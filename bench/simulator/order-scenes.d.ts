@@ -1,5 +1,6 @@
 export interface Order {
   WaitingIndex: unknown;
+  FreedTurns: unknown;
   ticksFor: unknown;
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RequestEvents } from './request-events.js';
-import type { EntryChange, VirtualTime } from './waiting/waiting-index.js';
+import type { EntryChange, MovedEntry, VirtualTime } from './waiting/waiting-index.js';
 
 export interface CircuitChange {
   modelId: string;
@@ -18,6 +18,8 @@ export interface QueueChanges {
   released?: EntryChange[];
   /** Without having been started. */
   removed?: EntryChange[];
+  /** To an earlier place, for others of their keys were removed. */
+  moved?: MovedEntry[];
   /** Removed, for they are in progress. */
   started?: EntryChange[];
   /** Where the order has come to, for a node that has just joined. */

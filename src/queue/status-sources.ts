@@ -189,9 +189,12 @@ export class StatusSources {
   }
 }
 
-/** A scheduled request that joined its queue has a new place, and no event. */
+/** A request that was moved, or was scheduled and joined its queue, has a new place, and no event. */
 const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
-  to.lastEventId !== from.lastEventId || to.seq !== from.seq || to.isDelayed !== from.isDelayed;
+  to.lastEventId !== from.lastEventId ||
+  to.start !== from.start ||
+  to.seq !== from.seq ||
+  to.isDelayed !== from.isDelayed;
 
 /** Of a state that is over. */
 function pastSnapshot(row: StatusRow): Snapshot {

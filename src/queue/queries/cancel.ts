@@ -3,6 +3,7 @@ import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
+import { entryColumns } from './waiting.js';
 
 export interface Cancelled extends EntryChange {
   /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
@@ -19,7 +20,8 @@ export interface Cancelled extends EntryChange {
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
-  SELECT id, model_id, priority, virtual_start, seq, attempt, state, outcome FROM request WHERE id = $1::uuid
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, state, outcome FROM request
+  WHERE id = $1::uuid
 ), removed_entry AS (
   DELETE FROM queue_entry AS entry USING target
   WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
@@ -50,18 +52,15 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT request_id, 'cancel_requested', attempt FROM requested
 )
-SELECT target.model_id AS "modelId", target.priority, target.virtual_start AS start, target.seq,
-       target.attempt,
+SELECT ${entryColumns},
        CASE
-         WHEN completed.id IS NOT NULL THEN 'cancelled'
-         WHEN held.request_id IS NOT NULL THEN 'requested'
-         WHEN target.state = 'COMPLETED' THEN 'completed'
+         WHEN EXISTS (SELECT FROM completed) THEN 'cancelled'
+         WHEN EXISTS (SELECT FROM held) THEN 'requested'
+         WHEN state = 'COMPLETED' THEN 'completed'
          ELSE 'moved'
        END AS result,
-       target.outcome
-FROM target
-LEFT JOIN completed ON true
-LEFT JOIN held ON true`;
+       outcome
+FROM target`;
 
 /** undefined: there is no such request. */
 export async function cancel(

@@ -2,9 +2,11 @@ import type { Database } from '../../database/database.js';
 import { type Statement, statement } from '../../database/statement.js';
 import type { EntryChange, QueueKey } from '../waiting/waiting-index.js';
 
-/** An entry's columns, as a change of the queue; the order key as `orderKeyOf` has it. */
+/** As `orderKeyOf` has it. */
+export const orderKey = `('x' || right(api_key_id::text, 12))::bit(48)::bigint`;
+/** An entry's columns, as a change of the queue. */
 export const entryColumns = `model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
-       ('x' || right(api_key_id::text, 12))::bit(48)::bigint AS "orderKey"`;
+       ${orderKey} AS "orderKey"`;
 
 export type WaitingRequest = EntryChange & { id: string };
 

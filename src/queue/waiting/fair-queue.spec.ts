@@ -51,6 +51,17 @@ it('does not let a key save turns while it has nothing to do', () => {
   expect(start([...some.slice(50), ...more, ...later], 6)).toEqual([2, 2, 2, 2, 1, 2]);
 });
 
+it('takes a newcomer in where another node does, though only one of them saw that nothing waited', () => {
+  const [here, there] = [new FairQueue(), new FairQueue()];
+  const [first, second] = [1, 2].map((key) => ({ key, start: 0, seq: ++seq }));
+  for (const queue of [here, there]) queue.add(first!, 1);
+  here.remove(first!, true);
+  here.add(second!, 2);
+  there.add(second!, 2);
+  there.remove(first!, true);
+  expect([here.reserve(3, 1_000), there.reserve(4, 1_000)]).toEqual([0, 0]);
+});
+
 it('keeps one key in the order of arrival', () => {
   const entries = submit(1, 5);
   expect(entries.map((entry) => queue.rank(entry))).toEqual([0, 1, 2, 3, 4]);
@@ -66,6 +77,44 @@ it('gives back the time of what is cancelled, unless something of the key waits 
   const batch = submit(1, 1_000);
   for (const entry of batch) queue.remove(entry, false);
   expect(submit(1)[0]!.start).toBe(first!.start);
+});
+
+it('moves up what waits behind turns that were given back', () => {
+  const [batch, behind, other] = [submit(1, 1_000), submit(1, 3), submit(2, 3)];
+  start(batch, 2);
+  const advances = (max = 10): (number | undefined)[][] =>
+    queue.advances(new Map([[1, 1_000]]), max).map(({ seq, from, start }) => [seq, from, start]);
+  expect(advances()).toEqual([]);
+  for (const entry of batch.slice(3, -1)) queue.remove(entry, false);
+  const rest = [batch.at(-1)!, ...behind];
+  const places = rest.map(({ seq, start }, i) => [seq, start, 3_000 + 1_000 * i]);
+  expect(advances()).toEqual(places);
+  expect(advances(2)).toEqual(places.slice(0, 2));
+  for (const { seq, from, start, key } of queue.advances(new Map([[1, 1_000]]), 10))
+    queue.move({ seq, start }, from, key);
+  expect(advances()).toEqual([]);
+  expect(submit(1)[0]!.start).toBe(7_000);
+  const order = [batch[2]!, ...rest.map((entry, i) => ({ ...entry, start: 3_000 + 1_000 * i }))];
+  expect(start([...order, ...other])).toEqual([2, 2, 1, 2, 1, 1, 1, 1]);
+});
+
+it('counts each turn that a key gave back, however they lie, and goes by the weight that it has', () => {
+  const entries = submit(1, 20, 500);
+  for (const [i, entry] of entries.entries()) if (i % 2 === 0) queue.remove(entry, false);
+  const starts = queue.advances(new Map([[1, 500]]), 99).map(({ start }) => start);
+  expect(starts).toEqual(Array.from({ length: 10 }, (_, i) => i * 500));
+});
+
+it('leaves alone what came back, and what has no turn of its own', () => {
+  const [came, ...rest] = submit(1, 4);
+  submit(2, 4);
+  queue.remove(came!, true);
+  queue.add(came!, 1, false);
+  const twice = { start: rest[0]!.start, seq: ++seq };
+  queue.add(twice, 1);
+  queue.remove(rest[1]!, false);
+  // Of the two at one place one has the turn of what was removed.
+  expect(queue.advances(new Map([[1, 1_000]]), 9)).toEqual([]);
 });
 
 it('counts what is still being written', () => {
@@ -110,9 +159,9 @@ it('goes on from what it replaces', () => {
   const next = new FairQueue();
   next.adopt(queue);
   expect([next.time, next.reserve(1, 1_000), next.reserve(2, 1_000)]).toEqual([
-    10_000,
+    9_000,
     reserved + 1_000,
-    10_000,
+    9_000,
   ]);
 });
 
@@ -130,7 +179,7 @@ it('holds nothing against anybody once nothing waits', () => {
   const entries = [...submit(1, 10), ...submit(2)];
   start(entries);
   expect([queue.known, queue.time, queue.reserve(1, 1_000), queue.reserve(2, 1_000)]).toEqual([
-    0, 10_000, 10_000, 10_000,
+    0, 9_000, 9_000, 9_000,
   ]);
 });
 

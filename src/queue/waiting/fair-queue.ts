@@ -29,6 +29,12 @@ interface Line {
   ticks: number;
 }
 
+/** One that waits, and the earlier virtual start that it could have. */
+export interface Advance extends Place {
+  from: number;
+  key: number;
+}
+
 const never = -Infinity;
 /** So many lines are kept before those that say nothing any more are dropped. */
 const minSweep = 1_000;
@@ -42,8 +48,6 @@ export class FairQueue {
   private readonly entries = new OrderedSet();
   private readonly lines = new Map<number, Line>();
   private virtualTime = 0;
-  /** The highest virtual end of what was started. */
-  private lastEnd = 0;
   private sweepAt = minSweep;
 
   get size(): number {
@@ -105,20 +109,57 @@ export class FairQueue {
       line.lastWaiting = start;
   }
 
-  /** What leaves without a start gives its key's time back, as far as nothing of the key waits behind it. */
+  /** What leaves without a start gives its key's time back; `advances` is for what waits behind it. */
   remove({ start, seq }: Place, isStarted: boolean): void {
-    const key = this.entries.remove(start, seq);
     if (isStarted) this.advance(start);
-    if (key === undefined || key === 0) return;
+    const line = this.take(start, seq);
+    if (line === undefined) return;
+    if (!isStarted && line.beside > 0) line.beside--;
+    if (isStarted) line.lastStarted = Math.max(line.lastStarted, start);
+    if (this.entries.size === 0) this.endBusyPeriod();
+  }
+
+  /** To another virtual start; added where it was not known. */
+  move({ start, seq }: Place, from: number, key: number): void {
+    this.add({ start, seq }, key, false);
+    this.take(from, seq);
+  }
+
+  /**
+   * What of these keys waits further behind than if it came now, in the order in which it waits: because of turns that
+   * were given back before it. `ticks`: of each key. Not more than `max` in all.
+   */
+  advances(ticks: ReadonlyMap<number, number>, max: number): Advance[] {
+    const lines = new Map(
+      [...ticks].flatMap(([key, ticks]) => {
+        const { waiting = 0, lastStarted = never } = this.lines.get(key) ?? {};
+        const first = Math.max(this.virtualTime, lastStarted + ticks);
+        return waiting === 0 ? [] : [[key, { ticks, first, next: first, left: waiting }]];
+      }),
+    );
+    const advances: Advance[] = [];
+    if (lines.size === 0) return advances;
+    this.entries.visit((from, seq, key) => {
+      const line = lines.get(key);
+      if (line === undefined) return undefined;
+      if (from < line.first) line.next = Math.max(line.next, from + line.ticks);
+      else {
+        if (from > line.next) advances.push({ seq, from, start: line.next, key });
+        line.next += line.ticks;
+      }
+      if (--line.left === 0) lines.delete(key);
+      return advances.length >= max || lines.size === 0 ? 'enough' : undefined;
+    });
+    return advances;
+  }
+
+  private take(start: number, seq: number): Line | undefined {
+    const key = this.entries.remove(start, seq);
+    if (key === undefined || key === 0) return undefined;
     const line = this.lineOf(key);
     line.waiting--;
     if (line.lastWaiting === start || line.waiting === 0) line.lastWaiting = undefined;
-    if (!isStarted && line.beside > 0) line.beside--;
-    if (isStarted) {
-      line.lastStarted = Math.max(line.lastStarted, start);
-      this.lastEnd = Math.max(this.lastEnd, start + line.ticks);
-    }
-    if (this.entries.size === 0) this.endBusyPeriod();
+    return line;
   }
 
   /** A node that does not know what others placed gives it no time of its own. */
@@ -140,7 +181,6 @@ export class FairQueue {
   /** What the entries alone do not say, from the queue that this one replaces. */
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
-    this.lastEnd = old.lastEnd;
     for (const [key, { lastStarted, beside, lastReserved, reserved, inFlight, ticks }] of old.lines)
       Object.assign(this.lineOf(key), { lastStarted, beside, lastReserved, reserved, inFlight, ticks });
   }
@@ -169,9 +209,11 @@ export class FairQueue {
     return line;
   }
 
-  /** Nobody waits, so nobody was treated unfairly: all keys are even. */
+  /**
+   * Nobody waits, so nobody was treated unfairly: all keys are even. Virtual time stays: nodes that hear of a start and
+   * of a submission in another order do not all see this moment, and are not to differ in it.
+   */
   private endBusyPeriod(): void {
-    this.advance(this.lastEnd);
     for (const [key, line] of this.lines) if (line.reserved === 0) this.lines.delete(key);
   }
 

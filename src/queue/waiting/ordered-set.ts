@@ -43,6 +43,13 @@ export class OrderedSet {
     return undefined;
   }
 
+  /** In order, from the front, until `visit` says that it is enough. */
+  visit(visit: (start: number, seq: number, tag: number) => 'enough' | undefined): void {
+    for (const { starts, seqs, tags } of this.blocks)
+      for (let at = 0; at < seqs.length; at++)
+        if (visit(starts[at]!, seqs[at]!, tags[at]!) === 'enough') return;
+  }
+
   /** False when it was there already. */
   add(start: number, seq: number, tag: number): boolean {
     const last = this.blocks.at(-1);

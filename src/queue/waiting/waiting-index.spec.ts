@@ -71,6 +71,56 @@ it('forgets a queue that is empty', () => {
   expect(index.depths().size).toBe(0);
 });
 
+describe('an entry that moves up twice', () => {
+  const at = (start: number): EntryChange => change(9, { start, orderKey: 7 });
+  const messages: Record<string, () => void> = {
+    added: () => index.add(at(9_000)),
+    moved: () => index.move({ ...at(5_000), from: 9_000 }),
+    'moved on': () => index.move({ ...at(2_000), from: 5_000 }),
+  };
+  const started = (): void => index.remove(at(2_000), true);
+  const orders = (names: string[]): string[][] =>
+    names.length < 2
+      ? [names]
+      : names.flatMap((name) => orders(names.filter((one) => one !== name)).map((rest) => [name, ...rest]));
+  const positions = (): number[] => [9_000, 5_000, 2_000].map((start) => index.position(at(start)));
+  const others = (): void => [1_000, 3_000, 7_000].forEach((start, i) => index.add(change(i + 1, { start })));
+
+  it.each(orders(Object.keys(messages)).flatMap((one) => orders(one).map((two) => [[...one, ...two]])))(
+    'is where it moved last, whatever is heard first and twice: %j',
+    (names) => {
+      others();
+      for (const name of names) messages[name]!();
+      expect([index.depth('a/model'), ...positions()]).toEqual([4, 1, 1, 1]);
+      expect(index.position(change(3, { start: 7_000 }))).toBe(3);
+      started();
+      expect(index.depth('a/model')).toBe(3);
+    },
+  );
+
+  it.each(orders([...Object.keys(messages), 'started']))(
+    'is gone once it is known to have started, in the order %s, %s, %s, %s',
+    (...names) => {
+      others();
+      for (const name of names) (messages[name] ?? started)();
+      expect(index.depth('a/model')).toBe(3);
+      // A retry is at the place that it had last.
+      index.add({ ...at(2_000), attempt: 1 });
+      for (const late of Object.values(messages)) late();
+      expect([index.depth('a/model'), ...positions()]).toEqual([4, 1, 1, 1]);
+    },
+  );
+
+  it('is there once where the index is filled from what was read before it moved', () => {
+    messages['added']!();
+    index.beginRefill();
+    messages['moved']!();
+    index.add(at(9_000), true);
+    index.endRefill();
+    expect([index.depth('a/model'), index.head('a/model')?.start]).toEqual([1, 5_000]);
+  });
+});
+
 describe('being filled anew', () => {
   it('answers from the old entries until the new ones are complete', () => {
     addAll(1, 2);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { FairQueue, ticksOfWeight1 } from './fair-queue.js';
+import { type Advance, FairQueue, ticksOfWeight1 } from './fair-queue.js';
 import type { Place } from './ordered-set.js';
-import { Tombstones } from './tombstones.js';
+import { RecentNumbers } from './recent-numbers.js';
 
 /** Orders the waiting requests of a model: lower priority first, then lower virtual start, then lower seq. */
 export interface QueueKey extends Place {
@@ -14,6 +14,11 @@ export interface EntryChange extends QueueKey {
   attempt: number;
   /** Whose turn it takes, where it is added; 0: nobody's. */
   orderKey?: number | null;
+}
+
+/** An entry whose virtual start is earlier now: `start`, and it was `from`. */
+export interface MovedEntry extends EntryChange {
+  from: number;
 }
 
 /** Where the order of a model and priority has come to. */
@@ -62,24 +67,43 @@ class ModelQueues {
 /**
  * All waiting requests, for exact positions at any depth, and the order of those to come. Changes may arrive in any
  * order and more than once: an entry is known by its key and its attempt, and a late message cannot bring back one that
- * was removed.
+ * was removed, or take one back to where it was before it moved.
  */
 @Injectable()
 export class WaitingIndex {
   private queues = new ModelQueues();
   /** The index being filled anew beside the one in use; both follow every change. */
   private refilled: ModelQueues | undefined;
-  private readonly tombstones = new Tombstones();
+  /** Of what was removed, at which attempt: its tombstone. */
+  private readonly removedAttempts = new RecentNumbers(Math.max);
+  /** Of what was moved, where it is. */
+  private readonly movedTo = new RecentNumbers(Math.min);
 
   /** `isRead`: from the table, and not just placed. */
   add(entry: EntryChange, isRead = false, isHeld = false): void {
     const { modelId, priority, seq, attempt, orderKey } = entry;
-    const removedAttempt = this.tombstones.attempt(seq);
-    if (removedAttempt !== undefined && attempt <= removedAttempt) return;
+    if (attempt <= (this.removedAttempts.get(seq) ?? -1)) return;
     const isNew = attempt === 0 && !isRead;
     for (const queues of this.both()) {
-      queues.at(modelId, priority).add(entry, orderKey ?? 0, isNew);
+      queues.at(modelId, priority).add(this.placeOf(entry), orderKey ?? 0, isNew);
       if (isHeld) queues.hold(modelId, seq);
+    }
+  }
+
+  /** Of several moves, in any order, the one to the earliest place counts. */
+  move(entry: MovedEntry): void {
+    const { modelId, priority, seq, attempt, from, orderKey } = entry;
+    const before = this.movedTo.get(seq) ?? from;
+    const place = this.placeOf(entry);
+    this.movedTo.add(seq, place.start);
+    const isRemoved = attempt <= (this.removedAttempts.get(seq) ?? -1);
+    for (const start of new Set([from, before])) {
+      if (start === place.start) continue;
+      for (const queues of this.both()) {
+        const queue = queues.at(modelId, priority);
+        if (isRemoved) queue.remove({ start, seq }, false);
+        else queue.move(place, start, orderKey ?? 0);
+      }
     }
   }
 
@@ -94,9 +118,9 @@ export class WaitingIndex {
 
   remove(entry: EntryChange, isStarted = false): void {
     const { modelId, priority, seq, attempt } = entry;
-    this.tombstones.add(seq, attempt);
+    this.removedAttempts.add(seq, attempt);
     for (const queues of this.both()) {
-      queues.at(modelId, priority).remove(entry, isStarted);
+      queues.at(modelId, priority).remove(this.placeOf(entry), isStarted);
       queues.release(modelId, seq);
     }
   }
@@ -129,13 +153,19 @@ export class WaitingIndex {
   }
 
   /** How many requests of the model will be started before the one with this key. */
-  position({ modelId, priority, start, seq }: QueueKey): number {
+  position(key: QueueKey): number {
+    const place = this.placeOf(key);
     let ahead = 0;
-    for (const [other, queue] of this.queues.models.get(modelId) ?? []) {
-      if (other < priority) ahead += queue.size;
-      else if (other === priority) ahead += queue.rank({ start, seq });
+    for (const [priority, queue] of this.queues.models.get(key.modelId) ?? []) {
+      if (priority < key.priority) ahead += queue.size;
+      else if (priority === key.priority) ahead += queue.rank(place);
     }
     return ahead;
+  }
+
+  /** What waits of these order keys and could be further in front; `ticks`: of each. */
+  advances(modelId: string, priority: number, ticks: ReadonlyMap<number, number>, max: number): Advance[] {
+    return this.queues.at(modelId, priority).advances(ticks, max);
   }
 
   head(modelId: string): QueueKey | undefined {
@@ -207,6 +237,11 @@ export class WaitingIndex {
     for (const [, , queue] of this.queues.all())
       if (queue.time === 0) queue.advance((queue.first()?.start ?? 0) - ticksOfWeight1);
   }
+
+  private placeOf({ start, seq }: Place): Place {
+    return { start: Math.min(start, this.movedTo.get(seq) ?? start), seq };
+  }
+
   private both(): ModelQueues[] {
     return this.refilled === undefined ? [this.queues] : [this.queues, this.refilled];
   }

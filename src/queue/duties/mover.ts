@@ -1,0 +1,57 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import { Duty } from '../../tools/duty.js';
+import { findWeights, maxMoved, move } from '../queries/move.js';
+import { QueueEvents } from '../queue-events.js';
+import { ticksFor } from '../waiting/fair-queue.js';
+import { FreedTurns } from '../waiting/freed-turns.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
+
+/** In one round, of one queue: what is behind these moves in the next. */
+const maxOfRound = 2_000;
+const soonMs = 100;
+const idleMs = 60_000;
+
+/** Moves up what waits behind cancelled and expired requests of its key: their turns are its. */
+@Injectable()
+export class Mover extends Duty {
+  protected readonly intervalMs = 1_000;
+  private readonly freed = new FreedTurns();
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly index: WaitingIndex,
+    private readonly events: QueueEvents,
+  ) {
+    super();
+    // What leaves on another node that one sees to.
+    events.subscribe(({ removed }, origin) => {
+      if (removed === undefined || origin === 'elsewhere') return;
+      this.freed.note(removed, performance.now());
+      this.scheduleWithin(soonMs);
+    });
+  }
+
+  async runOnce(): Promise<void> {
+    const due = this.freed.due(performance.now());
+    if (due.length === 0) return;
+    const weights = await findWeights(this.database);
+    for (const { modelId, priority, orderKeys } of due) {
+      if (this.models.get(modelId)?.order === 'arrival') continue;
+      const ticks = new Map(orderKeys.map((key) => [key, ticksFor('fair', weights.get(key) ?? 1)]));
+      const advances = this.index.advances(modelId, priority, ticks, maxOfRound);
+      for (let at = 0; at < advances.length; at += maxMoved) {
+        const moved = await move(this.database, modelId, priority, advances.slice(at, at + maxMoved));
+        this.events.publish({ moved, changed: moved.map(({ id }) => id), work: [modelId] });
+        // There may be more.
+        this.freed.note(moved, performance.now());
+      }
+    }
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.freed.isEmpty ? idleMs : this.intervalMs;
+  }
+}

@@ -1,0 +1,49 @@
+import type { EntryChange } from './waiting-index.js';
+
+/** So many in front of what waits are left as they are: moving it costs more. */
+const minTurns = 4;
+/** So long after the last one others may still be placed by nodes that did not know of it. */
+const watchedMs = 2_000;
+
+interface Line {
+  modelId: string;
+  priority: number;
+  orderKey: number;
+  turns: number;
+  until: number;
+}
+
+/** Keys whose requests left without a start, here and lately: what they have behind those may move up. */
+export class FreedTurns {
+  private readonly lines = new Map<string, Line>();
+
+  note(removed: readonly EntryChange[], now: number): void {
+    for (const { modelId, priority, orderKey } of removed) {
+      const name = `${modelId} ${priority} ${orderKey}`;
+      const line = this.lines.get(name);
+      if (line === undefined) {
+        const until = now + watchedMs;
+        this.lines.set(name, { modelId, priority, orderKey: orderKey ?? 0, turns: 1, until });
+      } else Object.assign(line, { turns: line.turns + 1, until: now + watchedMs });
+    }
+  }
+
+  /** The order keys of each model and priority; those that are not watched any more are forgotten. */
+  due(now: number): { modelId: string; priority: number; orderKeys: number[] }[] {
+    const queues = new Map<string, { modelId: string; priority: number; orderKeys: number[] }>();
+    for (const [name, { modelId, priority, orderKey, turns, until }] of this.lines) {
+      if (now >= until) this.lines.delete(name);
+      else if (turns >= minTurns) {
+        const queue = `${modelId} ${priority}`;
+        const known = queues.get(queue);
+        if (known === undefined) queues.set(queue, { modelId, priority, orderKeys: [orderKey] });
+        else known.orderKeys.push(orderKey);
+      }
+    }
+    return [...queues.values()];
+  }
+
+  get isEmpty(): boolean {
+    return this.lines.size === 0;
+  }
+}

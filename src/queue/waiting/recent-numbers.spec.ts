@@ -1,0 +1,44 @@
+import { RecentNumbers } from './recent-numbers.js';
+
+let now: number;
+let restore: () => void;
+
+beforeEach(() => {
+  now = 1_000;
+  const real = performance.now;
+  performance.now = () => now;
+  restore = () => (performance.now = real);
+});
+
+afterEach(() => restore());
+
+it('knows the best number of each, in whatever order they came', () => {
+  const numbers = new RecentNumbers(Math.max);
+  numbers.add(7, 2);
+  numbers.add(7, 1);
+  const places = new RecentNumbers(Math.min);
+  places.add(7, 2);
+  places.add(7, 1);
+  places.add(7, 3);
+  expect([numbers.get(7), numbers.get(8), places.get(7)]).toEqual([2, undefined, 1]);
+});
+
+it('keeps each for 15 s, also the one that was just before the turn, and then lets it go', () => {
+  const numbers = new RecentNumbers(Math.max);
+  now += 14_999;
+  numbers.add(7, 2);
+  now += 14_999;
+  numbers.add(8, 0);
+  expect(numbers.get(7)).toBe(2);
+  now += 15_000;
+  numbers.add(9, 0);
+  expect([7, 8, 9].map((seq) => numbers.get(seq))).toEqual([undefined, 0, 0]);
+});
+
+it('does not lower what an older generation knows', () => {
+  const numbers = new RecentNumbers(Math.max);
+  numbers.add(7, 2);
+  now += 15_000;
+  numbers.add(7, 1);
+  expect(numbers.get(7)).toBe(2);
+});

@@ -1,0 +1,27 @@
+/** Longer than any message between nodes may be late. */
+const keepMs = 15_000;
+
+/** Of each entry the `best` number that was added: for 15 s, or up to 30 s while others are added. */
+export class RecentNumbers {
+  // Two generations, and no time with each: a busy process adds tens of thousands a second.
+  private recent = new Map<number, number>();
+  private older = new Map<number, number>();
+  private turnedAt = performance.now();
+
+  constructor(private readonly best: (one: number, another: number) => number) {}
+
+  get(seq: number): number | undefined {
+    return this.recent.get(seq) ?? this.older.get(seq);
+  }
+
+  add(seq: number, value: number): void {
+    const known = this.get(seq);
+    const now = performance.now();
+    if (now - this.turnedAt >= keepMs) {
+      this.turnedAt = now;
+      this.older = this.recent;
+      this.recent = new Map();
+    }
+    this.recent.set(seq, known === undefined ? value : this.best(known, value));
+  }
+}
