@@ -35,7 +35,7 @@ export class AppModule {
         LoggingModule.register(config),
         TracingModule,
         DatabaseModule.register(databaseUrl, config.databasePoolSize),
-        EventEmitterModule.forRoot(),
+        EventEmitterModule.forRoot({ maxListeners: 50 }),
         ModelsModule.register(models, () => readModels(config)),
         AuditModule,
         AuthModule,

@@ -19,20 +19,26 @@ interface Row {
   seq: number;
 }
 
-/** A position that was more than the last one, and what was added to the queue between the two looks at it. */
+/** An entry that was added to the queue, or came `from` further behind. */
+type Change = EntryChange & { from?: number };
+
+/** A position that was more than the last one, and what changed from `from` on until it was seen. */
 interface Rise {
   id: string;
   by: number;
-  added: EntryChange[];
+  from: number;
+  to: number;
 }
 
-type Reason = 'priority' | 'came back' | 'turn' | 'none';
+type Reason = 'priority' | 'came back' | 'turn' | 'moved up' | 'none';
 
-function reasonOf(entry: EntryChange, row: Row): Reason | undefined {
+function reasonOf(entry: Change, row: Row): Reason | undefined {
   const order = entry.priority - row.priority || entry.start - row.start || entry.seq - row.seq;
   if (order >= 0) return undefined;
   if (entry.priority < row.priority) return 'priority';
   if (entry.attempt > 0) return 'came back';
+  if (entry.from !== undefined && entry.orderKey !== orderKeyOf(row.keyId))
+    return entry.from >= row.start ? 'moved up' : undefined;
   return entry.orderKey === orderKeyOf(row.keyId) ? 'none' : 'turn';
 }
 
@@ -40,11 +46,35 @@ function reasonOf(entry: EntryChange, row: Row): Reason | undefined {
 class Watcher {
   readonly rises: Rise[] = [];
   readonly ids: string[] = [];
-  private readonly added: EntryChange[] = [];
+  readonly first = new Map<string, number>();
+  private readonly changes: Change[] = [];
   private readonly last = new Map<string, { position: number; from: number }>();
 
   constructor() {
-    service.app.get(QueueEvents).subscribe((changes) => this.added.push(...(changes.added ?? [])));
+    service.app
+      .get(QueueEvents)
+      .subscribe(({ added = [], moved = [] }) => this.changes.push(...added, ...moved));
+  }
+
+  /** How often a position rose for which reasons, and the rises that have fewer than places. */
+  async reasons(): Promise<{ counts: Record<Reason, number>; unexplained: object[] }> {
+    const rows = await service.query<Row>(
+      `SELECT id, api_key_id AS "keyId", priority, virtual_start::integer AS start, seq::integer FROM request`,
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const counts = { priority: 0, 'came back': 0, turn: 0, 'moved up': 0, none: 0 };
+    const unexplained: object[] = [];
+    for (const { id, by, from, to } of this.rises) {
+      const row = byId.get(id)!;
+      // Where it was then, if it has moved itself since.
+      const start = this.changes.slice(from).find(({ seq }) => seq === row.seq)?.from ?? row.start;
+      const reasons = this.changes
+        .slice(from, to)
+        .flatMap((entry) => reasonOf(entry, { ...row, start }) ?? []);
+      for (const reason of reasons) counts[reason]++;
+      if (reasons.filter((reason) => reason !== 'none').length < by) unexplained.push({ id, by, reasons });
+    }
+    return { counts, unexplained };
   }
 
   async watch(whileIt: () => boolean): Promise<void> {
@@ -55,8 +85,8 @@ class Watcher {
     }
   }
 
-  private async look(id: string): Promise<void> {
-    const from = this.added.length;
+  async look(id: string): Promise<void> {
+    const from = this.changes.length;
     const { queue_position: position } = await calls.status(id);
     const last = this.last.get(id);
     if (position === undefined) {
@@ -65,15 +95,19 @@ class Watcher {
       return;
     }
     if (last !== undefined && position > last.position)
-      this.rises.push({ id, by: position - last.position, added: this.added.slice(last.from) });
+      this.rises.push({ id, by: position - last.position, from: last.from, to: this.changes.length });
+    if (!this.first.has(id)) this.first.set(id, position);
     this.last.set(id, { position, from });
   }
 }
 
-test('a position rises for a retry, a higher priority and another key’s turn, and for nothing else', async () => {
-  const keys = await Promise.all(
-    Array.from({ length: 5 }, async (_, i) => keyHeader(await calls.newKey({ name: `key ${i}` }))),
+const headersOfKeys = (count: number): Promise<Record<string, string>[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, i) => keyHeader(await calls.newKey({ name: `key ${i}` }))),
   );
+
+test('a position rises for a retry, a higher priority and another key’s turn, and for nothing else', async () => {
+  const keys = await headersOfKeys(5);
   model.takesMs = 2;
   const watcher = new Watcher();
   let moving = true;
@@ -91,23 +125,54 @@ test('a position rises for a retry, a higher priority and another key’s turn, 
   moving = false;
   await watching;
 
-  const rows = await service.query<Row>(
-    `SELECT id, api_key_id AS "keyId", priority, virtual_start::integer AS start, seq::integer FROM request`,
-  );
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  const counts: Record<Reason, number> = { priority: 0, 'came back': 0, turn: 0, none: 0 };
-  const unexplained: object[] = [];
-  for (const { id, by, added } of watcher.rises) {
-    const reasons = added.flatMap((entry) => reasonOf(entry, byId.get(id)!) ?? []);
-    for (const reason of reasons) counts[reason]++;
-    if (reasons.filter((reason) => reason !== 'none').length < by) unexplained.push({ id, by, reasons });
-  }
+  const { counts, unexplained } = await watcher.reasons();
   expect(unexplained).toEqual([]);
   expect(counts).toEqual({
     priority: expect.any(Number),
     'came back': expect.any(Number),
     turn: expect.any(Number),
+    'moved up': expect.any(Number),
     none: 0,
   });
   expect(Math.min(counts.priority, counts['came back'], counts.turn)).toBeGreaterThan(0);
+}, 60_000);
+
+test('what moves up for its key’s cancels raises positions to what they were before those, and no further', async () => {
+  const [one, another] = await headersOfKeys(2);
+  const blockers = [
+    await calls.submit('test/shared', { hold: true }),
+    await calls.submit('test/shared', { hold: true }),
+  ];
+  for (const id of blockers) await model.arrived(id);
+  const watcher = new Watcher();
+  const rounds = Array.from({ length: 4 }, async () => {
+    const batch = await inParallel(8, Array.from({ length: 30 }), () => calls.submit('test/shared', {}, one));
+    watcher.ids.push(
+      ...(await inParallel(8, Array.from({ length: 10 }), () => calls.submit('test/shared', {}, another))),
+    );
+    return batch;
+  });
+  const batches = await Promise.all(rounds);
+  for (const id of watcher.ids) await watcher.look(id);
+  let moving = true;
+  const watching = watcher.watch(() => moving);
+  await inParallel(4, batches.slice(0, 3).flat(), (id) => calls.cancel(id));
+  const isDense = `SELECT max(virtual_start) - min(virtual_start) < 40000 AS dense FROM queue_entry`;
+  await until(async () => (await service.query<{ dense: boolean }>(isDense))[0]!.dense, {
+    message: 'all has moved',
+  });
+  for (const id of watcher.ids) await watcher.look(id);
+  moving = false;
+  await watching;
+
+  const { counts, unexplained } = await watcher.reasons();
+  expect(unexplained).toEqual([]);
+  expect(counts).toMatchObject({ priority: 0, 'came back': 0, turn: 0, none: 0 });
+  expect(counts['moved up']).toBeGreaterThan(0);
+  for (const [id, first] of watcher.first)
+    expect((await calls.status(id)).queue_position).toBeLessThanOrEqual(first);
+  for (const id of blockers) await model.answer(id);
+  await until(async () => (await service.query('SELECT 1 FROM queue_entry')).length === 0, {
+    timeoutMs: 30_000,
+  });
 }, 60_000);

@@ -1,4 +1,6 @@
+import { Expirer } from '../../src/queue/duties/expirer.js';
 import { IndexSync } from '../../src/queue/duties/index-sync.js';
+import { Mover } from '../../src/queue/duties/mover.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { keyHeader, QueueCalls } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -87,16 +89,67 @@ test('an attempt that failed is tried again at its old place', async () => {
   expect(await ran([failing, holding, ...others])).toEqual([failing, holding, failing, ...others]);
 });
 
+/** How what waits comes out of its queue. */
+const leave = {
+  'in bulk': async (ids: string[]): Promise<void> => {
+    const answer = await fetch(new URL('/v1/queue/requests/cancel', service.url), {
+      method: 'POST',
+      headers: { ...one, 'content-type': 'application/json' },
+      body: JSON.stringify({ request_ids: ids }),
+    });
+    expect(await answer.json()).toMatchObject({ cancelled: ids.length });
+  },
+  'one by one': async (ids: string[]): Promise<void> => {
+    for (const id of ids) expect((await calls.cancel(id)).status).toBe(200);
+  },
+  'by expiry': async (ids: string[]): Promise<void> => {
+    await service.query('UPDATE queue_entry SET expires_at = now() WHERE request_id = ANY ($1)', [ids]);
+    await service.app.get(Expirer).runOnce();
+  },
+};
+
+test.each(Object.keys(leave) as (keyof typeof leave)[])(
+  'what waits behind requests of its key that leave %s moves up, ahead of nothing but by its turns',
+  async (how) => {
+    const end = await busy('test/one');
+    const others = await submitAll('test/one', 3, another);
+    const batch = await submitAll('test/one', 20, one);
+    const behind = await submitAll('test/one', 2, one);
+    expect(await positions([...others, ...behind])).toEqual([0, 2, 4, 23, 24]);
+    await leave[how](batch);
+    await until(async () => (await positions(behind)).join() === '1,3', { message: 'it has moved' });
+    expect(await positions(others)).toEqual([0, 2, 4]);
+    const next = await submitAll('test/one', 1, one);
+    expect(await positions(next)).toEqual([5]);
+    await end();
+    expect(await ran([...others, ...behind, ...next])).toEqual([
+      ...[others[0], behind[0], others[1], behind[1]],
+      ...[others[2], next[0]],
+    ]);
+  },
+);
+
+test('where the order is arrival nothing moves, nor where so little left that it costs more', async () => {
+  const ends = [await busy('test/arrival'), await busy('test/one')];
+  const arrival = await submitAll('test/arrival', 20, one);
+  const others = await submitAll('test/one', 5, another);
+  const fair = await submitAll('test/one', 5, one);
+  await leave['in bulk']([...arrival.slice(0, 10), ...fair.slice(0, 3)]);
+  await service.app.get(Mover).runOnce();
+  expect(await positions([...arrival.slice(10), ...others, ...fair.slice(3)])).toEqual([
+    ...Array.from({ length: 10 }, (_, i) => i),
+    ...[0, 1, 2, 3, 5],
+    ...[4, 6],
+  ]);
+  for (const end of ends) await end();
+  await ran([...arrival.slice(10), ...others, ...fair.slice(3)]);
+});
+
 test('what is cancelled gives its key’s turns back', async () => {
   const end = await busy('test/one');
   const others = await submitAll('test/one', 3, another);
   const batch = await submitAll('test/one', 50, one);
-  const answer = await fetch(new URL('/v1/queue/requests/cancel', service.url), {
-    method: 'POST',
-    headers: { ...one, 'content-type': 'application/json' },
-    body: JSON.stringify({ request_ids: batch }),
-  });
-  expect(await answer.json()).toMatchObject({ cancelled: 50 });
+  await leave['in bulk'](batch);
   const next = await submitAll('test/one', 1, one);
   expect(await positions([...others, ...next])).toEqual([0, 2, 3, 1]);
   await end();
@@ -149,6 +202,23 @@ describe('with a second node', () => {
       ...[batch[0], few[0], batch[1], few[1]],
       ...batch.slice(2),
     ]);
+  });
+
+  test('what moves there for a cancel moves here', async () => {
+    await join();
+    const end = await busy('test/one');
+    const others = await submitAll('test/one', 2, another);
+    const batch = await submitAll('test/one', 10, one);
+    const behind = await submitAll('test/one', 2, one);
+    const all = [...others, ...behind];
+    await until(async () => (await positions(all, there)).join() === '0,2,12,13', {
+      message: 'all is known',
+    });
+    for (const id of batch) await there.cancel(id);
+    for (const from of [there, calls])
+      await until(async () => (await positions(all, from)).join() === '0,2,1,3', { message: 'it has moved' });
+    await end();
+    expect(await ran(all)).toEqual([others[0], behind[0], others[1], behind[1]]);
   });
 
   test('one that has just joined knows how far the order has come', async () => {

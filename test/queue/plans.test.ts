@@ -7,11 +7,12 @@ import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Releaser } from '../../src/queue/duties/releaser.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
+import { move } from '../../src/queue/queries/move.js';
+import { release } from '../../src/queue/queries/release.js';
 import { RequestCollection } from '../../src/queue/request-collection.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
-import { release } from '../../src/queue/queries/release.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -87,6 +88,7 @@ async function liveALife(): Promise<void> {
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await useCollection(request, id, ids);
+  await move(database, 'test/model', 0, [{ seq: 1, from: 1, start: 0, key: 0 }]);
   await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
 }
 
@@ -190,6 +192,7 @@ const hot = [
   'erase',
   'list_requests',
   'cancel_many',
+  'move',
   'submit_one_held',
   'submit_many_held',
   'submit_once_held',

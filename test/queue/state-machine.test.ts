@@ -8,6 +8,7 @@ import { cancelMany } from '../../src/queue/queries/cancel-many.js';
 import { erase } from '../../src/queue/queries/erase.js';
 import { expire } from '../../src/queue/queries/expire.js';
 import { finish, type Finish } from '../../src/queue/queries/finish.js';
+import { move } from '../../src/queue/queries/move.js';
 import { findScheduledReady, promote } from '../../src/queue/queries/promote.js';
 import { release } from '../../src/queue/queries/release.js';
 import { requeue, type Requeue } from '../../src/queue/queries/requeue.js';
@@ -24,6 +25,7 @@ import {
   returning,
   submitStartedFor,
 } from '../support/queue-tables.js';
+import { readTables } from '../support/read-tables.js';
 import { attemptOf, lostLimit, type ModelRequest, type Place, QueueModel } from '../support/state-model.js';
 
 const modelId = 'test/model';
@@ -46,52 +48,6 @@ beforeAll(async () => {
   );
 });
 afterAll(() => tables.drop());
-
-/** The tables, in the words of the model. */
-const requestRows = {
-  name: 'all_requests',
-  text: `
-  SELECT r.id, r.priority, r.virtual_start::integer AS start, r.seq::integer AS seq,
-         CASE WHEN l.request_id IS NOT NULL THEN 'lease'
-              WHEN q.request_id IS NOT NULL THEN 'queue'
-              WHEN d.ready_at = 'infinity' THEN 'held'
-              WHEN d.request_id IS NOT NULL THEN 'delay'
-              ELSE 'end' END AS place,
-         r.state, r.outcome, r.error->>'code' AS code, r.attempt, r.failed_attempts AS failed, r.lost_attempts AS lost,
-         num_nonnulls(l.request_id, q.request_id, d.request_id) AS places,
-         l.token, l.node_id AS node, l.attempt AS "leaseAttempt", l.log_lines AS lines,
-         l.cancel_requested_at IS NOT NULL AS "cancelRequested", r.output::text AS output,
-         r.input::text AS input, r.retry_of AS "retryOf", r.retried_as AS "retriedAs", r.erased_at IS NOT NULL AS erased
-  FROM request r
-  LEFT JOIN lease l ON l.request_id = r.id
-  LEFT JOIN queue_entry q ON q.request_id = r.id
-  LEFT JOIN delayed_entry d ON d.request_id = r.id
-  ORDER BY r.seq`,
-};
-const endedRows = {
-  name: 'all_attempts',
-  text: `SELECT request_id AS id, outcome AS text FROM attempt ORDER BY request_id, attempt`,
-};
-const eventRows = {
-  name: 'all_events',
-  text: `
-  SELECT request_id AS id, kind || ' ' || attempt || coalesce(' ' || message, '') AS text
-  FROM request_event
-  ORDER BY request_id, request_event.id`,
-};
-
-async function readTables(): Promise<object[]> {
-  const rows = await database.query<{ id: string }>(requestRows);
-  const ended = byId(await database.query(endedRows));
-  const events = byId(await database.query(eventRows));
-  return rows.map((row) => ({ ...row, ended: ended.get(row.id) ?? [], events: events.get(row.id) ?? [] }));
-}
-
-function byId(rows: { id: string; text: string }[]): Map<string, string[]> {
-  const texts = new Map<string, string[]>();
-  for (const { id, text } of rows) texts.set(id, [...(texts.get(id) ?? []), text]);
-  return texts;
-}
 
 function asRow(request: ModelRequest): object {
   const { id, priority, start, seq, place, outcome, code, lease, ended, events } = request;
@@ -129,7 +85,7 @@ function step(
       commands++;
       await run(model, world);
       model.requests.sort((a, b) => a.seq - b.seq);
-      expect(await readTables()).toEqual(model.requests.map(asRow));
+      expect(await readTables(database)).toEqual(model.requests.map(asRow));
     },
   };
 }
@@ -263,6 +219,30 @@ const promoteSome = (count: number, start: number, isBounded: boolean): Command 
     },
   );
 
+/** Of one priority; what waits for its next attempt stays, and what is not where it was thought to be. */
+const moveSome = (picks: number[], by: number): Command =>
+  step(
+    `move ${picks.join()} up by ${by}`,
+    (model) => model.waiting('held', 'delay').length > 0,
+    async (model) => {
+      const waiting = model.waiting('held', 'delay');
+      const { priority } = pickFrom(waiting, picks[0]!);
+      const chosen = [...new Set(picks.map((one) => pickFrom(waiting, one)))].filter(
+        (request) => request.priority === priority,
+      );
+      const wanted = chosen.map(({ seq, start: from }) => ({ seq, from, start: from - by, key: 0 }));
+      const stale = wanted.map((one) => ({ ...one, from: one.from + 1 }));
+      const expected = chosen.filter(({ place }) => place !== 'delay');
+      expect(await move(database, modelId, priority, stale)).toEqual([]);
+      const moved = await move(database, modelId, priority, wanted);
+      expect(ids(moved)).toEqual(ids(expected));
+      for (const request of expected) request.start -= by;
+      expect(moved.map(({ id, start }) => [id, start]).sort()).toEqual(
+        expected.map(({ id, start }) => [id, start]).sort(),
+      );
+    },
+  );
+
 const cancelOne = (pick: number): Command =>
   step(
     `cancel ${pick}`,
@@ -379,6 +359,9 @@ const anyCommand = [
   fc.tuple(fc.integer({ min: 1, max: 3 }), start, fc.boolean()).map((args) => promoteSome(...args)),
   pick.map(cancelOne),
   fc.array(pick, { minLength: 1, maxLength: 4 }).map(cancelSome),
+  fc
+    .tuple(fc.array(pick, { minLength: 1, maxLength: 4 }), fc.constantFrom(1, 1_000))
+    .map((args) => moveSome(...args)),
   fc.tuple(pick, start).map((args) => retryOne(...args)),
   pick.map(eraseOne),
   fc.constant(null).map(expireAll),

@@ -9,7 +9,13 @@ import { QueueEvents, type QueueChanges } from '../queue-events.js';
  * Entries of one model, priority and attempt: of each its seq, or, by turns, virtual start, seq and order key, and
  * where it moved from.
  */
-type WireChanges = [modelId: string, priority: number, attempt: number, width: 1 | 3 | 4, ...entries: number[]];
+type WireChanges = [
+  modelId: string,
+  priority: number,
+  attempt: number,
+  width: 1 | 3 | 4,
+  ...entries: number[],
+];
 
 interface WireMessage extends Pick<
   QueueChanges,

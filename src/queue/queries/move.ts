@@ -67,7 +67,9 @@ export function move(
   ]);
 }
 
-const weightsStatement = statement('key_weights')`SELECT ${orderKey.replace('api_key_id', 'id')} AS "orderKey", weight
+const weightsStatement = statement(
+  'key_weights',
+)`SELECT ${orderKey.replace('api_key_id', 'id')} AS "orderKey", weight
 FROM api_key
 WHERE weight <> 1`;
 
