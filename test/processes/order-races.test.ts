@@ -32,14 +32,16 @@ interface Rise {
 
 type Reason = 'priority' | 'came back' | 'turn' | 'moved up' | 'none';
 
-function reasonOf(entry: Change, row: Row): Reason | undefined {
-  const order = entry.priority - row.priority || entry.start - row.start || entry.seq - row.seq;
+/** `before`: where the row was, if it has moved itself since. */
+function reasonOf(entry: Change, row: Row, before: number): Reason | undefined {
+  const isOwn = entry.orderKey === orderKeyOf(row.keyId);
+  const start = isOwn ? row.start : before;
+  const order = entry.priority - row.priority || entry.start - start || entry.seq - row.seq;
   if (order >= 0) return undefined;
   if (entry.priority < row.priority) return 'priority';
   if (entry.attempt > 0) return 'came back';
-  if (entry.from !== undefined && entry.orderKey !== orderKeyOf(row.keyId))
-    return entry.from >= row.start ? 'moved up' : undefined;
-  return entry.orderKey === orderKeyOf(row.keyId) ? 'none' : 'turn';
+  if (entry.from === undefined) return isOwn ? 'none' : 'turn';
+  return isOwn || entry.from < start ? undefined : 'moved up';
 }
 
 /** Looks at positions again and again, and keeps every rise. */
@@ -66,11 +68,8 @@ class Watcher {
     const unexplained: object[] = [];
     for (const { id, by, from, to } of this.rises) {
       const row = byId.get(id)!;
-      // Where it was then, if it has moved itself since.
-      const start = this.changes.slice(from).find(({ seq }) => seq === row.seq)?.from ?? row.start;
-      const reasons = this.changes
-        .slice(from, to)
-        .flatMap((entry) => reasonOf(entry, { ...row, start }) ?? []);
+      const before = this.changes.slice(from).find(({ seq }) => seq === row.seq)?.from ?? row.start;
+      const reasons = this.changes.slice(from, to).flatMap((entry) => reasonOf(entry, row, before) ?? []);
       for (const reason of reasons) counts[reason]++;
       if (reasons.filter((reason) => reason !== 'none').length < by) unexplained.push({ id, by, reasons });
     }

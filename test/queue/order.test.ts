@@ -133,8 +133,9 @@ test('where the order is arrival nothing moves, nor where so little left that it
   const ends = [await busy('test/arrival'), await busy('test/one')];
   const arrival = await submitAll('test/arrival', 20, one);
   const others = await submitAll('test/one', 5, another);
-  const fair = await submitAll('test/one', 5, one);
-  await leave['in bulk']([...arrival.slice(0, 10), ...fair.slice(0, 3)]);
+  const fair = await submitAll('test/one', 5, keyHeader(await calls.newKey({ name: 'a third' })));
+  await leave['in bulk'](arrival.slice(0, 10));
+  await leave['one by one'](fair.slice(0, 3));
   await service.app.get(Mover).runOnce();
   expect(await positions([...arrival.slice(10), ...others, ...fair.slice(3)])).toEqual([
     ...Array.from({ length: 10 }, (_, i) => i),
