@@ -18,10 +18,14 @@ export class FairOrder1790000000020 implements MigrationInterface {
 
       ALTER TABLE api_key
         ADD COLUMN weight double precision NOT NULL DEFAULT 1,
-        ADD CONSTRAINT api_key_weight_is_sane CHECK (weight BETWEEN 0.01 AND 1000)`);
+        ADD CONSTRAINT api_key_weight_is_sane CHECK (weight BETWEEN 0.01 AND 1000);
+      ALTER TABLE model
+        ADD COLUMN queue_order text NOT NULL DEFAULT 'fair',
+        ADD CONSTRAINT model_queue_order_is_known CHECK (queue_order IN ('fair', 'arrival'))`);
 
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
+      ALTER TABLE model DROP COLUMN queue_order;
       ALTER TABLE api_key DROP COLUMN weight;
       ALTER TABLE delayed_entry
         DROP CONSTRAINT delayed_entry_pkey, DROP COLUMN virtual_start, ADD PRIMARY KEY (model_id, priority, seq);

@@ -9,6 +9,7 @@ import type { Pause } from './model.js';
 )
 @Check('model_concurrency_override_is_positive', 'concurrency_override > 0')
 @Check('model_paused_is_known', `paused IN ('hold', 'reject')`)
+@Check('model_queue_order_is_known', `queue_order IN ('fair', 'arrival')`)
 export class ModelEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'model_pkey' }) id!: string;
   @Column({ type: 'text', default: '' }) description!: string;
@@ -17,6 +18,7 @@ export class ModelEntity {
   @Column({ name: 'timeout_ms', type: 'integer' }) timeoutMs!: number;
   @Column({ name: 'expires_ms', type: 'bigint', nullable: true }) expiresMs!: number | null;
   @Column({ type: 'integer' }) attempts!: number;
+  @Column({ name: 'queue_order', type: 'text', default: 'fair' }) order!: string;
   @UpdateDateColumn({ name: 'updated_at', type: 'timestamptz', default: () => 'now()' }) updatedAt!: Date;
   /** null: as the file has it. */
   @Column({ name: 'concurrency_override', type: 'integer', nullable: true }) concurrencyOverride!:

@@ -123,8 +123,9 @@ export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
 }
 
 export function toRow(model: FileModel): ModelRow {
-  const { id, description, runner, concurrency, timeoutMs, expiresMs, attempts } = model;
+  const { id, description, runner, concurrency, timeoutMs, expiresMs, attempts, order } = model;
   // As PostgreSQL's text can hold it, or the nodes would differ.
   const stored = description.toWellFormed();
-  return { id, description: stored, runner: runner.label(), concurrency, timeoutMs, expiresMs, attempts };
+  const limits = { concurrency, timeoutMs, expiresMs, attempts };
+  return { id, description: stored, runner: runner.label(), ...limits, order };
 }

@@ -91,7 +91,7 @@ export class QueueService {
         case 'cancelled':
           this.events.publish({ removed: [found], changed: [requestId] });
           this.events.emit('request.completed', () => [
-            { id: requestId, modelId: found.modelId, outcome: 'cancelled', attempt: found.attempt },
+            { id: requestId, modelId: found.modelId, outcome: 'cancelled', attempt: found.runs },
           ]);
           return 'cancelled';
         case 'requested':

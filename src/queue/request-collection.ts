@@ -142,7 +142,7 @@ export class RequestCollection {
       cancelled: requested,
     });
     this.events.emit('request.completed', () =>
-      cancelled.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'cancelled', attempt })),
+      cancelled.map(({ id, modelId, runs }) => ({ id, modelId, outcome: 'cancelled', attempt: runs })),
     );
   }
 }

@@ -41,6 +41,32 @@ it('sends 5,000 positions a second at most, and each in its turn', async () => {
   sources.closeAll();
 });
 
+it('sends another end of a run that goes on once it differs by more than a tenth', async () => {
+  const running = row('IN_PROGRESS', 1);
+  const clock = new Clock();
+  let endsInMs = 60_000;
+  const estimate = () => ({
+    start: undefined,
+    end: { fromMs: clock.now() + endsInMs, toMs: clock.now() + endsInMs },
+  });
+  const queue = {
+    waiting: () => ({ position: 0, reason: undefined }),
+    snapshot: () => ({ row: running, position: 0, reason: undefined, estimate: estimate() }),
+    status: () => Promise.resolve(running),
+  };
+  const sources = new StatusSources(queue as unknown as QueueService, clock);
+  let sent = 0;
+  sources.watch(running).subscribe(() => sent++);
+  await jest.advanceTimersByTimeAsync(12_000);
+  endsInMs = 62_000;
+  await jest.advanceTimersByTimeAsync(12_000);
+  expect(sent).toBe(1);
+  endsInMs = 90_000;
+  await jest.advanceTimersByTimeAsync(12_000);
+  expect(sent).toBe(2);
+  sources.closeAll();
+});
+
 function row(state: StatusRow['state'], attempt: number, lastEventId = attempt * 10): StatusRow {
   const end =
     state === 'COMPLETED' ? { outcome: 'failed', error: { code: 'model_error' }, completedAtMs: 1 } : {};

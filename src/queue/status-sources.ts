@@ -173,11 +173,11 @@ export class StatusSources {
     return true;
   }
 
-  /** Whether it sent a position. */
+  /** Whether it sent a position or an estimate. */
   private look(id: string, source: Source): boolean {
     if (source.stale || this.refreshes) void this.refresh(id, source);
     const { row, position, reason, estimate } = source.latest;
-    if (row.state !== 'IN_QUEUE' || source.viewers === 0) return false;
+    if (row.state === 'COMPLETED' || source.viewers === 0) return false;
     const now = this.queue.waiting(row);
     const isMoved = now.position !== position || now.reason !== reason;
     const isEstimateDue = source.looks++ % looksPerEstimate === 0;

@@ -4,6 +4,7 @@ import { Expirer } from '../../src/queue/duties/expirer.js';
 import { Rescuer } from '../../src/queue/duties/rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import type { RequestEvents } from '../../src/queue/request-events.js';
+import { RequestCollection } from '../../src/queue/request-collection.js';
 import { RunnerRegistry } from '../../src/queue/runs/runner-registry.js';
 import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
@@ -101,12 +102,17 @@ test('what a runner broke with is published with it', async () => {
 
 test('what is cancelled or expires while it waits never ran', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
-  const [cancelled, expired] = await calls.submitAll(2, 'test/narrow');
+  const [cancelled, together, expired] = await calls.submitAll(3, 'test/narrow');
+  // Starts that never reached the model are no attempts.
+  await service.query(`UPDATE request SET attempt = 7 WHERE state = 'IN_QUEUE'`);
   await calls.cancel(cancelled!);
+  const [key] = await service.query<{ id: string }>('SELECT id FROM api_key');
+  await service.app.get(RequestCollection).cancelMany(key!.id, [together!]);
   await service.query(`UPDATE queue_entry SET expires_at = now() - interval '1 s'`);
   await service.app.get(Expirer).runOnce();
   for (const [id, outcome] of [
     [cancelled, 'cancelled'],
+    [together, 'cancelled'],
     [expired, 'expired'],
   ]) {
     expect((await lifeOf(id!)).slice(1)).toEqual([

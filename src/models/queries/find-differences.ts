@@ -3,7 +3,7 @@ import type { ModelEntity } from '../model.entity.js';
 
 export type ModelRow = Pick<
   ModelEntity,
-  'id' | 'description' | 'runner' | 'concurrency' | 'timeoutMs' | 'expiresMs' | 'attempts'
+  'id' | 'description' | 'runner' | 'concurrency' | 'timeoutMs' | 'expiresMs' | 'attempts' | 'order'
 >;
 
 /**
@@ -14,14 +14,15 @@ const findDifferencesText = `
     WITH entry AS (
       SELECT *
       FROM jsonb_to_recordset($1::jsonb) AS entry (id text, description text, runner text, concurrency int,
-                                                   "timeoutMs" int, "expiresMs" bigint, attempts int)
+                                                   "timeoutMs" int, "expiresMs" bigint, attempts int, "order" text)
     ), different AS (
       SELECT entry.id
       FROM entry
       LEFT JOIN model ON model.id = entry.id
-      WHERE (model.description, model.runner, model.concurrency, model.timeout_ms, model.expires_ms, model.attempts)
+      WHERE (model.description, model.runner, model.concurrency, model.timeout_ms, model.expires_ms, model.attempts,
+             model.queue_order)
         IS DISTINCT FROM (entry.description, entry.runner, entry.concurrency, entry."timeoutMs", entry."expiresMs",
-                          entry.attempts)
+                          entry.attempts, entry."order")
       UNION
       SELECT model_id
       FROM slot_grant

@@ -28,7 +28,7 @@ export class Expirer extends Duty {
       if (expired.length === 0) return;
       this.events.publish({ removed: expired, changed: expired.map(({ id }) => id) });
       this.events.emit('request.completed', () =>
-        expired.map(({ id, modelId, attempt }) => ({ id, modelId, outcome: 'expired', attempt })),
+        expired.map(({ id, modelId, runs }) => ({ id, modelId, outcome: 'expired', attempt: runs })),
       );
     }
   }

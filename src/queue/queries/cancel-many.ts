@@ -3,13 +3,15 @@ import { complete } from '../completion.js';
 import type { RequestError } from '../request-errors.js';
 import type { Outcome, RequestState } from '../request-state.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
-import { orderKey } from './waiting.js';
+import { orderKey, runsColumn } from './waiting.js';
 
 /** One as it was before. */
 export interface Target extends EntryChange {
   id: string;
   state: RequestState;
   outcome: Outcome | null;
+  /** That it had; starts that never reached the model are none. */
+  runs: number;
   completedAtMs: number | null;
   erasedAtMs: number | null;
 }
@@ -43,7 +45,8 @@ const locked = (table: string): string => `SELECT entry.ctid
 const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED (
   SELECT own.* FROM unnest($1::uuid[]) AS wanted (id)
   CROSS JOIN LATERAL (
-    SELECT id, api_key_id, model_id, priority, virtual_start, seq, attempt, state, outcome, completed_at, erased_at
+    SELECT id, api_key_id, model_id, priority, virtual_start, seq, attempt, ${runsColumn}, state, outcome, completed_at,
+           erased_at
     FROM request
     WHERE request.id = wanted.id LIMIT 1
   ) AS own
@@ -86,7 +89,7 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
 )
 SELECT (
          SELECT coalesce(json_agg(json_build_object(
-           'id', id, 'modelId', model_id, 'priority', priority, 'start', virtual_start, 'seq', seq, 'attempt', attempt,
+           'id', id, 'modelId', model_id, 'priority', priority, 'start', virtual_start, 'seq', seq, 'attempt', attempt, 'runs', runs,
            'orderKey', ${orderKey}, 'state', state, 'outcome', outcome,
            'completedAtMs', extract(epoch FROM completed_at)::float8 * 1000,
            'erasedAtMs', extract(epoch FROM erased_at)::float8 * 1000

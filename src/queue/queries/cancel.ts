@@ -3,12 +3,14 @@ import type { Outcome } from '../request-state.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
 import type { EntryChange } from '../waiting/waiting-index.js';
-import { entryColumns } from './waiting.js';
+import { entryColumns, runsColumn } from './waiting.js';
 
 export interface Cancelled extends EntryChange {
   /** `cancelled` while it waited; `requested` of the run that has it; `completed` before; `moved` while we looked. */
   result: 'cancelled' | 'requested' | 'completed' | 'moved';
   outcome: Outcome | null;
+  /** That it had; starts that never reached the model are none. */
+  runs: number;
 }
 
 /*
@@ -20,7 +22,7 @@ export interface Cancelled extends EntryChange {
  * Index: request_pkey, queue_entry_pkey and delayed_entry_pkey by full key, lease_pkey.
  */
 const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
-  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, state, outcome FROM request
+  SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, state, outcome, ${runsColumn} FROM request
   WHERE id = $1::uuid
 ), removed_entry AS (
   DELETE FROM queue_entry AS entry USING target
@@ -52,7 +54,7 @@ const cancelStatement = statement('cancel')`WITH target AS MATERIALIZED (
   INSERT INTO request_event (request_id, kind, attempt)
   SELECT request_id, 'cancel_requested', attempt FROM requested
 )
-SELECT ${entryColumns},
+SELECT ${entryColumns}, runs,
        CASE
          WHEN EXISTS (SELECT FROM completed) THEN 'cancelled'
          WHEN EXISTS (SELECT FROM held) THEN 'requested'

@@ -2,7 +2,10 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import { complete } from '../completion.js';
-import { entryColumns, type WaitingRequest } from './waiting.js';
+import { entryColumns, runsColumn, type WaitingRequest } from './waiting.js';
+
+/** `runs`: that it had; starts that never reached the model are none. */
+export type Expired = WaitingRequest & { runs: number };
 
 /*
  * Purpose: completes requests that waited too long.
@@ -42,10 +45,12 @@ const expireWaiting = statement('expire_waiting')`WITH gone AS (
     'request.priority',
     'request.virtual_start',
     'request.seq',
+    'request.failed_attempts',
+    'request.lost_attempts',
   ],
 })}
-SELECT id, ${entryColumns} FROM completed`;
+SELECT id, ${entryColumns}, ${runsColumn} FROM completed`;
 
-export function expire(database: Database, error: RequestError): Promise<WaitingRequest[]> {
+export function expire(database: Database, error: RequestError): Promise<Expired[]> {
   return database.query(expireWaiting, [JSON.stringify(error)]);
 }

@@ -8,6 +8,9 @@ export const orderKey = `('x' || right(api_key_id::text, 12))::bit(48)::bigint`;
 export const entryColumns = `model_id AS "modelId", priority, virtual_start AS start, seq, attempt,
        ${orderKey} AS "orderKey"`;
 
+/** Runs that it had, as its status counts attempts: those that never reached the model are none. */
+export const runsColumn = `failed_attempts + lost_attempts AS runs`;
+
 export type WaitingRequest = EntryChange & { id: string };
 
 /*
