@@ -58,7 +58,6 @@ export const orderScenes = {
   'keys that cancel thousands, with something behind': {
     busy: 20,
     others: 500,
-    slots: [10, 100],
     trouble: cancelThousands(false),
   },
   'each key at one node': {

@@ -55,11 +55,11 @@ export async function simulate(say) {
       if (!met) missed.push(`${title}: ${name} ${digits(value)}, ${bar}`);
       return `${value === undefined ? '–' : digits(value)}${met ? '' : ' (!)'}`.padEnd(name.length + 2);
     });
-    say(`${title.padEnd(48)}${cells.join('')}`.trimEnd());
+    say(`${title.padEnd(64)}${cells.join('')}`.trimEnd());
   };
   const head = (title, columns) =>
     say(
-      `\n${title.padEnd(48)}${Object.keys(columns)
+      `\n${title.padEnd(64)}${Object.keys(columns)
         .map((name) => `${name}  `)
         .join('')}`,
     );

@@ -44,11 +44,8 @@ it('sends 5,000 positions a second at most, and each in its turn', async () => {
 it('sends another end of a run that goes on once it differs by more than a tenth', async () => {
   const running = row('IN_PROGRESS', 1);
   const clock = new Clock();
-  let endsInMs = 60_000;
-  const estimate = () => ({
-    start: undefined,
-    end: { fromMs: clock.now() + endsInMs, toMs: clock.now() + endsInMs },
-  });
+  let endMs = clock.now() + 60_000;
+  const estimate = () => ({ start: undefined, end: { fromMs: endMs, toMs: endMs + 1_000 } });
   const queue = {
     waiting: () => ({ position: 0, reason: undefined }),
     snapshot: () => ({ row: running, position: 0, reason: undefined, estimate: estimate() }),
@@ -58,10 +55,10 @@ it('sends another end of a run that goes on once it differs by more than a tenth
   let sent = 0;
   sources.watch(running).subscribe(() => sent++);
   await jest.advanceTimersByTimeAsync(12_000);
-  endsInMs = 62_000;
+  endMs += 2_000;
   await jest.advanceTimersByTimeAsync(12_000);
   expect(sent).toBe(1);
-  endsInMs = 90_000;
+  endMs += 20_000;
   await jest.advanceTimersByTimeAsync(12_000);
   expect(sent).toBe(2);
   sources.closeAll();

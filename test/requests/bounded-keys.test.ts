@@ -77,6 +77,14 @@ test('those that are held wait at their places; nobody else waits for them', asy
   const seen = await statuses(held);
   expect(new Set(seen.map(({ queue_position: at }) => at))).toEqual(new Set([0, 1, 2]));
   for (const one of seen) expect(one).toMatchObject({ status: 'IN_QUEUE', reason: 'busy', attempt: 1 });
+  const fillers = await submit(7, other);
+  await runs(fillers, 7);
+  // No slot is free, so it waits: for none of those that are held.
+  const waiting = await submit(2, other);
+  expect((await statuses(waiting)).map(({ queue_position: at }) => at)).toEqual([0, 1]);
+  for (const id of fillers) await model.answer(id);
+  await runs(waiting, 2);
+  for (const id of waiting) await model.answer(id);
   await calls.reached((await submit(1, other, 'test/wide', {}))[0]!, 'COMPLETED');
   expect(atModel(held)).toEqual([]);
   await endAll([first!, ...held]);

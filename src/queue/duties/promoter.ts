@@ -8,12 +8,16 @@ import { WaitingIndex } from '../waiting/waiting-index.js';
 import { Duty } from '../../tools/duty.js';
 import { BoundedKeys } from '../bounded-keys.js';
 
+const soonMs = 50;
+
 /** Lets requests whose backoff is over, or whose scheduled time has come, into their queue. */
 @Injectable()
 export class Promoter extends Duty {
   /** Events tell what is delayed; this is for one that is lost. */
   protected readonly intervalMs = 20_000;
   private untilNextMs: number | null = 0;
+  /** Something was delayed since the round began: it may not have seen it. */
+  private isLate = false;
 
   constructor(
     private readonly database: Database,
@@ -24,11 +28,15 @@ export class Promoter extends Duty {
   ) {
     super();
     events.subscribe(({ added, scheduled }) => {
-      if (scheduled === true || added?.some(({ attempt }) => attempt > 0) === true) this.scheduleWithin(50);
+      if (scheduled === true || added?.some(({ attempt }) => attempt > 0) === true) {
+        this.isLate = true;
+        this.scheduleWithin(soonMs);
+      }
     });
   }
 
   async runOnce(): Promise<void> {
+    this.isLate = false;
     this.untilNextMs = 1_000; // should the database be lost
     this.untilNextMs = await nextReadyInMs(this.database);
     if (this.untilNextMs === null || this.untilNextMs > 0) return;
@@ -62,6 +70,7 @@ export class Promoter extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return Math.min(this.intervalMs, Math.max(10, this.untilNextMs ?? Infinity));
+    const mostMs = this.isLate ? soonMs : this.intervalMs;
+    return Math.min(mostMs, Math.max(10, this.untilNextMs ?? Infinity));
   }
 }

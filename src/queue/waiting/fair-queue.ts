@@ -46,6 +46,8 @@ const minSweep = 1_000;
  */
 export class FairQueue {
   private readonly entries = new OrderedSet();
+  /** Those of the entries that no claim may take yet. */
+  private readonly held = new OrderedSet();
   private readonly lines = new Map<number, Line>();
   private virtualTime = 0;
   private sweepAt = minSweep;
@@ -72,8 +74,21 @@ export class FairQueue {
     return this.entries.first();
   }
 
-  rank({ start, seq }: Place): number {
-    return this.entries.rank(start, seq);
+  /** How many are before it; of what is held only for one that is held itself. */
+  rank({ start, seq }: Place, withHeld = false): number {
+    return this.entries.rank(start, seq) - (withHeld ? 0 : this.held.rank(start, seq));
+  }
+
+  claimable(withHeld = false): number {
+    return this.entries.size - (withHeld ? 0 : this.held.size);
+  }
+
+  hold({ start, seq }: Place): void {
+    this.held.add(start, seq, 0);
+  }
+
+  release({ start, seq }: Place): void {
+    this.held.remove(start, seq);
   }
 
   /** The virtual start of a submission, which is to be settled once it is written, or is not. 0 ticks: by arrival. */
@@ -122,6 +137,7 @@ export class FairQueue {
   /** To another virtual start; added where it was not known. */
   move({ start, seq }: Place, from: number, key: number): void {
     this.add({ start, seq }, key, false);
+    if (this.held.remove(from, seq) !== undefined) this.held.add(start, seq, 0);
     this.take(from, seq);
   }
 
@@ -154,6 +170,7 @@ export class FairQueue {
   }
 
   private take(start: number, seq: number): Line | undefined {
+    this.held.remove(start, seq);
     const key = this.entries.remove(start, seq);
     if (key === undefined || key === 0) return undefined;
     const line = this.lineOf(key);

@@ -71,6 +71,25 @@ it('forgets a queue that is empty', () => {
   expect(index.depths().size).toBe(0);
 });
 
+it('counts what is held for those that are held, until it is let in, also where it moves', () => {
+  const [first, second, third] = [1, 2, 3].map((seq) => change(seq, { start: seq * 1_000 }));
+  index.hold(first!);
+  index.hold(second!);
+  index.add(third!);
+  index.add(change(4, { priority: 5 }));
+  const positions = () =>
+    [first!, second!, third!, change(4, { priority: 5 })].map((one) => index.position(one));
+  expect(positions()).toEqual([0, 1, 0, 1]);
+  index.move({ ...second!, start: 500, from: 2_000 });
+  expect(positions()).toEqual([1, 0, 0, 1]);
+  index.release({ ...second!, start: 500 });
+  expect(positions()).toEqual([1, 0, 1, 2]);
+  index.remove(first!);
+  expect(positions()).toEqual([1, 0, 1, 2]);
+  index.remove(second!, true);
+  expect(positions()).toEqual([0, 0, 0, 1]);
+});
+
 describe('an entry that moves up twice', () => {
   const at = (start: number): EntryChange => change(9, { start, orderKey: 7 });
   const messages: Record<string, () => void> = {
@@ -161,7 +180,7 @@ describe('what is held', () => {
   it('keeps its place, and no claim may find it', () => {
     addAll(1, 3);
     index.hold(change(2));
-    expect(index.position(change(3))).toBe(2);
+    expect([2, 3].map((seq) => index.position(change(seq)))).toEqual([1, 1]);
     expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 2, true]);
     expect([1, 2].map((seq) => index.isHeld(change(seq)))).toEqual([false, true]);
     index.release(change(2));

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Advance, FairQueue, ticksOfWeight1 } from './fair-queue.js';
+import { type Advance, ticksOfWeight1 } from './fair-queue.js';
+import { ModelQueues } from './model-queues.js';
 import type { Place } from './ordered-set.js';
 import { RecentNumbers } from './recent-numbers.js';
 
@@ -33,37 +34,6 @@ export interface Span {
   last: number;
 }
 
-class ModelQueues {
-  readonly models = new Map<string, Map<number, FairQueue>>();
-  /** The seqs of what is held, by model. */
-  readonly held = new Map<string, Set<number>>();
-
-  at(modelId: string, priority: number): FairQueue {
-    let priorities = this.models.get(modelId);
-    if (priorities === undefined) this.models.set(modelId, (priorities = new Map<number, FairQueue>()));
-    let queue = priorities.get(priority);
-    if (queue === undefined) priorities.set(priority, (queue = new FairQueue()));
-    return queue;
-  }
-
-  hold(modelId: string, seq: number): void {
-    const seqs = this.held.get(modelId);
-    if (seqs === undefined) this.held.set(modelId, new Set([seq]));
-    else seqs.add(seq);
-  }
-
-  release(modelId: string, seq: number): void {
-    const seqs = this.held.get(modelId);
-    if (seqs?.delete(seq) === true && seqs.size === 0) this.held.delete(modelId);
-  }
-
-  all(): [modelId: string, priority: number, queue: FairQueue][] {
-    return [...this.models].flatMap(([modelId, queues]) =>
-      [...queues].map(([priority, queue]) => [modelId, priority, queue] as [string, number, FairQueue]),
-    );
-  }
-}
-
 /**
  * All waiting requests, for exact positions at any depth, and the order of those to come. Changes may arrive in any
  * order and more than once: an entry is known by its key and its attempt, and a late message cannot bring back one that
@@ -85,7 +55,9 @@ export class WaitingIndex {
     if (attempt <= (this.removedAttempts.get(seq) ?? -1)) return;
     const isNew = attempt === 0 && !isRead;
     for (const queues of this.both()) {
-      queues.at(modelId, priority).add(this.placeOf(entry), orderKey ?? 0, isNew);
+      const queue = queues.at(modelId, priority);
+      queue.add(this.placeOf(entry), orderKey ?? 0, isNew);
+      if (isHeld) queue.hold(this.placeOf(entry));
       if (isHeld) queues.hold(modelId, seq);
     }
   }
@@ -112,8 +84,11 @@ export class WaitingIndex {
     this.add(entry, isRead, true);
   }
 
-  release({ modelId, seq }: EntryChange): void {
-    for (const queues of this.both()) queues.release(modelId, seq);
+  release(entry: EntryChange): void {
+    for (const queues of this.both()) {
+      queues.at(entry.modelId, entry.priority).release(this.placeOf(entry));
+      queues.release(entry.modelId, entry.seq);
+    }
   }
 
   remove(entry: EntryChange, isStarted = false): void {
@@ -152,13 +127,15 @@ export class WaitingIndex {
     this.queues.at(modelId, priority).advance(time);
   }
 
-  /** How many requests of the model will be started before the one with this key. */
+  /** How many requests of the model will be started before the one with this key, as far as nothing more comes. */
   position(key: QueueKey): number {
     const place = this.placeOf(key);
+    // What is held waits for its own key; nobody else waits for it.
+    const isHeld = this.isHeld(key);
     let ahead = 0;
     for (const [priority, queue] of this.queues.models.get(key.modelId) ?? []) {
-      if (priority < key.priority) ahead += queue.size;
-      else if (priority === key.priority) ahead += queue.rank(place);
+      if (priority < key.priority) ahead += queue.claimable(isHeld);
+      else if (priority === key.priority) ahead += queue.rank(place, isHeld);
     }
     return ahead;
   }
