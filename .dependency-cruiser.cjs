@@ -46,6 +46,7 @@ const rooms = {
   admin: [
     'audit',
     'operations',
+    'overview',
     'webhooks',
     'requests',
     'stream',
@@ -62,7 +63,7 @@ const rooms = {
   addresses: ['config', 'errors'],
   fal: ['queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
-  overview: ['queue', 'models', 'database', 'tools'],
+  overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: ['overview', 'queue', 'webhooks', 'models', 'auth', 'http', 'database', 'config', 'errors', 'tools'],
   health: ['database', 'http', 'config', 'errors'],
   console: ['config', 'errors'],

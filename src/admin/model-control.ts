@@ -7,9 +7,8 @@ import { DomainError } from '../errors/domain-error.js';
 import type { FileModel, Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { changeOverrides, type OverrideChange, type Overrides, versionOf } from '../models/overrides.js';
+import { type Looked, ModelFigures } from '../overview/model-figures.js';
 import { Controls } from '../queue/controls.js';
-import type { ModelLoad } from '../queue/model-loads.js';
-import { ModelLoads } from '../queue/model-loads.js';
 import type { AdminModelDto } from './dto/models.dto.js';
 
 export interface ControlChange extends OverrideChange {
@@ -22,22 +21,22 @@ export class ModelControl {
   constructor(
     private readonly models: ModelsService,
     private readonly controls: Controls,
-    private readonly loads: ModelLoads,
+    private readonly figures: ModelFigures,
     private readonly trail: AuditTrail,
   ) {}
 
   async list(): Promise<AdminModelDto[]> {
     const models = this.models.all();
-    const loads = await this.loads.of(models.map(({ id }) => id));
-    return models.map((model, i) => this.view(model, loads[i]!));
+    const looked = await this.figures.look(models);
+    return models.map((model) => this.view(model, looked));
   }
 
   /** With its version. Throws `unknown_model`. */
   async find(id: string | undefined): Promise<{ view: AdminModelDto; version: string }> {
     const model = id === undefined ? undefined : this.models.get(id);
     if (model === undefined) throw new DomainError('unknown_model', 'There is no such model here.');
-    const [load] = await this.loads.of([model.id]);
-    return { view: this.view(model, load!), version: versionOf(model.id, this.models.overridesOf(model.id)) };
+    const view = this.view(model, await this.figures.look([model]));
+    return { view, version: versionOf(model.id, this.models.overridesOf(model.id)) };
   }
 
   /** `ifMatch`: the field, as it came. */
@@ -80,10 +79,10 @@ export class ModelControl {
     await note('model.concurrency', from!, to!);
   }
 
-  private view(
-    { id, runner, order, concurrency, paused }: Model,
-    { waiting, running, availability }: ModelLoad,
-  ): AdminModelDto {
+  /** `shown`: with the front of its queue, and of each id what the reader may see. */
+  view(model: Model, looked: Looked, shown?: (requestId: string) => string): AdminModelDto {
+    const { id, runner, order, concurrency, paused } = model;
+    const figures = this.figures.of(model, looked, shown);
     const set = this.models.overridesOf(id);
     return {
       id,
@@ -103,9 +102,8 @@ export class ModelControl {
         overridden_at: set.pausedAt?.toISOString() ?? null,
         overridden_by: set.pausedBy,
       },
-      waiting,
-      running,
-      availability: paused === null ? availability : 'paused',
+      ...figures,
+      availability: paused === null ? figures.availability : 'paused',
     };
   }
 }

@@ -1,7 +1,13 @@
 import { Module } from '@nestjs/common';
 import { QueueModule } from '../queue/queue.module.js';
+import { Activity } from './activity.js';
 import { ClusterSnapshots } from './cluster-snapshots.js';
+import { ActivityKeeper } from './duties/activity-keeper.js';
 
 /** What every node has, also one that serves no calls. */
-@Module({ imports: [QueueModule], providers: [ClusterSnapshots], exports: [ClusterSnapshots] })
+@Module({
+  imports: [QueueModule],
+  providers: [Activity, ActivityKeeper, ClusterSnapshots],
+  exports: [Activity, ClusterSnapshots],
+})
 export class OverviewCoreModule {}

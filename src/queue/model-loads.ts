@@ -11,6 +11,8 @@ import {
 } from './queries/model-loads.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
+export type { TypicalTimes } from './queries/model-loads.js';
+
 export interface ModelLoad {
   waiting: number;
   /** On all nodes. */
@@ -45,6 +47,11 @@ export class ModelLoads {
       const rows = await findTypicalTimes(database);
       return new Map(rows.map((row) => [row.id, row]));
     });
+  }
+
+  /** Of models of which enough is known. */
+  typicalTimes(): Promise<ReadonlyMap<string, TypicalTimes>> {
+    return this.times.get();
   }
 
   async of(modelIds: readonly string[]): Promise<ModelLoad[]> {

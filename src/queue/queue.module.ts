@@ -67,6 +67,7 @@ import { Submissions } from './submit/submissions.js';
     Circuits,
     Cluster,
     Controls,
+    Estimates,
     ModelAvailability,
     ModelLoads,
     QueueEvents,

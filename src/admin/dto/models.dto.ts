@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { ModelFiguresDto } from '../../overview/dto/model-figures.dto.js';
 import { type Order, orders, type Pause, pauses } from '../../models/model.js';
 
 const at = { type: String, format: 'date-time', nullable: true } as const;
@@ -46,7 +47,7 @@ export class OverriddenPauseDto {
 }
 
 @ApiSchema({ name: 'AdminModel', description: 'A model as operators see it.' })
-export class AdminModelDto {
+export class AdminModelDto extends ModelFiguresDto {
   @Field('As callers name it.', 'demo/image/fractal')
   id!: string;
   @Field('The kind of its runner.', 'demo')
@@ -57,12 +58,6 @@ export class AdminModelDto {
   concurrency!: OverriddenConcurrencyDto;
   @ApiProperty({ description: 'Whether it starts anything.', type: OverriddenPauseDto })
   paused!: OverriddenPauseDto;
-  @Field('How many requests wait in its queue.', 3, { type: 'integer', minimum: 0 })
-  waiting!: number;
-  @Field('How many are in progress, on all nodes; up to a second old.', 2, { type: 'integer', minimum: 0 })
-  running!: number;
-  @Field('Whether requests start now.', 'paused', { enum: ['available', 'unavailable', 'paused'] })
-  availability!: 'available' | 'unavailable' | 'paused';
 }
 
 @ApiSchema({ name: 'AdminModelList', description: 'All models.' })

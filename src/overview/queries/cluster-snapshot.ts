@@ -7,6 +7,7 @@ export interface NodeRow {
   name: string;
   role: 'all' | 'api' | 'scheduler';
   version: string | null;
+  drainingSinceMs: number | null;
   startedAtMs: number;
   heartbeatAtMs: number;
 }
@@ -32,6 +33,7 @@ export interface ClusterSnapshot {
   circuits: CircuitRow[];
   runs: OfModelAndNode[];
   slots: OfModelAndNode[];
+  runsByKey: { modelId: string; keyId: string; name: string | null; count: number }[];
   /** Between two attempts, and for a time that its caller chose. */
   delayed: { modelId: string; retrying: number; scheduled: number }[];
   /** Since when the first of each queue waits. */
@@ -48,11 +50,15 @@ const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FR
  *   is not read, of which there may be a million; queue_entry_pkey from the heads on, as in oldest_waiting.
  */
 const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
-${list(`SELECT id, name, role, version, ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
+${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
+  ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
   FROM node ORDER BY name, id`)} AS nodes,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms('since')} AS "sinceMs"
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
+${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count
+  FROM lease JOIN request ON request.id = lease.request_id LEFT JOIN api_key ON api_key.id = api_key_id
+  GROUP BY lease.model_id, api_key_id, name`)} AS "runsByKey",
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count FROM slot_grant`)} AS slots,
 ${list(`SELECT model_id AS "modelId", count(*) FILTER (WHERE NOT is_scheduled) AS retrying,
     count(*) FILTER (WHERE is_scheduled) AS scheduled

@@ -5,7 +5,7 @@ import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../queue-events.js';
 import type { RequestEvents } from '../request-events.js';
 import type { StatusRow, Waiting } from '../status-row.js';
-import { type EntryChange, WaitingIndex } from '../waiting/waiting-index.js';
+import { type EntryChange, type QueueKey, WaitingIndex } from '../waiting/waiting-index.js';
 import type { Estimate, TimeSpan } from './estimate.js';
 import { type Interval, ModelEstimates } from './model-estimates.js';
 
@@ -44,6 +44,11 @@ export class Estimates {
       if (runMs !== undefined) this.models.get(modelId)?.runTimes.add(runMs);
   }
 
+  /** Of one that waits for a slot, and for nothing else. */
+  ofEntry(entry: QueueKey, position: number): Estimate | undefined {
+    return this.ofWaiting(entry, position);
+  }
+
   of(row: StatusRow, { position, reason }: Waiting): Estimate | undefined {
     if (row.state === 'IN_PROGRESS') return this.ofRunning(row);
     // What else it waits for, nobody knows how long that lasts.
@@ -58,7 +63,7 @@ export class Estimates {
     }
   }
 
-  private ofWaiting({ modelId, priority, start }: StatusRow, position: number): Estimate | undefined {
+  private ofWaiting({ modelId, priority, start }: QueueKey, position: number): Estimate | undefined {
     const model = this.models.get(modelId);
     const span = this.index.span(modelId, priority);
     const startIn = model?.startIn({ position, priority, start }, span, performance.now());

@@ -61,6 +61,11 @@ export class FairQueue {
     return this.lines.size;
   }
 
+  /** Of keys whose turns it knows. */
+  *waitingByKey(): Iterable<[orderKey: number, waiting: number]> {
+    for (const [key, { waiting }] of this.lines) if (waiting > 0) yield [key, waiting];
+  }
+
   get time(): number {
     return this.virtualTime;
   }

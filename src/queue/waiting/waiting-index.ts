@@ -179,6 +179,14 @@ export class WaitingIndex {
     return depth;
   }
 
+  /** Where keys take turns: how many of each wait, by `orderKeyOf`. */
+  waitingByKey(modelId: string): Map<number, number> {
+    const waiting = new Map<number, number>();
+    for (const queue of this.queues.models.get(modelId)?.values() ?? [])
+      for (const [key, count] of queue.waitingByKey()) waiting.set(key, (waiting.get(key) ?? 0) + count);
+    return waiting;
+  }
+
   /** How many a claim may find, as far as is known here. */
   claimable(modelId: string): number {
     return this.depth(modelId) - this.heldOf(modelId);

@@ -1,0 +1,75 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiQuery, getSchemaPath } from '@nestjs/swagger';
+import { ApiProblems } from '../../http/openapi/operations.js';
+import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
+import { OverviewDto, QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
+
+const ApiModelOption = (): MethodDecorator =>
+  ApiQuery({ name: 'model', description: 'Its id.', type: String, example: 'demo/image/fractal' });
+
+export const ApiOverview = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      operationId: 'overview',
+      summary: 'Follow how all models and nodes do',
+      description:
+        'Server-sent events of the type `overview`, each an `Overview`: at once, and then when something has changed, ' +
+        'twice a second at most. All who look share one source. It ends when the key is revoked or the session is over.',
+    }),
+    ApiExtraModels(OverviewDto),
+    ApiOkResponse({
+      description: 'The stream.',
+      content: { 'text/event-stream': { schema: { $ref: getSchemaPath(OverviewDto) } } },
+    }),
+    ApiProblems('missing_key'),
+  );
+
+export const ApiQueue = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      operationId: 'adminQueue',
+      summary: 'Who stands where in a queue',
+      description:
+        'What runs, then what waits, in the order in which it will be started. What is scheduled for a time to come is ' +
+        'not in the queue yet.',
+    }),
+    ApiModelOption(),
+    ApiQuery({
+      name: 'limit',
+      description: 'So many that wait on a page; above 500 counts as 500.',
+      required: false,
+      schema: { type: 'integer', minimum: 1, default: 100 },
+    }),
+    ApiQuery({
+      name: 'cursor',
+      description: 'The `next_cursor` of the page before; it holds the model and the limit.',
+      required: false,
+      type: String,
+    }),
+    ApiOkResponse({ description: 'A page.', type: QueueEntryPageDto }),
+    ApiProblems('invalid_query', 'unknown_model'),
+  );
+
+export const ApiShares = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      operationId: 'adminShares',
+      summary: 'Who gets how much of a model',
+      description:
+        'Now and in the last hour; up to 10 s old. It counts requests that were submitted in the last day.',
+    }),
+    ApiModelOption(),
+    ApiOkResponse({ description: 'The keys that wait, run, or ran.', type: ShareListDto }),
+    ApiProblems('invalid_query', 'unknown_model'),
+  );
+
+export const ApiNodes = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      operationId: 'adminNodes',
+      summary: 'The processes of the cluster',
+      description: 'How each is, what it runs, and what it cannot reach; up to a second old.',
+    }),
+    ApiOkResponse({ description: 'All nodes.', type: AdminNodeListDto }),
+    ApiProblems('missing_key'),
+  );

@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import { ObservingDatabase } from '../database/observing-database.js';
+import { QueueEvents } from '../queue/queue-events.js';
+import { type ActivityRow, addActivity, readActivity } from './queries/activity.js';
+import { type Counts, dayMs, minuteMs, Tally } from './tally.js';
+
+export const historyMinutes = 60;
+/** What other nodes have still added to older minutes is seen when all are read again. */
+const readAgainMinutes = 3;
+const readAllEveryMs = 60_000;
+/** Nobody has looked for so long: nothing more is kept for those who do. */
+const lookedAtMs = 30_000;
+
+/** What was read of all nodes, and what this node has counted since. */
+class Shown {
+  readonly minutes = new Tally();
+  days = new Tally();
+  since = new Tally();
+  readAllAt = -Infinity;
+}
+
+/**
+ * How many requests were started and ended, by minute and by day, on all nodes: counted in memory and added to the table
+ * soon after. What a node that is killed had not added yet is missing.
+ */
+@Injectable()
+export class Activity {
+  /** Called when there is something to write. */
+  onPending = (): void => undefined;
+  private pending = new Tally();
+  private shown: Shown | undefined;
+  /** What is counted while a reading is under way that does not have it. */
+  private unread: Tally | undefined;
+  private lookedAt = 0;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly database: Database,
+    private readonly observing: ObservingDatabase,
+    private readonly clock: Clock,
+    events: QueueEvents,
+  ) {
+    events.on('request.started', (requests) => {
+      for (const { modelId } of requests) this.note(modelId, { started: 1 });
+    });
+    events.on('request.completed', (requests) => {
+      for (const { modelId, outcome } of requests)
+        this.note(modelId, { completed: 1, failed: outcome === 'failed' ? 1 : 0 });
+    });
+  }
+
+  get isPending(): boolean {
+    return !this.pending.isEmpty;
+  }
+
+  /** Adds what was counted here to what all nodes have. */
+  write(): Promise<void> {
+    if (performance.now() - this.lookedAt > lookedAtMs) this.shown = undefined;
+    return this.exclusively(async () => {
+      if (!this.pending.isEmpty) await this.add(this.take());
+    });
+  }
+
+  /** Makes what is shown that of all nodes. */
+  read(): Promise<void> {
+    this.lookedAt = performance.now();
+    return this.exclusively(async () => {
+      const taken = this.take();
+      const unread = (this.unread = new Tally());
+      try {
+        if (!taken.isEmpty) await this.add(taken);
+        const shown = (this.shown ??= new Shown());
+        await this.readInto(shown);
+        shown.since = unread;
+      } finally {
+        this.unread = undefined;
+      }
+    });
+  }
+
+  startedToday(modelId: string): number {
+    const today = dayOf(this.clock.now());
+    const { days, since } = this.shown ?? new Shown();
+    return days.get(today, modelId).started + since.toDays().get(today, modelId).started;
+  }
+
+  /** Of the last hour, the minute of now last. */
+  history(modelId: string): (Counts & { at: number })[] {
+    const first = minuteOf(this.clock.now()) - (historyMinutes - 1) * minuteMs;
+    return Array.from({ length: historyMinutes }, (_, i) => {
+      const at = first + i * minuteMs;
+      return { at, ...this.ofMinute(at, modelId) };
+    });
+  }
+
+  /** Of the last minute. */
+  startedPerSecond(modelId: string): number {
+    const now = this.clock.now();
+    const part = (now % minuteMs) / minuteMs;
+    const [before, current] = [minuteOf(now) - minuteMs, minuteOf(now)];
+    const started =
+      this.ofMinute(before, modelId).started * (1 - part) + this.ofMinute(current, modelId).started;
+    return Math.round((started / 60) * 100) / 100;
+  }
+
+  private async readInto(shown: Shown): Promise<void> {
+    const now = this.clock.now();
+    const readsAll = performance.now() - shown.readAllAt > readAllEveryMs;
+    const from = minuteOf(now) - (readsAll ? historyMinutes : readAgainMinutes) * minuteMs;
+    const rows = await readActivity(this.observing, from, dayOf(now));
+    shown.days = new Tally();
+    for (const { span, at, modelId, started, completed, failed } of rows)
+      (span === 'day' ? shown.days : shown.minutes).set(at, modelId, { started, completed, failed });
+    shown.minutes.dropBefore(minuteOf(now) - historyMinutes * minuteMs);
+    if (readsAll) shown.readAllAt = performance.now();
+  }
+
+  private ofMinute(at: number, modelId: string): Counts {
+    const { minutes, since } = this.shown ?? new Shown();
+    const [read, more] = [minutes.get(at, modelId), since.get(at, modelId)];
+    return {
+      started: read.started + more.started,
+      completed: read.completed + more.completed,
+      failed: read.failed + more.failed,
+    };
+  }
+
+  private note(modelId: string, counts: Partial<Counts>): void {
+    const at = minuteOf(this.clock.now());
+    if (this.pending.isEmpty) this.onPending();
+    this.pending.add(at, modelId, counts);
+    this.shown?.since.add(at, modelId, counts);
+    this.unread?.add(at, modelId, counts);
+  }
+
+  private take(): Tally {
+    const taken = this.pending;
+    this.pending = new Tally();
+    return taken;
+  }
+
+  private async add(counted: Tally): Promise<void> {
+    const rows = (span: ActivityRow['span'], tally: Tally): ActivityRow[] =>
+      tally.rows().map((row) => ({ span, ...row }));
+    try {
+      await addActivity(this.database, [...rows('minute', counted), ...rows('day', counted.toDays())]);
+    } catch (error) {
+      this.pending.addAll(counted);
+      throw error;
+    }
+  }
+
+  /** Between a writing and the reading behind it nothing may be written, or it would be counted twice. */
+  private exclusively(work: () => Promise<void>): Promise<void> {
+    const done = this.last.then(work);
+    this.last = done.catch(() => undefined);
+    return done;
+  }
+}
+
+const minuteOf = (ms: number): number => ms - (ms % minuteMs);
+const dayOf = (ms: number): number => ms - (ms % dayMs);

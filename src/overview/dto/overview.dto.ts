@@ -1,0 +1,15 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { Field } from '../../http/openapi/problem.dto.js';
+
+export const nodeStates = ['ready', 'draining', 'fenced', 'lost'] as const;
+export type NodeState = (typeof nodeStates)[number];
+
+@ApiSchema({ name: 'OverviewNode', description: 'A node in short.' })
+export class OverviewNodeDto {
+  @Field('Its id.', '01a1fbb0-8cdf-7754-9773-e0650e0cecc1', { format: 'uuid' })
+  id!: string;
+  @Field('`NODE_NAME`.', 'gpu-2:4711')
+  name!: string;
+  @Field('How it is.', 'ready', { enum: nodeStates })
+  state!: NodeState;
+}

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import type { Model } from '../models/model.js';
+import { ModelAvailability } from '../queue/circuits/model-availability.js';
+import { ModelLoads, type TypicalTimes } from '../queue/model-loads.js';
+import { WaitingIndex } from '../queue/waiting/waiting-index.js';
+import { Activity } from './activity.js';
+import { type ClusterSnapshot, ClusterSnapshots } from './cluster-snapshots.js';
+import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto } from './dto/model-figures.dto.js';
+import { QueueFronts } from './queue-fronts.js';
+
+/** What has been read last, of all models. */
+export interface Looked {
+  snapshot: ClusterSnapshot;
+  times: ReadonlyMap<string, TypicalTimes>;
+}
+
+/** How models do: what was read of the cluster, and what this process has in memory. */
+@Injectable()
+export class ModelFigures {
+  constructor(
+    private readonly snapshots: ClusterSnapshots,
+    private readonly activity: Activity,
+    private readonly fronts: QueueFronts,
+    private readonly index: WaitingIndex,
+    private readonly availability: ModelAvailability,
+    private readonly loads: ModelLoads,
+  ) {}
+
+  /** Reads what is not in memory. */
+  async look(models: readonly Model[], options = { withFronts: false }): Promise<Looked> {
+    const [snapshot, times] = await Promise.all([
+      this.snapshots.get(),
+      this.loads.typicalTimes(),
+      this.activity.read(),
+      options.withFronts ? this.fronts.read(models) : undefined,
+    ]);
+    return { snapshot, times };
+  }
+
+  /** `shown`: of a request's id, what the reader may see. */
+  of(model: Model, { snapshot, times }: Looked, shown?: (requestId: string) => string): ModelFiguresDto {
+    const { id } = model;
+    const delayed = snapshot.delayed.find(({ modelId }) => modelId === id);
+    const retrying = delayed?.retrying ?? 0;
+    const circuits = snapshot.circuits.filter(({ modelId }) => modelId === id);
+    const isAway = this.availability.of(id) === 'unavailable';
+    const history = this.activity.history(id);
+    const sum = (field: 'completed' | 'failed'): number => history.reduce((all, one) => all + one[field], 0);
+    const typical = times.get(id);
+    return {
+      description: model.description,
+      waiting: Math.max(0, this.index.claimable(id) - retrying),
+      delayed: retrying + (delayed?.scheduled ?? 0),
+      held: this.index.heldOf(id),
+      running: countOf(snapshot.runs, id),
+      slots: countOf(snapshot.slots, id),
+      oldest_waiting_at: this.oldestAt(id, snapshot),
+      started_today: this.activity.startedToday(id),
+      started_per_second: this.activity.startedPerSecond(id),
+      completed_last_hour: sum('completed'),
+      failed_last_hour: sum('failed'),
+      availability: isAway ? 'unavailable' : 'available',
+      unavailable_since: isAway && circuits.length > 0 ? iso(circuits[0]!.sinceMs) : null,
+      unavailable_reason: isAway && circuits.length > 0 ? reasonOf(circuits[0]!) : null,
+      nodes: nodesOf(id, snapshot),
+      run_time: typical === undefined ? null : seconds(typical.runMs),
+      queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
+      waiting_by_key: this.keysOf(model, snapshot),
+      history: history.map(({ at, started, completed, failed }) => ({
+        ...{ minute: iso(at), started, completed, failed },
+      })),
+      ...(shown && this.queueOf(id, shown)),
+    };
+  }
+
+  private oldestAt(id: string, { oldest }: ClusterSnapshot): string | null {
+    const sinceMs = oldest.find(({ modelId }) => modelId === id)?.sinceMs;
+    return sinceMs === undefined || this.index.depth(id) === 0 ? null : iso(sinceMs);
+  }
+
+  private queueOf(id: string, shown: (requestId: string) => string): Pick<ModelFiguresDto, 'queue'> {
+    const front = this.fronts.marksOf(id);
+    if (front === undefined) return {};
+    const marks = front.marks.map(({ requestId, keyId, sinceMs }) => ({
+      ...{ request_id: shown(requestId), key_id: keyId, since: iso(sinceMs) },
+    }));
+    return { queue: { per_mark: front.step, marks } };
+  }
+
+  private keysOf(model: Model, { runsByKey }: ClusterSnapshot): KeyWaitingDto[] {
+    const running = runsByKey.filter(({ modelId }) => modelId === model.id);
+    const waiting = this.fronts.keysOf(model);
+    const names = new Map([...running, ...waiting].map(({ keyId, name }) => [keyId, name]));
+    return [...names].map(([keyId, name]) => ({
+      key_id: keyId,
+      name: name ?? '',
+      waiting: waiting.find((key) => key.keyId === keyId)?.waiting ?? 0,
+      running: running.find((key) => key.keyId === keyId)?.count ?? 0,
+    }));
+  }
+}
+
+function nodesOf(id: string, { nodes, slots, runs, circuits }: ClusterSnapshot): ModelNodeDto[] {
+  const count = (rows: ClusterSnapshot['runs'], nodeId: string): number =>
+    rows.find((row) => row.modelId === id && row.nodeId === nodeId)?.count ?? 0;
+  return nodes.flatMap(({ id: nodeId, name, role }) => {
+    if (role === 'api') return [];
+    const isOpen = circuits.some((circuit) => circuit.modelId === id && circuit.nodeId === nodeId);
+    return {
+      name,
+      slots: count(slots, nodeId),
+      running: count(runs, nodeId),
+      circuit: isOpen ? 'open' : 'closed',
+    };
+  });
+}
+
+const countOf = (rows: readonly { modelId: string; count: number }[], id: string): number =>
+  rows.reduce((sum, { modelId, count }) => (modelId === id ? sum + count : sum), 0);
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+const reasonOf = ({ address, reason }: ClusterSnapshot['circuits'][number]): string =>
+  `${address}: ${reason}`;
+
+const seconds = ([p50, p95]: readonly [number, number]): { p50: number; p95: number } => ({
+  p50: Math.round(p50) / 1_000,
+  p95: Math.round(p95) / 1_000,
+});

@@ -1,0 +1,57 @@
+import type { NodeState, OverviewNodeDto } from './dto/overview.dto.js';
+import type { AdminNodeDto } from './dto/nodes.dto.js';
+import type { ClusterSnapshot } from './cluster-snapshots.js';
+
+type NodeRow = ClusterSnapshot['nodes'][number];
+
+/** A node that has not beaten for so long has given its runs up, and a second later others take them. */
+const fencedAfterMs = 5_000;
+const lostAfterMs = 6_000;
+
+export function toNodeState({ heartbeatAtMs, drainingSinceMs }: NodeRow, atMs: number): NodeState {
+  const silentMs = atMs - heartbeatAtMs;
+  if (silentMs > lostAfterMs) return 'lost';
+  if (silentMs > fencedAfterMs) return 'fenced';
+  return drainingSinceMs === null ? 'ready' : 'draining';
+}
+
+export function toOverviewNodes({ nodes, atMs }: ClusterSnapshot): OverviewNodeDto[] {
+  return nodes.map((node) => ({ id: node.id, name: node.name, state: toNodeState(node, atMs) }));
+}
+
+export function toNodes(snapshot: ClusterSnapshot): AdminNodeDto[] {
+  return snapshot.nodes.map((node) => toNode(node, snapshot));
+}
+
+function toNode(node: NodeRow, { slots, runs, circuits, atMs }: ClusterSnapshot): AdminNodeDto {
+  const { id, name, role, version } = node;
+  const [ownSlots, ownRuns, open] = [slots, runs, circuits].map((rows) =>
+    (rows as readonly { nodeId: string }[]).filter(({ nodeId }) => nodeId === id),
+  ) as [ClusterSnapshot['slots'], ClusterSnapshot['runs'], ClusterSnapshot['circuits']];
+  const state = toNodeState(node, atMs);
+  // What a silent node may still run nobody else starts, until it is given up.
+  const restingUntil =
+    atMs - node.heartbeatAtMs > fencedAfterMs ? iso(node.heartbeatAtMs + lostAfterMs) : null;
+  const models = new Set([...ownSlots, ...ownRuns, ...open].map(({ modelId }) => modelId));
+  const of = <Row extends { modelId: string }>(rows: readonly Row[], modelId: string): Row | undefined =>
+    rows.find((row) => row.modelId === modelId);
+  return {
+    ...{ id, name, role, state },
+    version: version ?? 'unknown',
+    started_at: iso(node.startedAtMs),
+    heartbeat_at: iso(node.heartbeatAtMs),
+    draining_since: node.drainingSinceMs === null ? null : iso(node.drainingSinceMs),
+    running: ownRuns.reduce((sum, { count }) => sum + count, 0),
+    slots: ownSlots.reduce((sum, { count }) => sum + count, 0),
+    models: [...models].sort().map((modelId) => ({
+      model_id: modelId,
+      slots: of(ownSlots, modelId)?.count ?? 0,
+      running: of(ownRuns, modelId)?.count ?? 0,
+      circuit: of(open, modelId) === undefined ? 'closed' : 'open',
+      resting_until: restingUntil,
+      reason: of(open, modelId)?.reason ?? null,
+    })),
+  };
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();

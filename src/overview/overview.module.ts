@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { QueueModule } from '../queue/queue.module.js';
+import { ModelFigures } from './model-figures.js';
+import { OverviewCoreModule } from './overview-core.module.js';
+import { QueueFronts } from './queue-fronts.js';
+import { QueueLooks } from './queue-looks.js';
+
+/** What operators look at. */
+@Module({
+  imports: [OverviewCoreModule, QueueModule],
+  providers: [ModelFigures, QueueFronts, QueueLooks],
+  exports: [OverviewCoreModule, ModelFigures, QueueFronts, QueueLooks],
+})
+export class OverviewModule {}

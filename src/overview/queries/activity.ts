@@ -1,0 +1,67 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import type { Counts } from '../tally.js';
+
+export interface ActivityRow extends Counts {
+  span: 'minute' | 'day';
+  /** Milliseconds since 1970. */
+  at: number;
+  modelId: string;
+}
+
+/*
+ * Purpose: adds what a node has counted to what all have.
+ * Race: two nodes add one after the other, for the rows are locked; in one order, so that they never wait for each other.
+ * Index: model_activity_pkey.
+ */
+const addStatement = statement('add_activity')`INSERT INTO model_activity AS known
+  (span, at, model_id, started, completed, failed)
+SELECT span, to_timestamp(at / 1000), model_id, started, completed, failed
+FROM unnest($1::text[], $2::float8[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+  AS counted (span, at, model_id, started, completed, failed)
+ORDER BY span, at, model_id
+ON CONFLICT (span, at, model_id) DO UPDATE
+SET started = known.started + excluded.started,
+    completed = known.completed + excluded.completed,
+    failed = known.failed + excluded.failed`;
+
+export async function addActivity(database: Database, rows: readonly ActivityRow[]): Promise<void> {
+  await database.query(addStatement, [
+    rows.map(({ span }) => span),
+    rows.map(({ at }) => at),
+    rows.map(({ modelId }) => modelId),
+    rows.map(({ started }) => started),
+    rows.map(({ completed }) => completed),
+    rows.map(({ failed }) => failed),
+  ]);
+}
+
+/*
+ * Purpose: the counts of minutes from one on, and of a day.
+ * Race: none; it is a look.
+ * Index: model_activity_pkey: a range of minutes, and one day.
+ */
+const columns = `extract(epoch FROM at)::float8 * 1000 AS at, model_id AS "modelId", started, completed, failed`;
+const readStatement = statement('read_activity')`SELECT span, ${columns}
+FROM model_activity
+WHERE span = 'minute' AND at >= to_timestamp($1::float8 / 1000)
+UNION ALL
+SELECT span, ${columns}
+FROM model_activity
+WHERE span = 'day' AND at = to_timestamp($2::float8 / 1000)`;
+
+export function readActivity(database: Database, fromMs: number, dayMs: number): Promise<ActivityRow[]> {
+  return database.query(readStatement, [fromMs, dayMs]);
+}
+
+/*
+ * Purpose: removes minutes that nobody looks at any more, and days of a year ago.
+ * Race: nodes do it at once; what one has removed the others do not find.
+ * Index: model_activity_pkey.
+ */
+const pruneStatement = statement('prune_activity')`DELETE FROM model_activity
+WHERE (span = 'minute' AND at < now() - interval '2 hours') OR (span = 'day' AND at < now() - interval '400 days')`;
+
+export async function pruneActivity(database: Database): Promise<void> {
+  await database.query(pruneStatement);
+}

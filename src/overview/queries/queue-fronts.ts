@@ -1,0 +1,70 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+export interface FrontEntry {
+  modelId: string;
+  priority: number;
+  start: number;
+  seq: number;
+  requestId: string;
+  keyId: string;
+  /** null: the key was removed. */
+  name: string | null;
+  sinceMs: number;
+}
+
+const entries = (table: string, condition = ''): string => `
+    (SELECT priority, virtual_start, seq, request_id, api_key_id FROM ${table}
+     WHERE model_id = asked.model_id${condition}
+     ORDER BY priority, virtual_start, seq LIMIT asked.max)`;
+
+/*
+ * Purpose: the first of each queue, in their order: of several models, of each every so-manieth.
+ * Race: none; it is a look.
+ * Index: queue_entry_pkey and delayed_entry_pkey, in their order; request_pkey for each that is shown.
+ */
+const frontsStatement = statement('queue_fronts')`SELECT asked.model_id AS "modelId", first.priority,
+  first.virtual_start AS start, first.seq, first.request_id AS "requestId", first.api_key_id AS "keyId", api_key.name,
+  extract(epoch FROM greatest(request.created_at, request.not_before))::float8 * 1000 AS "sinceMs"
+FROM unnest($1::text[], $2::integer[], $3::integer[]) AS asked (model_id, step, max)
+CROSS JOIN LATERAL (
+  SELECT *, row_number() OVER (ORDER BY priority, virtual_start, seq) AS place
+  FROM (${entries('queue_entry')}
+    UNION ALL${entries('delayed_entry', ' AND NOT is_scheduled')}
+  ) AS entry
+  ORDER BY priority, virtual_start, seq LIMIT asked.max
+) AS first
+JOIN request ON request.id = first.request_id
+LEFT JOIN api_key ON api_key.id = first.api_key_id
+WHERE (first.place - 1) % asked.step = 0
+ORDER BY asked.model_id, first.place`;
+
+/** `step`: so many requests for each that is shown. */
+export function readFronts(
+  database: Database,
+  asked: readonly { modelId: string; step: number; max: number }[],
+): Promise<FrontEntry[]> {
+  return database.query<FrontEntry>(frontsStatement, [
+    asked.map(({ modelId }) => modelId),
+    asked.map(({ step }) => step),
+    asked.map(({ max }) => max),
+  ]);
+}
+
+const namesStatement = statement('names_of_order_keys')`SELECT id AS "keyId", name, "orderKey"
+FROM (SELECT id, name, ('x' || right(id::text, 12))::bit(48)::bigint AS "orderKey" FROM api_key) AS key
+WHERE "orderKey" = ANY ($1::bigint[])`;
+
+export interface KeyName {
+  keyId: string;
+  name: string;
+}
+
+/** The keys that `orderKeyOf` gives these numbers for. */
+export async function readKeyNames(
+  database: Database,
+  orderKeys: readonly number[],
+): Promise<Map<number, KeyName>> {
+  const rows = await database.query<KeyName & { orderKey: number }>(namesStatement, [orderKeys]);
+  return new Map(rows.map(({ orderKey, ...key }) => [orderKey, key]));
+}

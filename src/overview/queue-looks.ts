@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { ObservingDatabase } from '../database/observing-database.js';
+import { ModelAvailability } from '../queue/circuits/model-availability.js';
+import type { Estimate } from '../queue/estimates/estimate.js';
+import { Estimates } from '../queue/estimates/estimates.js';
+import { type QueueKey, WaitingIndex } from '../queue/waiting/waiting-index.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
+import { Recent } from '../tools/recent.js';
+import { readShares, type ShareRow } from './queries/shares.js';
+import { readRunning, readStanding, type StandingRow } from './queries/standing.js';
+
+export interface Standing extends StandingRow {
+  /** null: it runs. */
+  position: number | null;
+  estimate: Estimate | undefined;
+}
+
+export type Place = Pick<QueueKey, 'priority' | 'start' | 'seq'>;
+
+const beforeAll: Place = { priority: -32_768, start: 0, seq: 0 };
+const maxRunning = 500;
+/** The last hour is read in full for them. */
+const sharesAgeMs = 10_000;
+const sharesKeptMs = 60_000;
+
+/** Who stands where in a queue, and who gets how much of a model. */
+@Injectable()
+export class QueueLooks {
+  private readonly shares = new BoundedCache<Recent<ShareRow[]>>(100);
+
+  constructor(
+    private readonly database: ObservingDatabase,
+    private readonly index: WaitingIndex,
+    private readonly estimates: Estimates,
+    private readonly availability: ModelAvailability,
+  ) {}
+
+  async running(modelId: string): Promise<Standing[]> {
+    const rows = await readRunning(this.database, modelId, maxRunning);
+    return rows.map((row) => ({ ...row, position: null, estimate: undefined }));
+  }
+
+  async waiting(
+    modelId: string,
+    after: Place | undefined,
+    limit: number,
+    isPaused: boolean,
+  ): Promise<Standing[]> {
+    const rows = await readStanding(this.database, { modelId, ...(after ?? beforeAll) }, limit);
+    const starts = !isPaused && this.availability.of(modelId) === 'available';
+    return rows.map((row) => {
+      const position = this.index.position(row);
+      // What else it waits for, nobody knows how long that lasts.
+      const isEstimated = starts && row.state === 'waiting';
+      return { ...row, position, estimate: isEstimated ? this.estimates.ofEntry(row, position) : undefined };
+    });
+  }
+
+  sharesOf(modelId: string): Promise<ShareRow[]> {
+    const now = performance.now();
+    const shares =
+      this.shares.get(modelId, now) ?? new Recent(sharesAgeMs, () => readShares(this.database, modelId));
+    this.shares.set(modelId, shares, now + sharesKeptMs);
+    return shares.get();
+  }
+}
