@@ -43,6 +43,8 @@ export class CallerResolver {
   /** Of a key that was given in another way. Undefined: it is none, or not valid. */
   async ofKey(text: string): Promise<Caller | undefined> {
     return isSecret(text) ? this.finder.find(hashOf(text)) : undefined;
+  }
+
   /** For calls that go on for long: the key may be revoked by now. */
   resolveAnew(request: IncomingMessage): Resolution | Promise<Resolution> {
     return this.look(request);
