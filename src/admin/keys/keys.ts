@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { Actor } from '../../audit/actor.js';
 import { AuditedKeys, type KeyCheck } from '../../audit/audited-keys.js';
 import type { ApiKey } from '../../auth/api-key.entity.js';
@@ -8,6 +7,7 @@ import { keyState } from '../../auth/key-view.js';
 import { type KeyChanges, KeysService, type NewKey } from '../../auth/keys.service.js';
 import { Sessions } from '../../auth/sessions.js';
 import { Clock } from '../../database/clock.js';
+import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Reply } from '../../http/reply.js';
 import { toKeyLimits } from '../../limits/dto/key-limits.dto.js';
@@ -27,7 +27,7 @@ export class Keys {
     private readonly sessions: Sessions,
     private readonly gate: Gate,
     private readonly clock: Clock,
-    private readonly source: DataSource,
+    private readonly database: ObservingDatabase,
   ) {}
 
   async list(query: object, base: string): Promise<Reply> {
@@ -77,7 +77,7 @@ export class Keys {
     const use = new Map(
       (
         await readKeyUse(
-          this.source,
+          this.database,
           keys.map(({ id }) => id),
         )
       ).map((one) => [one.id, one]),

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { ObservingDatabase } from '../../database/observing-database.js';
 
 export interface KeyUse {
   id: string;
@@ -12,11 +12,13 @@ export interface KeyUse {
  * Survives: any number of waiting requests, which are read once for all keys together.
  * Index: request_by_key for those of today; request_pkey for those that run. Of what waits there is none by key.
  */
-export function readKeyUse(source: DataSource, ids: readonly string[]): Promise<KeyUse[]> {
-  return source.query(statement, [ids]);
+export function readKeyUse(database: ObservingDatabase, ids: readonly string[]): Promise<KeyUse[]> {
+  return database.query<KeyUse>(statement, [ids]);
 }
 
-const statement = `
+const statement = {
+  name: 'read_key_use',
+  text: `
   WITH key AS (SELECT unnest($1::uuid[]) AS id),
   waiting AS (
     SELECT api_key_id, count(*) AS entries
@@ -40,4 +42,5 @@ const statement = `
                 LIMIT 10000) AS today) AS "requestsToday"
   FROM key
   LEFT JOIN waiting ON waiting.api_key_id = key.id
-  LEFT JOIN running ON running.api_key_id = key.id`;
+  LEFT JOIN running ON running.api_key_id = key.id`,
+};
