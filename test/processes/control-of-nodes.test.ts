@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ControlCluster, type ControlledNode } from '../support/control-cluster.js';
 import { until } from '../support/index.js';
 
@@ -23,12 +24,12 @@ async function submitThroughAll(
   return results;
 }
 
-/** Callers that come all the time; resolves to what they were answered, once told to stop. */
+/** Callers that come all the time, some dozens a second; resolves to what they were answered, once told to stop. */
 function keepSubmitting(): () => Promise<(string | number)[]> {
   let isOver = false;
   const results: (string | number)[] = [];
   const caller = async (node: ControlledNode): Promise<void> => {
-    while (!isOver) results.push(await node.submit(id));
+    for (; !isOver; await delay(50)) results.push(await node.submit(id));
   };
   const callers = Promise.all(cluster.nodes.flatMap((node) => [caller(node), caller(node)]));
   return async () => {
@@ -64,9 +65,9 @@ const idle = (): Promise<unknown> =>
 
 test('a pause is agreed by all nodes while callers submit through each: nothing starts any more', async () => {
   model.takesMs = 5;
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     const finish = keepSubmitting();
-    await until(() => model.calls.length > round * 100 + 50);
+    await until(() => model.calls.length > round * 100 + 20);
     await cluster.nodes[round % 3]!.admin.change(id, { paused: 'hold' });
     await allSay('paused');
     await until(() => model.running === 0);
@@ -108,25 +109,27 @@ test('nodes that are killed, stopped and started find a pause as it was', async 
 }, 120_000);
 
 test('a lowered concurrency is never exceeded once what ran has ended, and a raised one is used', async () => {
+  const [first, second] = cluster.nodes as [ControlledNode, ControlledNode];
+  await first.admin.change(id, { paused: 'hold' });
+  await submitThroughAll(120);
   model.takesMs = 50;
-  const finish = keepSubmitting();
-  await until(() => model.running >= 5);
-  await cluster.nodes[0]!.admin.change(id, { concurrency: 2 });
+  await second.admin.change(id, { paused: false });
+  await until(() => model.running === 6, { message: 'all slots are used' });
+  await first.admin.change(id, { concurrency: 2 });
   await until(() => model.running <= 2, agreed);
   for (let looks = 0; looks < 3; looks++) {
     model.maxAtOnce = 0;
     const calls = model.calls.length;
-    await until(() => model.calls.length > calls + 20);
+    await until(() => model.calls.length > calls + 10);
     expect(model.maxAtOnce).toBeLessThanOrEqual(2);
   }
-  await cluster.nodes[1]!.admin.change(id, { concurrency: 8 });
   model.hold();
-  await until(() => model.running === 8, { message: 'all slots are used' });
-  await finish();
+  await second.admin.change(id, { concurrency: 8 });
+  await until(() => model.running === 8, { message: 'more slots are used' });
   expect(model.maxAtOnce).toBe(8);
   model.takesMs = 1;
   model.release();
-  await cluster.nodes[1]!.admin.change(id, { concurrency: null });
+  await second.admin.change(id, { concurrency: null });
   await idle();
 }, 120_000);
 

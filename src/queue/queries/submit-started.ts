@@ -45,6 +45,15 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
 )
 SELECT seq FROM written`;
 
+/** What a claim would say of it. */
+export const firstStart = {
+  attempt: 1,
+  failedAttempts: 0,
+  lostAttempts: 0,
+  boundedKeyId: null,
+  queueMs: 0,
+} as const;
+
 /** With the token of its lease; undefined: nothing was written. */
 export async function submitStarted(
   database: Database,

@@ -11,7 +11,7 @@ import { Cluster } from '../cluster/cluster.js';
 import { Slots } from '../cluster/slots.js';
 import { claim, type Claimed, entriesOf, type StartOptions } from '../queries/claim.js';
 import type { Submission } from '../queries/submission.js';
-import { submitStarted } from '../queries/submit-started.js';
+import { firstStart, submitStarted } from '../queries/submit-started.js';
 import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model-dispatcher.js';
@@ -150,6 +150,7 @@ export class Dispatcher {
     this.execute(
       dispatcher,
       [{ id, priority, start, ...started, ...first, ...trace, input: input.toString() }],
+      [{ id, priority, start, ...started, ...firstStart, timeoutMs, input: input.toString() }],
       generation,
     );
     return true;
