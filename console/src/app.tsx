@@ -36,13 +36,14 @@ export function App() {
       </main>
     );
   }
-  if (!data?.signed_in || link !== undefined) {
+  const signedIn = data?.signed_in;
+  if (!signedIn || link !== undefined) {
     return <SignIn session={data} link={link} onLinkDone={() => setLink(undefined)} />;
   }
   return (
-    <CurrentSession value={data}>
-      <Shell session={data}>
-        {may(data, 'observe') ? (
+    <CurrentSession value={signedIn}>
+      <Shell session={signedIn}>
+        {may(signedIn, 'observe') ? (
           <Suspense fallback={<Waiting />}>
             <Switch>
               <Route path="/" component={Overview} />
@@ -70,7 +71,10 @@ export function App() {
             <p>
               The console needs a key with the scope “observe”; “payloads” shows inputs and outputs too,
               “admin” may act. Yours has{' '}
-              {data.scopes.length === 0 ? 'none' : data.scopes.map((scope) => `“${scope}”`).join(', ')}.
+              {signedIn.scopes.length === 0
+                ? 'none'
+                : signedIn.scopes.map((scope) => `“${scope}”`).join(', ')}
+              .
             </p>
           </main>
         )}

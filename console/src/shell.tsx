@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { serviceAddress } from './api/base';
 import { signOut } from './api/calls';
 import { useLive } from './api/live';
-import type { Overview, Session } from './api/types';
+import type { Overview, SignedIn } from './api/types';
 import { counted } from './format/quantities';
 import { Dialog } from './parts/dialog';
 import { markRow, moveRow, useKeys } from './parts/keyboard';
@@ -20,7 +20,7 @@ const views = [
   ['/audit', 'Audit'],
 ] as const;
 
-export function Shell({ session, children }: { session: Session; children: ReactNode }) {
+export function Shell({ session, children }: { session: SignedIn; children: ReactNode }) {
   const { overview, connection } = useLive();
   const [location, navigate] = useLocation();
   const [isHelping, setHelping] = useState(false);
@@ -67,7 +67,7 @@ export function Shell({ session, children }: { session: Session; children: React
               Menu
             </button>
             <button type="button" className="plain" popoverTarget="account">
-              {session.name ?? 'Account'}
+              {session.name}
             </button>
           </span>
         </div>
@@ -100,7 +100,7 @@ function Nodes({ overview }: { overview: Overview | undefined }) {
   );
 }
 
-function Account({ session, onHelp }: { session: Session; onHelp: () => void }) {
+function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void }) {
   const client = useQueryClient();
   const [theme, setTheme] = useState<Theme>(currentTheme);
   return (

@@ -58,14 +58,14 @@ export function operation(filter: t.RequestFilter, action: t.Action, validateOnl
 }
 
 export const listKeys = (signal?: AbortSignal) => get<t.Page<t.AdminKey>>(`${admin}/keys?limit=100`, signal);
-export const createKey = (body: Partial<t.AdminKey>) => change<t.NewKey>('POST', `${admin}/keys`, body);
-export const changeKey = (id: string, body: Partial<t.AdminKey>) =>
+export const createKey = (body: t.KeyBody) => change<t.NewKey>('POST', `${admin}/keys`, body);
+export const changeKey = (id: string, body: t.KeyBody) =>
   change<t.AdminKey>('PATCH', `${admin}/keys/${id}`, body);
 export const revokeKey = (id: string) => change<void>('DELETE', `${admin}/keys/${id}`);
 
 export const listNodes = (signal?: AbortSignal) => get<t.Page<t.AdminNode>>(`${admin}/nodes`, signal);
 export const drainNode = (id: string, drain: boolean) =>
-  change<unknown>('POST', `${admin}/nodes/${id}/drain`, { drain });
+  change<unknown>(drain ? 'POST' : 'DELETE', `${admin}/nodes/${id}/drain`);
 
 export const listWebhooks = (signal?: AbortSignal) => get<t.Page<t.Webhook>>(`${admin}/webhooks`, signal);
 export const disableWebhook = (id: string, disabled: boolean) =>

@@ -8,21 +8,24 @@ export interface Page<T> {
   count?: { value: number; is_exact: boolean };
 }
 
-export interface Session {
-  signed_in: boolean;
-  name: string | null;
-  key_id: string | null;
+export interface SignedIn {
+  key_id: string;
+  name: string;
   scopes: Scope[];
+  session_id: string | null;
   expires_at: string | null;
-  /** How people may sign in besides with a key; `path` is relative to the service's root. */
-  oidc: { name: string; path: string } | null;
-  version?: string;
-  base_url?: string;
+}
+
+export interface Session {
+  signed_in: SignedIn | null;
+  /** How people may sign in besides with a key. */
+  oidc: { name: string; url: string } | null;
 }
 
 export interface KeyName {
   id: string;
-  name: string;
+  /** null or empty: it was removed. */
+  name: string | null;
 }
 
 export interface Override<T> {
@@ -231,10 +234,10 @@ export interface Operation {
   by?: string | null;
 }
 
-export interface LimitUse {
+export interface LimitLeft {
   limit: number;
   window_s: number;
-  used: number;
+  remaining: number;
 }
 
 export interface AdminKey {
@@ -243,8 +246,9 @@ export interface AdminKey {
   prefix: string;
   scopes: Scope[];
   models: string[] | null;
-  rate_limit_submit: string | null;
-  rate_limit_other: string | null;
+  limits: { submit?: string | null; other?: string | null };
+  /** What is left of those that hold. */
+  quota: { submit: LimitLeft[]; other: LimitLeft[] };
   max_priority: string | null;
   max_waiting: number | null;
   max_running: number | null;
@@ -253,11 +257,24 @@ export interface AdminKey {
   expires_at: string | null;
   revoked_at: string | null;
   last_used_at: string | null;
-  subject?: string | null;
-  use?: { submit: LimitUse[]; other: LimitUse[]; waiting: number; running: number; started_today: number };
+  subject: string | null;
+  state: 'valid' | 'revoked' | 'expired';
+  waiting: number;
+  running: number;
+  requests_today: number;
 }
 
 export type NewKey = AdminKey & { key: string };
+
+/** What is left out stays; null takes back what was set. */
+export type KeyBody = Partial<
+  Pick<
+    AdminKey,
+    'name' | 'scopes' | 'models' | 'limits' | 'max_priority' | 'max_waiting' | 'max_running' | 'weight'
+  > & {
+    expires: string | null;
+  }
+>;
 
 export type NodeState = 'ready' | 'draining' | 'fenced' | 'lost';
 
@@ -317,11 +334,9 @@ export interface Webhook {
 
 export interface AdminSession {
   id: string;
-  name: string;
+  name: string | null;
   key_id: string;
-  via: string;
   created_at: string;
-  last_seen_at: string;
   expires_at: string;
   address: string | null;
   user_agent: string | null;
@@ -331,16 +346,19 @@ export interface AdminSession {
 export interface AuditEntry {
   id: string;
   at: string;
-  actor: { key_id: string | null; name: string };
-  address: string | null;
-  user_agent: string | null;
-  call_id: string | null;
+  actor: {
+    key_id: string | null;
+    name: string;
+    session_id: string | null;
+    address: string | null;
+    user_agent: string | null;
+  };
+  http_request_id: string | null;
   action: string;
   target: string | null;
   before: unknown;
   after: unknown;
   reason: string | null;
-  refused: boolean;
 }
 
 /** Of /v1/models: what a form is made from. */

@@ -22,3 +22,7 @@ export const ago = (at: string | number, now: number): string => {
   const ms = now - new Date(at).getTime();
   return ms < 1_000 ? 'just now' : `${duration(ms)} ago`;
 };
+
+/** As a field for a local time has it: to a minute. */
+export const localTime = (date: Date): string =>
+  new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -1,9 +1,9 @@
 import { type ButtonHTMLAttributes, createContext, useContext } from 'react';
-import type { Scope, Session } from '../api/types';
+import type { Scope, SignedIn } from '../api/types';
 
-export const CurrentSession = createContext<Session | undefined>(undefined);
+export const CurrentSession = createContext<SignedIn | undefined>(undefined);
 
-export function may(session: Session | undefined, scope: Scope): boolean {
+export function may(session: SignedIn | undefined, scope: Scope): boolean {
   const scopes = session?.scopes ?? [];
   return (
     scopes.includes('admin') || scopes.includes(scope) || (scope === 'observe' && scopes.includes('payloads'))

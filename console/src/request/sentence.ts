@@ -53,7 +53,7 @@ function waiting({ request, events, model, now }: Told): string {
       return `It waits because ${id} was paused${who}. ${before}, and it keeps its place.`;
     }
     case 'held':
-      return `It waits for its own key: ${key.name} runs as many requests of ${id} as it may.`;
+      return `It waits for its own key: ${key.name || 'it'} runs as many requests of ${id} as it may.`;
     default: {
       const slots = model?.concurrency.current;
       const busy =

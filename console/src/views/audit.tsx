@@ -44,7 +44,11 @@ export default function Audit() {
           <Text
             key={name}
             label={{ action: 'Action', actor: 'Who', target: 'To what' }[name]}
-            placeholder={{ action: 'model.pause', actor: 'id of a key', target: 'acme/image/upscale' }[name]}
+            placeholder={
+              { action: 'model.pause', actor: 'a name, or the id of a key', target: 'acme/image/upscale' }[
+                name
+              ]
+            }
             value={filter[name] ?? ''}
             onChange={(value) => setFilters({ [name]: value })}
             isSearch={name === 'action'}
@@ -74,12 +78,12 @@ function Entries({ rows }: { rows: readonly AuditEntry[] }) {
       empty="Nothing fits."
       columns={[
         { title: 'When', className: 'tight', cell: ({ at }) => <Time at={at} /> },
-        { title: 'Who', cell: ({ actor }) => actor?.name ?? 'nobody known' },
+        { title: 'Who', cell: ({ actor }) => actor.name },
         {
           title: 'What',
-          cell: ({ action, refused }) => (
+          cell: ({ action }) => (
             <>
-              <code>{action}</code> {refused && <span className="chip warn">refused</span>}
+              <code>{action}</code> {action.endsWith('refuse') && <span className="chip warn">refused</span>}
             </>
           ),
         },
@@ -87,7 +91,7 @@ function Entries({ rows }: { rows: readonly AuditEntry[] }) {
         { title: 'Change', cell: (entry) => <Change entry={entry} /> },
         {
           title: 'From where',
-          cell: ({ address, user_agent }) => (
+          cell: ({ actor: { address, user_agent } }) => (
             <span title={user_agent ?? undefined}>{address ?? <span className="muted">here</span>}</span>
           ),
         },
@@ -96,7 +100,7 @@ function Entries({ rows }: { rows: readonly AuditEntry[] }) {
   );
 }
 
-function Change({ entry: { before, after, reason, call_id } }: { entry: AuditEntry }) {
+function Change({ entry: { before, after, reason, http_request_id } }: { entry: AuditEntry }) {
   const said = [before, after]
     .filter((one) => one !== null && one !== undefined)
     .map((one) => JSON.stringify(one));
@@ -108,7 +112,7 @@ function Change({ entry: { before, after, reason, call_id } }: { entry: AuditEnt
         {[
           before === null ? '' : `before ${JSON.stringify(before, null, 2)}`,
           after === null ? '' : `after ${JSON.stringify(after, null, 2)}`,
-          call_id === null ? '' : `call ${call_id}`,
+          http_request_id === null ? '' : `call ${http_request_id}`,
         ]
           .filter((line) => line !== '')
           .join('\n')}

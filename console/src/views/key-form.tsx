@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { changeKey } from '../api/calls';
-import type { AdminKey, NewKey, Scope } from '../api/types';
+import type { AdminKey, KeyBody, NewKey, Scope } from '../api/types';
+import { localTime } from '../format/times';
 import { Dialog } from '../parts/dialog';
 import { Failure } from '../parts/states';
 
@@ -19,7 +20,7 @@ interface KeyFormProps {
   given?: AdminKey;
   onClose: () => void;
   onMade?: (key: NewKey) => void;
-  save?: (key: Partial<AdminKey>) => Promise<NewKey>;
+  save?: (key: KeyBody) => Promise<NewKey>;
 }
 
 export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
@@ -28,7 +29,7 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
     new Set(given?.scopes ?? ['submit', 'read', 'cancel']),
   );
   const saving = useMutation({
-    mutationFn: async (body: Partial<AdminKey>) => {
+    mutationFn: async (body: KeyBody) => {
       if (given === undefined) onMade?.(await save!(body));
       else await changeKey(given.id, body);
     },
@@ -81,13 +82,13 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
           <Field
             name="rate_limit_submit"
             label="Submissions, empty: as others"
-            value={given?.rate_limit_submit}
+            value={given?.limits.submit}
             placeholder="10/s,100/m"
           />
           <Field
             name="rate_limit_other"
             label="Other calls"
-            value={given?.rate_limit_other}
+            value={given?.limits.other}
             placeholder="100/s,1800/m"
           />
           <Field name="weight" label="Weight of its turns" value={String(given?.weight ?? 1)} type="number" />
@@ -113,9 +114,12 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
               <option value="low">low</option>
             </select>
           </label>
-          {given === undefined && (
-            <Field name="expires_at" label="Ends, empty: never" type="datetime-local" />
-          )}
+          <Field
+            name="expires"
+            label="Ends, empty: never"
+            type="datetime-local"
+            value={given?.expires_at && localTime(new Date(given.expires_at))}
+          />
         </div>
         {saving.error !== null && <Failure error={saving.error} />}
         <div className="buttons">
@@ -157,29 +161,35 @@ function Field({ name, label, value, type = 'text', ...input }: FieldProps) {
 }
 
 /** Of a change, only what was changed. */
-function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | undefined): Partial<AdminKey> {
+function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | undefined): KeyBody {
   const text = (name: string): string | null => (form.get(name) as string | null)?.trim() || null;
   const number = (name: string): number | null => (text(name) === null ? null : Number(text(name)));
-  const expires = text('expires_at');
   const models = text('models')
     ?.split(/[\s,]+/)
     .filter((model) => model !== '');
-  const body: Partial<AdminKey> = {
+  const expires = text('expires');
+  const all: KeyBody = {
     name: text('name') ?? '',
     scopes: [...scopes],
     models: models ?? null,
-    rate_limit_submit: text('rate_limit_submit'),
-    rate_limit_other: text('rate_limit_other'),
-    max_priority: text('max_priority'),
+    limits: { submit: text('rate_limit_submit'), other: text('rate_limit_other') },
+    max_priority: text('max_priority') ?? 'high',
     max_waiting: number('max_waiting'),
     max_running: number('max_running'),
     weight: number('weight') ?? 1,
-    ...(given === undefined && expires !== null && { expires_at: new Date(expires).toISOString() }),
+    expires: expires === null ? null : new Date(expires).toISOString(),
   };
-  const same = (name: keyof AdminKey): boolean =>
+  const before: Record<string, unknown> =
     given === undefined
-      ? body[name] === null
-      : JSON.stringify(given[name] ?? (name === 'max_priority' ? 'high' : null)) ===
-        JSON.stringify(body[name]);
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !same(name as keyof AdminKey)));
+      ? { models: null, limits: noLimits, max_waiting: null, max_running: null, expires: null }
+      : {
+          ...given,
+          limits: { ...noLimits, ...given.limits },
+          expires: given.expires_at && new Date(localTime(new Date(given.expires_at))).toISOString(),
+        };
+  const isSame = (name: string, value: unknown): boolean =>
+    JSON.stringify(before[name]) === JSON.stringify(value);
+  return Object.fromEntries(Object.entries(all).filter(([name, value]) => !isSame(name, value)));
 }
+
+const noLimits = { submit: null, other: null };

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { createKey, listKeys, revokeKey } from '../api/calls';
-import type { AdminKey, NewKey } from '../api/types';
+import type { AdminKey, LimitLeft, NewKey } from '../api/types';
 import { whole } from '../format/quantities';
 import { CopyButton } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
@@ -122,21 +122,21 @@ function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
             </>
           ),
         },
-        { title: 'Submissions left', cell: ({ use }) => <Left use={use?.submit} /> },
+        { title: 'Submissions left', cell: ({ quota }) => <Left of={quota.submit} /> },
         {
           title: 'Waiting',
           className: 'tight number',
-          cell: ({ use, max_waiting }) => bounded(use?.waiting, max_waiting),
+          cell: ({ waiting, max_waiting }) => bounded(waiting, max_waiting),
         },
         {
           title: 'Running',
           className: 'tight number',
-          cell: ({ use, max_running }) => bounded(use?.running, max_running),
+          cell: ({ running, max_running }) => bounded(running, max_running),
         },
         {
           title: 'Today',
           className: 'tight number',
-          cell: ({ use }) => (use === undefined ? '' : whole(use.started_today)),
+          cell: ({ requests_today }) => many(requests_today),
         },
         { title: 'Last used', className: 'tight', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
         {
@@ -169,22 +169,23 @@ function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
   );
 }
 
-const bounded = (value: number | undefined, max: number | null): string =>
-  value === undefined ? '' : `${whole(value)}${max === null ? '' : ` of ${whole(max)}`}`;
+/** Counts end at 10,000. */
+const many = (value: number): string => `${whole(value)}${value >= 10_000 ? '+' : ''}`;
+const bounded = (value: number, max: number | null): string =>
+  `${many(value)}${max === null ? '' : ` of ${whole(max)}`}`;
 
-/** What is left of each window, as bars that empty. */
-function Left({ use }: { use: NonNullable<AdminKey['use']>['submit'] | undefined }) {
-  if (use === undefined || use.length === 0) return <span className="muted">no limit</span>;
+/** Of each window, as a bar that empties. */
+function Left({ of }: { of: readonly LimitLeft[] }) {
+  if (of.length === 0) return <span className="muted">no limit</span>;
   return (
     <span className="stack">
-      {use.map(({ limit, window_s, used }) => {
-        const left = Math.max(0, limit - used);
+      {of.map(({ limit, window_s, remaining }) => {
         const window = window_s === 1 ? 'second' : window_s === 60 ? 'minute' : `${window_s} s`;
         return (
           <span className="part wide" key={window_s}>
-            <span style={{ width: `${(left / limit) * 100}%` }} />
+            <span style={{ width: `${(remaining / limit) * 100}%` }} />
             <b>
-              {whole(left)} of {whole(limit)} a {window}
+              {whole(remaining)} of {whole(limit)} a {window}
             </b>
           </span>
         );

@@ -157,11 +157,11 @@ function Typical({ name, time }: { name: string; time: TypicalTime | null | unde
   );
 }
 
-const KeyName = ({ id, name }: { id: string; name: string }) => (
+const KeyName = ({ id, name }: { id: string; name: string | null }) => (
   <span className="legend">
     <span>
       <i style={{ '--key': keyColour(id) } as CSSProperties} />
-      {name}
+      {name || 'a key that was removed'}
     </span>
   </span>
 );

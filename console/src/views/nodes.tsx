@@ -122,18 +122,18 @@ function NodeCard({ node }: { node: AdminNode }) {
               ),
             },
             {
+              title: 'Rest until',
+              className: 'tight',
+              cell: ({ resting_until }) => resting_until !== null && <Time at={resting_until} />,
+            },
+            {
               title: 'Reaches it',
-              cell: ({ circuit, resting_until, reason }) =>
+              cell: ({ circuit, reason }) =>
                 circuit === 'closed' ? (
                   <span className="muted">yes</span>
                 ) : (
                   <>
                     <span className="chip warn">{circuit === 'open' ? 'no' : 'it tries'}</span> {reason}
-                    {resting_until !== null && (
-                      <>
-                        , rests until <Time at={resting_until} />
-                      </>
-                    )}
                   </>
                 ),
             },

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { listKeys } from '../api/calls';
 import { useLive } from '../api/live';
 import type { RequestFilter } from '../api/types';
+import { localTime } from '../format/times';
 import { useFilters } from '../parts/use-url-state';
 
 const names = [
@@ -172,6 +173,3 @@ function When({ label, value, onChange }: FieldProps) {
     </label>
   );
 }
-
-const localTime = (date: Date): string =>
-  new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

@@ -5,7 +5,7 @@ import { AsCurl } from '../parts/curl';
 import { ActButton } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
-import { Ago, Time } from '../parts/time';
+import { Time } from '../parts/time';
 
 export default function Sessions() {
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => listSessions(signal) });
@@ -35,11 +35,6 @@ export default function Sessions() {
                   ),
                 },
                 {
-                  title: 'By',
-                  className: 'tight',
-                  cell: ({ via }) => ({ key: 'a key', link: 'the link', oidc: 'OpenID' })[via] ?? via,
-                },
-                {
                   title: 'From',
                   cell: ({ address, user_agent }) => (
                     <>
@@ -48,7 +43,6 @@ export default function Sessions() {
                   ),
                 },
                 { title: 'Since', className: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
-                { title: 'Seen', className: 'tight', cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
                 { title: 'Ends', className: 'tight', cell: ({ expires_at }) => <Time at={expires_at} /> },
                 { title: '', className: 'tight', cell: (session) => <End session={session} /> },
               ]}

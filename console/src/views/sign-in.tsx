@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consolePath, serviceAddress } from '../api/base';
+import { serviceAddress } from '../api/base';
 import { signIn } from '../api/calls';
 import type { Session } from '../api/types';
 import { Failure } from '../parts/states';
@@ -10,6 +10,12 @@ interface SignInProps {
   link: string | undefined;
   onLinkDone: () => void;
 }
+
+/** How a sign-in at the provider came back. */
+const told: Record<string, string | undefined> = {
+  failed: 'The provider could not be reached. Try again, or use a key.',
+  refused: 'You were not let in: nothing that the provider says of you gives you a scope here.',
+};
 
 export function SignIn({ session, link, onLinkDone }: SignInProps) {
   const client = useQueryClient();
@@ -23,6 +29,7 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
     },
   });
   const oidc = session?.oidc;
+  const failed = told[window.location.hash.replace('#sign-in=', '')];
   return (
     <main className="sign-in">
       <h1 className="hidden">Sign in</h1>
@@ -79,18 +86,16 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
                 onLinkDone();
               }}
             >
-              {session?.signed_in ? `Go on as ${session.name}` : 'Use a key instead'}
+              {session?.signed_in ? `Go on as ${session.signed_in.name}` : 'Use a key instead'}
             </button>
           </div>
         )}
+        {failed !== undefined && <p className="notice bad">{failed}</p>}
         {entering.error !== null && <Failure error={entering.error} />}
         {oidc && (
           <>
             <p className="or">or</p>
-            <a
-              className="button"
-              href={`${serviceAddress(oidc.path)}?return=${encodeURIComponent(returnPath())}`}
-            >
+            <a className="button" href={serviceAddress('v1/admin/session/oidc')}>
               Sign in with {oidc.name}
             </a>
           </>
@@ -99,9 +104,6 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
     </main>
   );
 }
-
-const returnPath = (): string =>
-  `console${window.location.pathname.slice(consolePath.length)}${window.location.search}`;
 
 /** It must not stay in the history or be copied along with the address. */
 function forgetLink(): void {
