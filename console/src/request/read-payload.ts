@@ -40,8 +40,8 @@ export async function readPayload(path: string, maxBytes: number, signal: AbortS
   }
   const free = (): void => undefined;
   if (!isWhole) {
-    const text = new TextDecoder().decode(whole.subarray(0, 16 * 1024));
-    return { bytes, shown: undefined, text, rest: bytes - 16 * 1024, free };
+    const text = new TextDecoder().decode(whole.subarray(0, 4 * 1024));
+    return { bytes, shown: undefined, text, rest: bytes - 4 * 1024, free };
   }
   const answer = await inWorker({ text: whole.buffer }, signal);
   if (!('shown' in answer)) return { bytes, shown: undefined, ...answer, free };

@@ -23,7 +23,7 @@ export function FirstRun({ models }: { models: readonly AdminModel[] }) {
       <h2>Nothing has been submitted yet</h2>
       {model?.id === demo && (
         <form
-          className="row"
+          className="row ends"
           onSubmit={(event) => {
             event.preventDefault();
             sending.mutate();

@@ -16,9 +16,11 @@ interface PayloadViewProps {
   /** Of the API, without a slash in front. */
   path: string;
   name: 'input' | 'output';
+  /** How long it is, where the service has told; it may not tell with the answer itself. */
+  size?: number | null | undefined;
 }
 
-export function PayloadView({ path, name }: PayloadViewProps) {
+export function PayloadView({ path, name, size }: PayloadViewProps) {
   const isAllowed = useMay('payloads');
   const [max, setMax] = useState(atOnce);
   const payload = useQuery({
@@ -37,10 +39,10 @@ export function PayloadView({ path, name }: PayloadViewProps) {
   }
   return (
     <Loaded query={payload}>
-      {({ bytes: size, shown, text, rest }) => (
+      {({ bytes: read, shown, text, rest }) => (
         <>
           <div className="row small">
-            <span className="muted">{bytes(size)}</span>
+            <span className="muted">{bytes(Math.max(size ?? 0, read))}</span>
             <a href={serviceAddress(path)} download={`${name}.json`}>
               Download
             </a>
@@ -50,12 +52,12 @@ export function PayloadView({ path, name }: PayloadViewProps) {
           {rest > 0 && (
             <div className="notice">
               <span>
-                The first {bytes(text.length)} of {bytes(size)}.
+                The first {bytes(text.length)} of {bytes(Math.max(size ?? 0, read))}.
               </span>
               {max < atMost && (
                 <span className="end">
                   <button type="button" onClick={() => setMax(atMost)}>
-                    Load all {bytes(size)}
+                    Load all {bytes(Math.max(size ?? 0, read))}
                   </button>
                 </span>
               )}

@@ -142,7 +142,7 @@ function Content({
           ))}
         {tab === 'input' &&
           (request.erased_at === undefined ? (
-            <PayloadView path={`${path}/input`} name="input" />
+            <PayloadView path={`${path}/input`} name="input" size={request.input_bytes} />
           ) : (
             <p className="empty">The input was erased.</p>
           ))}
@@ -157,7 +157,7 @@ function Content({
 function Compared({ request, name, path }: { request: AdminRequest; name: 'output'; path: string }) {
   const [isBeside, setBeside] = useState(false);
   const other = request.retry_of ?? request.retried_as;
-  if (other === undefined) return <PayloadView path={path} name={name} />;
+  if (other === undefined) return <PayloadView path={path} name={name} size={request.output_bytes} />;
   const isNew = request.retry_of !== undefined;
   return (
     <>
@@ -168,7 +168,7 @@ function Compared({ request, name, path }: { request: AdminRequest; name: 'outpu
       <div className={isBeside ? 'two' : ''}>
         <div className="stack">
           {isBeside && <h3>{isNew ? 'New' : 'Old'}: this one</h3>}
-          <PayloadView path={path} name={name} />
+          <PayloadView path={path} name={name} size={request.output_bytes} />
         </div>
         {isBeside && (
           <div className="stack">
