@@ -138,21 +138,8 @@ export class Dispatcher {
     const { id, keyId, priority, virtualStart: start, input } = submission;
     const inputBytes = input.length;
     this.events.emit('request.submitted', () => [{ id, modelId: model.id, keyId, inputBytes }]);
-    const first = {
-      attempt: 1,
-      failedAttempts: 0,
-      lostAttempts: 0,
-      boundedKeyId: null,
-      timeoutMs,
-      queueMs: 0,
-    };
-    const trace = { traceparent, tracestate };
-    this.execute(
-      dispatcher,
-      [{ id, priority, start, ...started, ...first, ...trace, input: input.toString() }],
-      [{ id, priority, start, ...started, ...firstStart, timeoutMs, input: input.toString() }],
-      generation,
-    );
+    const own = { timeoutMs, traceparent, tracestate, input: input.toString() };
+    this.execute(dispatcher, [{ id, priority, start, ...started, ...firstStart, ...own }], generation);
     return true;
   }
 
