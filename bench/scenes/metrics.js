@@ -96,9 +96,11 @@ async function metricsOf(built) {
   const { CallMetrics } = await built.load('metrics/call-metrics.js');
   const [registry, events, accessLog, database] = [new Registry(), {}, {}, {}];
   const hub = { on: (name, listener) => (events[name] = listener) };
-  new RequestMetrics(registry, { all: () => [] }, hub, { now: Date.now });
-  new CallMetrics(registry, accessLog, database, hub);
-  return { registry, events, accessLog, database };
+  const counters = [
+    new RequestMetrics(registry, { all: () => [] }, hub, { now: Date.now }),
+    new CallMetrics(registry, accessLog, database, hub),
+  ];
+  return { registry, events, accessLog, database, counters };
 }
 
 /** Two services, one of which is scraped once a second while it is loaded. */
@@ -125,11 +127,8 @@ async function whileScraped({ url }, work) {
     scrapes++;
   };
   const failures = [];
-  const timer = setInterval(() => scrape().catch((error) => failures.push(error)), scrapeEveryMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-    if (failures.length > 0 || scrapes === 0) throw failures[0] ?? new Error('It was not scraped.');
-  }
+  const timer = setInterval(() => void scrape().catch((error) => failures.push(error)), scrapeEveryMs);
+  const result = await work().finally(() => clearInterval(timer));
+  if (failures.length > 0 || scrapes === 0) throw failures[0] ?? new Error('It was not scraped.');
+  return result;
 }

@@ -1,7 +1,11 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
+import { OverviewModule } from '../overview/overview.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { AccessModule } from './access.module.js';
+import { LiveController } from './live/live.controller.js';
+import { OverviewSource } from './live/overview-source.js';
+import { QueueViews } from './live/queue-views.js';
 import { ModelControl } from './model-control.js';
 import { AdminModelsController } from './models.controller.js';
 import { ModelsReloadModule } from './models-reload.module.js';
@@ -10,8 +14,8 @@ import { AnyRequestsModule } from './requests/any-requests.module.js';
 
 /** The routes of `/v1/admin`. */
 @Module({
-  imports: [AccessModule, AnyRequestsModule, LimitsModule, QueueModule, ModelsReloadModule],
-  controllers: [AdminModelsController, NodeDrainController],
-  providers: [ModelControl],
+  imports: [AccessModule, AnyRequestsModule, LimitsModule, QueueModule, ModelsReloadModule, OverviewModule],
+  controllers: [AdminModelsController, LiveController, NodeDrainController],
+  providers: [ModelControl, OverviewSource, QueueViews],
 })
 export class AdminModule {}

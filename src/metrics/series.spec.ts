@@ -33,6 +33,6 @@ some_seconds_count{a="x"} 4
 
 it('begins with 0 where there are no labels', async () => {
   const registry = new Registry();
-  new FastCounter({ name: 'some_total', help: 'Some.', registry });
+  expect(new FastCounter({ name: 'some_total', help: 'Some.', registry })).toBeInstanceOf(FastCounter);
   expect(await registry.metrics()).toContain('\nsome_total 0\n');
 });

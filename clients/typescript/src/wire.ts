@@ -4,6 +4,121 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A node that runs requests of the model. */
+        ModelNode: {
+            /**
+             * @description `NODE_NAME`.
+             * @example gpu-2:4711
+             */
+            name: string;
+            /**
+             * @description How many runs it may have at once.
+             * @example 2
+             */
+            slots: number;
+            /**
+             * @description How many it has.
+             * @example 1
+             */
+            running: number;
+            /**
+             * @description `open`: it finds the model away.
+             * @example closed
+             * @enum {string}
+             */
+            circuit: "closed" | "open";
+        };
+        /** @description The median and the 95th percentile, in seconds. */
+        ModelPercentiles: {
+            /**
+             * @description The median.
+             * @example 1.2
+             */
+            p50: number;
+            /**
+             * @description The 95th percentile.
+             * @example 3.4
+             */
+            p95: number;
+        };
+        /** @description What a key has of a model now. */
+        KeyWaiting: {
+            /**
+             * Format: uuid
+             * @description The id of the key.
+             * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
+             */
+            key_id: string;
+            /**
+             * @description Its name.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description How many of its requests wait.
+             * @example 28
+             */
+            waiting: number;
+            /**
+             * @description How many are running.
+             * @example 2
+             */
+            running: number;
+        };
+        /** @description What happened in a minute, on all nodes. */
+        MinuteCounts: {
+            /**
+             * Format: date-time
+             * @description Its beginning.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            minute: string;
+            /**
+             * @description Runs that were started.
+             * @example 12
+             */
+            started: number;
+            /**
+             * @description Requests that completed.
+             * @example 11
+             */
+            completed: number;
+            /**
+             * @description Of these, those that failed.
+             * @example 1
+             */
+            failed: number;
+        };
+        /** @description A request at the front of the queue. */
+        QueueMark: {
+            /**
+             * @description Its id, or for those who may not see payloads a handle.
+             * @example rh_kq6pXv0mYx4S8n3s0J5e2Q
+             */
+            request_id: string;
+            /**
+             * Format: uuid
+             * @description Whose it is.
+             * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
+             */
+            key_id: string;
+            /**
+             * Format: date-time
+             * @description Since when it waits.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            since: string;
+        };
+        /** @description The first of the queue, as marks. */
+        QueueFront: {
+            /**
+             * @description How many requests a mark stands for.
+             * @example 1
+             */
+            per_mark: number;
+            /** @description At most 120, in the order of the queue. */
+            marks: components["schemas"]["QueueMark"][];
+        };
         /** @description A number of the models file, and what was set beside it. */
         OverriddenConcurrency: {
             /**
@@ -67,6 +182,91 @@ export interface components {
         /** @description A model as operators see it. */
         AdminModel: {
             /**
+             * @description From the models file.
+             * @example Draws a fractal.
+             */
+            description: string;
+            /**
+             * @description Requests that start as soon as there is a slot.
+             * @example 3
+             */
+            waiting: number;
+            /**
+             * @description Requests that wait for their next attempt, or for a time that their caller chose.
+             * @example 0
+             */
+            delayed: number;
+            /**
+             * @description Requests that wait because their keys run as many as they may.
+             * @example 0
+             */
+            held: number;
+            /**
+             * @description Requests in progress, on all nodes; some seconds old at most.
+             * @example 2
+             */
+            running: number;
+            /**
+             * @description How many runs the nodes may have at once, together.
+             * @example 2
+             */
+            slots: number;
+            /**
+             * Format: date-time
+             * @description Since when the front of the queue waits; null: nothing waits.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            oldest_waiting_at: string | null;
+            /**
+             * @description Runs that were started since midnight UTC.
+             * @example 1204
+             */
+            started_today: number;
+            /**
+             * @description Runs that were started a second, over the last minute.
+             * @example 0.9
+             */
+            started_per_second: number;
+            /**
+             * @description Requests that completed in the last hour.
+             * @example 3301
+             */
+            completed_last_hour: number;
+            /**
+             * @description Of these, those that failed.
+             * @example 12
+             */
+            failed_last_hour: number;
+            /**
+             * @description Whether requests start now.
+             * @example available
+             * @enum {string}
+             */
+            availability: "available" | "unavailable" | "paused";
+            /**
+             * Format: date-time
+             * @description Since when no node can reach it; null: one can.
+             * @example null
+             */
+            unavailable_since: string | null;
+            /**
+             * @description Why not; null: one can.
+             * @example null
+             */
+            unavailable_reason: string | null;
+            /** @description The nodes that run requests. */
+            nodes: components["schemas"]["ModelNode"][];
+            /** @description How long its runs took in the last hour; null: too little is known. */
+            run_time: components["schemas"]["ModelPercentiles"] | null;
+            /** @description How long its requests waited; null: too little is known. */
+            queue_time: components["schemas"]["ModelPercentiles"] | null;
+            /** @description The keys that have something running, and those with most waiting. */
+            waiting_by_key: components["schemas"]["KeyWaiting"][];
+            /** @description The last 60 minutes, that of now last. */
+            history: components["schemas"]["MinuteCounts"][];
+            /** @description In `/v1/admin/events`, where something waits. */
+            queue?: components["schemas"]["QueueFront"];
+            /**
              * @description As callers name it.
              * @example demo/image/fractal
              */
@@ -86,22 +286,6 @@ export interface components {
             concurrency: components["schemas"]["OverriddenConcurrency"];
             /** @description Whether it starts anything. */
             paused: components["schemas"]["OverriddenPause"];
-            /**
-             * @description How many requests wait in its queue.
-             * @example 3
-             */
-            waiting: number;
-            /**
-             * @description How many are in progress, on all nodes; up to a second old.
-             * @example 2
-             */
-            running: number;
-            /**
-             * @description Whether requests start now.
-             * @example paused
-             * @enum {string}
-             */
-            availability: "available" | "unavailable" | "paused";
         };
         /** @description All models. */
         AdminModelList: {
@@ -157,6 +341,300 @@ export interface components {
              * @example new weights
              */
             reason?: string | null;
+        };
+        /** @description A node in short. */
+        OverviewNode: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
+             */
+            id: string;
+            /**
+             * @description `NODE_NAME`.
+             * @example gpu-2:4711
+             */
+            name: string;
+            /**
+             * @description How it is.
+             * @example ready
+             * @enum {string}
+             */
+            state: "ready" | "draining" | "fenced" | "lost";
+        };
+        /** @description All models and nodes, as they are. */
+        Overview: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /** @description In the order of the models file. */
+            models: components["schemas"]["AdminModel"][];
+            /** @description By name. */
+            nodes: components["schemas"]["OverviewNode"][];
+        };
+        /** @description A key, for people. */
+        KeyName: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
+             */
+            id: string;
+            /**
+             * @description Its name; empty: it was removed.
+             * @example web shop
+             */
+            name: string;
+        };
+        /** @description Between these. */
+        TimeInterval: {
+            /**
+             * Format: date-time
+             * @description Its beginning.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Its end.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            to: string;
+        };
+        /** @description A request that runs, or stands in the queue. */
+        QueueEntry: {
+            /**
+             * @description Its id, or for those who may not see payloads a handle.
+             * @example rh_kq6pXv0mYx4S8n3s0J5e2Q
+             */
+            request_id: string;
+            /**
+             * @description `held`: its key runs as many as it may. `delayed`: it waits for its next attempt.
+             * @example waiting
+             * @enum {string}
+             */
+            state: "running" | "waiting" | "held" | "delayed";
+            /**
+             * @description How many will be started before it; null: it runs.
+             * @example 3
+             */
+            position: number | null;
+            /** @description Whose it is. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description Its priority.
+             * @example normal
+             * @enum {string}
+             */
+            priority: "high" | "normal" | "low";
+            /**
+             * Format: date-time
+             * @description Since when it waits, or waited.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * @description How often it was started.
+             * @example 0
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When its run began; null: it waits.
+             * @example null
+             */
+            started_at: string | null;
+            /**
+             * @description Where it runs; null: it waits.
+             * @example null
+             */
+            node: string | null;
+            /**
+             * Format: date-time
+             * @description Before then it does not start; null: it may.
+             * @example null
+             */
+            not_before: string | null;
+            /** @description Absent where too little is known. */
+            estimated_start?: components["schemas"]["TimeInterval"];
+        };
+        /** @description A page of a queue. */
+        QueueEntryPage: {
+            /** @description On the first page what runs, then what waits, in order. */
+            data: components["schemas"]["QueueEntry"][];
+            /**
+             * @description Asks for the next page; null: there is none.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description What a key gets of a model. */
+        Share: {
+            /** @description The key. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description Its weight.
+             * @example 1
+             */
+            weight: number;
+            /**
+             * @description How many of its requests may run at once; null: any number.
+             * @example null
+             */
+            max_running: number | null;
+            /**
+             * @description How many of its requests wait.
+             * @example 28
+             */
+            waiting: number;
+            /**
+             * @description Of these, those that wait because of `max_running`.
+             * @example 0
+             */
+            held: number;
+            /**
+             * @description How many are running.
+             * @example 2
+             */
+            running: number;
+            /**
+             * @description Its part of what runs; null: nothing runs.
+             * @example 0.5
+             */
+            share_now: number | null;
+            /**
+             * @description How many of its runs began in the last hour.
+             * @example 312
+             */
+            starts_last_hour: number;
+            /**
+             * @description For how long its requests ran in the last hour.
+             * @example 1204.5
+             */
+            run_seconds_last_hour: number;
+            /**
+             * @description Its part of all running time in the last hour; null: nothing ran.
+             * @example 0.48
+             */
+            share_last_hour: number | null;
+        };
+        /** @description What each key gets of a model. */
+        ShareList: {
+            /** @description Who ran most first. */
+            data: components["schemas"]["Share"][];
+            /**
+             * @description Always null: it is one page.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description What a node has of a model. */
+        NodeModel: {
+            /**
+             * @description The model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description How many runs it may have at once.
+             * @example 2
+             */
+            slots: number;
+            /**
+             * @description How many it has.
+             * @example 1
+             */
+            running: number;
+            /**
+             * @description `open`: it finds the model away.
+             * @example closed
+             * @enum {string}
+             */
+            circuit: "closed" | "open";
+            /**
+             * Format: date-time
+             * @description Of a silent node: its slots are nobody else’s until then; null: they are in use.
+             * @example null
+             */
+            resting_until: string | null;
+            /**
+             * @description Why it finds the model away; null: it does not.
+             * @example null
+             */
+            reason: string | null;
+        };
+        /** @description A process of the cluster. */
+        AdminNode: {
+            /**
+             * Format: uuid
+             * @description Its id, another after each start.
+             * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
+             */
+            id: string;
+            /**
+             * @description `NODE_NAME`.
+             * @example gpu-2:4711
+             */
+            name: string;
+            /**
+             * @description The version of the service that it runs.
+             * @example 0.1.0
+             */
+            version: string;
+            /**
+             * @description Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).
+             * @example all
+             */
+            role: string;
+            /**
+             * @description `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them.
+             * @example ready
+             * @enum {string}
+             */
+            state: "ready" | "draining" | "fenced" | "lost";
+            /**
+             * Format: date-time
+             * @description When it joined.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description Its last sign of life; there is one each 1.5 s.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            heartbeat_at: string;
+            /**
+             * Format: date-time
+             * @description Since when it starts nothing more; null: it does.
+             * @example null
+             */
+            draining_since: string | null;
+            /**
+             * @description How many runs it has.
+             * @example 1
+             */
+            running: number;
+            /**
+             * @description How many it may have at once, of all models.
+             * @example 4
+             */
+            slots: number;
+            /** @description Those that it has slots or runs of, or finds away. */
+            models: components["schemas"]["NodeModel"][];
+        };
+        /** @description All nodes. */
+        AdminNodeList: {
+            /** @description By name. */
+            data: components["schemas"]["AdminNode"][];
+            /**
+             * @description Always null: it is one page.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         /** @description A node, and whether it still starts runs. */
         DrainedNode: {
@@ -344,7 +822,7 @@ export interface components {
              * @description The stable name of the kind of problem.
              * @enum {string}
              */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /** @description The problem in words. */
             detail?: string;
             /** @description With `invalid_input`: everything that does not fit the schema of the model. */
@@ -755,7 +1233,7 @@ export interface components {
              * @example model_error
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /**
              * @description The failure in words.
              * @example The model refused the input.
@@ -1134,7 +1612,7 @@ export interface components {
         KeyLimits: {
             /** @description Of submissions, the shortest window first. */
             submit: components["schemas"]["KeyLimit"][];
-            /** @description Of all other calls. This one has counted. */
+            /** @description Of all other calls. */
             other: components["schemas"]["KeyLimit"][];
         };
         /** @description What the API key may do that the call was made with. */
@@ -1242,19 +1720,573 @@ export interface components {
             /** @description What was looked at. */
             checks: components["schemas"]["ReadinessChecks"];
         };
-        /** @description Whose request it is. */
-        KeyName: {
+        /** @description Whose key the call brings, by itself or by a session. */
+        SignedIn: {
             /**
              * Format: uuid
              * @description The id of the key.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
+            key_id: string;
+            /**
+             * @description The name of the key, or of the person whose it is.
+             * @example ops
+             */
+            name: string;
+            /**
+             * @description All that it may; `admin` brings all others, `payloads` brings `observe`.
+             * @example [
+             *       "observe"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            /**
+             * Format: uuid
+             * @description The id of the session; null: the call brings the key itself.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            session_id: string | null;
+            /**
+             * Format: date-time
+             * @description When the session ends by itself, in UTC; null: there is none.
+             * @example 2030-12-31T00:00:00.000Z
+             */
+            expires_at: string | null;
+        };
+        /** @description Another way to sign in: OpenID Connect. */
+        OidcOffer: {
+            /**
+             * @description What the provider is called.
+             * @example id.example.org
+             */
+            name: string;
+            /**
+             * Format: uri
+             * @description Where a browser is sent to sign in.
+             * @example http://127.0.0.1:3000/v1/admin/session/oidc
+             */
+            url: string;
+        };
+        /** @description Who is signed in, and how one can sign in besides with a key. */
+        Session: {
+            /** @description Who calls; null: nobody who is known. */
+            signed_in: components["schemas"]["SignedIn"] | null;
+            /** @description null: only keys and links sign in. */
+            oidc: components["schemas"]["OidcOffer"] | null;
+        };
+        /** @description One of the two. */
+        SignIn: {
+            /**
+             * @description An API key.
+             * @example ns_…
+             */
+            key?: string;
+            /**
+             * @description What follows `#link=` in a link that signs in once.
+             * @example p2s…
+             */
+            link?: string;
+        };
+        /** @description A browser that is signed in. */
+        AdminSession: {
+            /**
+             * Format: uuid
+             * @description Its id, which is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
             id: string;
             /**
-             * @description Its name.
-             * @example web shop
+             * Format: uuid
+             * @description The key that it stands for.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            key_id: string;
+            /**
+             * @description The name of that key.
+             * @example ops
              */
             name: string | null;
+            /**
+             * @description From where it was begun.
+             * @example 192.0.2.7
+             */
+            address: string | null;
+            /**
+             * @description What the browser said it was.
+             * @example Mozilla/5.0
+             */
+            user_agent: string | null;
+            /**
+             * Format: date-time
+             * @description When it was begun, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself, in UTC.
+             * @example 2026-03-02T00:00:00.000Z
+             */
+            expires_at: string;
+            /**
+             * @description Whether it is the one of this call.
+             * @example false
+             */
+            is_current: boolean;
+        };
+        /** @description Sessions that go on, the newest first. */
+        AdminSessionPage: {
+            /** @description The sessions. */
+            data: components["schemas"]["AdminSession"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description The rate limits of a key as they are set. */
+        KeyLimitTexts: {
+            /**
+             * @description Of submissions, such as `50/s,1000/m`, or `off`; null: those of the service.
+             * @example 50/s,1000/m
+             */
+            submit?: string | null;
+            /**
+             * @description Of all other calls, such as `50/s,1000/m`, or `off`; null: those of the service.
+             * @example null
+             */
+            other?: string | null;
+        };
+        /** @description A key as an operator sees it. Its secret is kept nowhere. */
+        AdminKey: {
+            /**
+             * Format: uuid
+             * @description Its id, which is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description What it is called.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description The first characters of its secret.
+             * @example ns_1a2b3c4
+             */
+            prefix: string;
+            /**
+             * @description Whether it is taken.
+             * @example valid
+             * @enum {string}
+             */
+            state: "valid" | "revoked" | "expired";
+            /**
+             * @description Whose it is, where somebody signs in by OpenID Connect: issuer and subject; else null.
+             * @example null
+             */
+            subject: string | null;
+            /**
+             * @description What it may.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models: string[] | null;
+            /** @description Its rate limits; null: those of the service. */
+            limits: components["schemas"]["KeyLimitTexts"];
+            /** @description What is left of those that hold, as far as this node knows. */
+            quota: components["schemas"]["KeyLimits"];
+            /**
+             * @description The highest priority that it may submit with.
+             * @example high
+             * @enum {string}
+             */
+            max_priority: "high" | "normal" | "low";
+            /**
+             * @description How many of its requests may wait; null: any number.
+             * @example 1000
+             */
+            max_waiting: number | null;
+            /**
+             * @description How many of its requests for one model run at once; null: any number.
+             * @example 3
+             */
+            max_running: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model.
+             * @example 1
+             */
+            weight: number;
+            /**
+             * @description Its requests that wait, of those that were counted: 10,000 stands for so many or more.
+             * @example 12
+             */
+            waiting: number;
+            /**
+             * @description Its requests that run.
+             * @example 3
+             */
+            running: number;
+            /**
+             * @description Its requests since midnight in UTC: 10,000 stands for so many or more.
+             * @example 480
+             */
+            requests_today: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires, in UTC; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked, in UTC; null: it was not.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, in UTC, to a minute; null: never.
+             * @example null
+             */
+            last_used_at: string | null;
+        };
+        /** @description Keys, the newest first. */
+        AdminKeyPage: {
+            /** @description The keys. */
+            data: components["schemas"]["AdminKey"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description Without `scopes` it has submit, read and cancel; of the rest what is left out is as with null. */
+        NewKey: {
+            /**
+             * @description What it is called.
+             * @example web shop
+             */
+            name?: string;
+            /**
+             * @description What it may.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes?: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models?: string[] | null;
+            /** @description Its rate limits. */
+            limits?: components["schemas"]["KeyLimitTexts"];
+            /**
+             * @description Of what it submits; null: high.
+             * @example normal
+             * @enum {string|null}
+             */
+            max_priority?: "high" | "normal" | "low" | null;
+            /**
+             * @description How many of its requests may wait; null: any number.
+             * @example 1000
+             */
+            max_waiting?: number | null;
+            /**
+             * @description How many of its requests for one model run at once; null: any number.
+             * @example 3
+             */
+            max_running?: number | null;
+            /**
+             * @description Of its turns, where keys share a model.
+             * @example 1
+             */
+            weight?: number;
+            /**
+             * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
+             * @example 90d
+             */
+            expires?: string | null;
+        };
+        /** @description A key that was just made. */
+        MadeKey: {
+            /**
+             * Format: uuid
+             * @description Its id, which is no secret.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description What it is called.
+             * @example web shop
+             */
+            name: string;
+            /**
+             * @description The first characters of its secret.
+             * @example ns_1a2b3c4
+             */
+            prefix: string;
+            /**
+             * @description Whether it is taken.
+             * @example valid
+             * @enum {string}
+             */
+            state: "valid" | "revoked" | "expired";
+            /**
+             * @description Whose it is, where somebody signs in by OpenID Connect: issuer and subject; else null.
+             * @example null
+             */
+            subject: string | null;
+            /**
+             * @description What it may.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models: string[] | null;
+            /** @description Its rate limits; null: those of the service. */
+            limits: components["schemas"]["KeyLimitTexts"];
+            /** @description What is left of those that hold, as far as this node knows. */
+            quota: components["schemas"]["KeyLimits"];
+            /**
+             * @description The highest priority that it may submit with.
+             * @example high
+             * @enum {string}
+             */
+            max_priority: "high" | "normal" | "low";
+            /**
+             * @description How many of its requests may wait; null: any number.
+             * @example 1000
+             */
+            max_waiting: number | null;
+            /**
+             * @description How many of its requests for one model run at once; null: any number.
+             * @example 3
+             */
+            max_running: number | null;
+            /**
+             * @description The weight of its turns, where keys share a model.
+             * @example 1
+             */
+            weight: number;
+            /**
+             * @description Its requests that wait, of those that were counted: 10,000 stands for so many or more.
+             * @example 12
+             */
+            waiting: number;
+            /**
+             * @description Its requests that run.
+             * @example 3
+             */
+            running: number;
+            /**
+             * @description Its requests since midnight in UTC: 10,000 stands for so many or more.
+             * @example 480
+             */
+            requests_today: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it expires, in UTC; null: never.
+             * @example null
+             */
+            expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked, in UTC; null: it was not.
+             * @example null
+             */
+            revoked_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, in UTC, to a minute; null: never.
+             * @example null
+             */
+            last_used_at: string | null;
+            /**
+             * @description The key itself. It cannot be shown again.
+             * @example ns_…
+             */
+            key: string;
+        };
+        /** @description What is left out stays; null takes back what was set. */
+        KeyChanges: {
+            /**
+             * @description What it is called.
+             * @example web shop
+             */
+            name?: string;
+            /**
+             * @description What it may.
+             * @example [
+             *       "submit",
+             *       "read"
+             *     ]
+             */
+            scopes?: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            /**
+             * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
+             * @example [
+             *       "acme/*"
+             *     ]
+             */
+            models?: string[] | null;
+            /** @description Its rate limits. */
+            limits?: components["schemas"]["KeyLimitTexts"];
+            /**
+             * @description Of what it submits; null: high.
+             * @example normal
+             * @enum {string|null}
+             */
+            max_priority?: "high" | "normal" | "low" | null;
+            /**
+             * @description How many of its requests may wait; null: any number.
+             * @example 1000
+             */
+            max_waiting?: number | null;
+            /**
+             * @description How many of its requests for one model run at once; null: any number.
+             * @example 3
+             */
+            max_running?: number | null;
+            /**
+             * @description Of its turns, where keys share a model.
+             * @example 1
+             */
+            weight?: number;
+            /**
+             * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
+             * @example 90d
+             */
+            expires?: string | null;
+        };
+        /** @description Who did it, and from where. */
+        AuditActor: {
+            /**
+             * Format: uuid
+             * @description The id of the key; null: none, such as at a failed sign-in or on the command line.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            key_id: string | null;
+            /**
+             * @description The name of the key as it was then.
+             * @example ops
+             */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The session that stood for the key; null: the key itself.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            session_id: string | null;
+            /**
+             * @description The address of the caller.
+             * @example 192.0.2.7
+             */
+            address: string | null;
+            /**
+             * @description What the client said it was.
+             * @example curl/8.5.0
+             */
+            user_agent: string | null;
+        };
+        /** @description Something that an operator did, or was refused. */
+        AuditEntry: {
+            /**
+             * Format: uuid
+             * @description Its id; ids are in the order of time.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description What.
+             * @example key.create
+             * @enum {string}
+             */
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            /**
+             * @description To what: an id, or the method and path of a refused call.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            target: string | null;
+            /** @description By whom. */
+            actor: components["schemas"]["AuditActor"];
+            /**
+             * @description The `X-Request-Id` of the call.
+             * @example 6a1f0f0e-5b0d-4a53-9b77-6d1f6f4f2c55
+             */
+            http_request_id: string | null;
+            /**
+             * @description What was changed, as it was before.
+             * @example {
+             *       "weight": 1
+             *     }
+             */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description The same as it was then.
+             * @example {
+             *       "weight": 2
+             *     }
+             */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Why, where that was said.
+             * @example web shop pays for it
+             */
+            reason: string | null;
+        };
+        /** @description What was audited, the newest first. */
+        AuditPage: {
+            /** @description The entries. */
+            data: components["schemas"]["AuditEntry"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and nothing is shown of what the caller or the model wrote. */
         AnyRequest: {
@@ -1555,7 +2587,7 @@ export interface components {
              * @example model_error
              * @enum {string|null}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | null;
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | null;
             /**
              * @description Why, in words.
              * @example The model answered 500.
@@ -1861,7 +2893,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
@@ -1912,7 +2944,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_request" | "unknown_operation" | "unknown_id" | "method_not_allowed" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.

@@ -46,7 +46,7 @@ export class Keys {
 
   async create(actor: Actor, newKey: NewKey): Promise<MadeKeyDto> {
     const { key, secret } = await this.audited.create(actor, newKey);
-    return { ...(await this.view(key)), key: secret.reveal() };
+    return Object.assign(await this.view(key), { key: secret.reveal() });
   }
 
   async update(actor: Actor, id: string, changes: KeyChanges, allowNoAdmin: boolean): Promise<AdminKeyDto> {

@@ -38,7 +38,7 @@ export class OidcUsers {
     const before = { name: key.name, scopes: key.scopes };
     await this.keys.update(key.id, { name, scopes }, manager);
     await this.note(manager, actor, key, { action: 'key.update', before, after: { name, scopes } });
-    return { ...key, name, scopes: [...scopes] };
+    return Object.assign(key, { name, scopes: [...scopes] });
   }
 
   private note(

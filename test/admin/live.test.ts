@@ -1,0 +1,184 @@
+import type { OverviewDto, QueueEntryPageDto, ShareListDto } from '../../src/admin/dto/live.dto.js';
+import { Handles } from '../../src/auth/handles.js';
+import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
+import { keyHeader, verdict } from '../support/queue-calls.js';
+import { until } from '../support/index.js';
+import { readStream, type StreamReader } from '../support/stream-reader.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls, model } = testQueue({
+  models: {
+    'test/narrow': { concurrency: 1, attempts: 2 },
+    'test/arrival': { concurrency: 1, order: 'arrival' },
+    'test/wide': { concurrency: 50 },
+  },
+  limits: 'off',
+  config: { nodeName: 'alpha' },
+});
+
+let observer: string;
+const open: StreamReader[] = [];
+
+beforeAll(async () => {
+  observer = await calls.newKey({ name: 'observer', scopes: ['observe'] });
+});
+
+afterEach(async () => {
+  for (const stream of open.splice(0)) await stream.drop();
+});
+
+const get = (path: string, key = observer): Promise<Response> =>
+  service.get(`/v1/admin/${path}`, { headers: keyHeader(key) });
+const json = async <T>(answer: Promise<Response>): Promise<T> => {
+  const response = await answer;
+  expect(response.status).toBe(200);
+  return (await response.json()) as T;
+};
+
+async function watch(key = observer): Promise<StreamReader> {
+  const stream = await readStream(`${service.url}/v1/admin/events`, keyHeader(key));
+  open.push(stream);
+  return stream;
+}
+
+/** The first overview of a stream that fits. */
+const shown = (stream: StreamReader, fits: (overview: OverviewDto) => boolean): Promise<OverviewDto> =>
+  until(() => (stream.data as unknown as OverviewDto[]).find(fits), {
+    message: 'the overview shows it',
+    explain: () => stream.data.at(-1),
+  });
+
+const of = ({ models }: OverviewDto, id: string): OverviewDto['models'][number] =>
+  models.find((one) => one.id === id)!;
+
+const handle = (id: string): string => service.app.get(Handles).handleOf(id);
+
+test('it needs a key that may observe', async () => {
+  const caller = await calls.newKey({ name: 'caller' });
+  for (const path of ['events', 'models', 'queue?model=test/narrow', 'shares?model=test/narrow', 'nodes']) {
+    expect(await verdict(service.get(`/v1/admin/${path}`))).toEqual([401, 'missing_key']);
+    expect(await verdict(get(path, caller))).toEqual([403, 'forbidden']);
+  }
+});
+
+test('the stream shows at once how all stands, and then what changes', async () => {
+  const [running, first, second] = await calls.submitAll(3, 'test/narrow', { hold: true });
+  await model.arrived(running!);
+  const stream = await watch();
+  expect(stream.response.headers['content-type']).toBe('text/event-stream');
+  const overview = await shown(stream, (one) => of(one, 'test/narrow').running === 1);
+  expect(overview.nodes).toEqual([{ id: expect.any(String), name: expect.any(String), state: 'ready' }]);
+  const narrow = of(overview, 'test/narrow');
+  expect(narrow).toMatchObject({
+    ...{ waiting: 2, delayed: 0, held: 0, running: 1, slots: 1, availability: 'available' },
+    ...{ started_today: 1, completed_last_hour: 0, unavailable_since: null },
+    concurrency: { current: 1, base: 1, override: null },
+    nodes: [{ slots: 1, running: 1, circuit: 'closed' }],
+    queue: { per_mark: 1, marks: [{ request_id: handle(first!) }, { request_id: handle(second!) }] },
+    waiting_by_key: [{ name: 'bootstrap', waiting: 2, running: 1 }],
+  });
+  expect(narrow.history).toHaveLength(60);
+  expect(narrow.history.at(-1)!.started + narrow.history.at(-2)!.started).toBe(1);
+  expect(Date.parse(narrow.oldest_waiting_at!)).toBeLessThanOrEqual(Date.now());
+  await calls.cancel(first!);
+  const next = await shown(stream, (one) => of(one, 'test/narrow').waiting === 1);
+  expect(of(next, 'test/narrow').queue!.marks).toMatchObject([{ request_id: handle(second!) }]);
+  await model.answer(running!);
+  await shown(stream, (one) => of(one, 'test/narrow').started_today === 2);
+  await model.answer(second!);
+  await shown(stream, (one) => of(one, 'test/narrow').completed_last_hour === 3);
+});
+
+test('ids are shown to those who may see payloads', async () => {
+  const [running, waiting] = await calls.submitAll(2, 'test/arrival', { hold: true });
+  const stream = await watch(service.key);
+  const overview = await shown(stream, (one) => of(one, 'test/arrival').queue?.marks.length === 1);
+  expect(of(overview, 'test/arrival')).toMatchObject({
+    queue: { marks: [{ request_id: waiting }] },
+    waiting_by_key: [{ name: 'bootstrap', waiting: 1 }],
+  });
+  await model.answer(running!);
+  await model.answer(waiting!);
+});
+
+test('the queue lists what runs and who stands where, in pages', async () => {
+  const ids = await calls.submitAll(6, 'test/narrow', { hold: true });
+  await model.arrived(ids[0]!);
+  const page = await json<QueueEntryPageDto>(get('queue?model=test/narrow&limit=3', service.key));
+  expect(page.data.map(({ request_id, state, position }) => [request_id, state, position])).toEqual([
+    [ids[0], 'running', null],
+    [ids[1], 'waiting', 0],
+    [ids[2], 'waiting', 1],
+    [ids[3], 'waiting', 2],
+  ]);
+  expect(page.data[0]).toMatchObject({ node: 'alpha', started_at: expect.any(String) });
+  expect(page.data[1]).toMatchObject({ key: { name: 'bootstrap' }, priority: 'normal', attempt: 0 });
+  const rest = await json<QueueEntryPageDto>(get(`queue?cursor=${page.next_cursor}`));
+  expect(rest.data.map(({ request_id, position }) => [request_id, position])).toEqual([
+    [handle(ids[4]!), 3],
+    [handle(ids[5]!), 4],
+  ]);
+  expect(rest.next_cursor).toBeNull();
+  for (const id of ids) await model.answer(id);
+});
+
+test.each([
+  ['queue', 400, 'invalid_query'],
+  ['queue?model=test/narow', 404, 'unknown_model'],
+  ['queue?model=test/narrow&limit=0', 400, 'invalid_query'],
+  ['queue?cursor=WzFd', 400, 'invalid_query'],
+  ['queue?cursor=!', 400, 'invalid_query'],
+  ['queue?modell=test/narrow', 400, 'invalid_query'],
+  ['shares?model=', 400, 'invalid_query'],
+])('%s is answered %s %s', async (path, status, code) => {
+  expect(await verdict(get(path))).toEqual([status, code]);
+});
+
+test('shares say who gets how much, now and in the last hour', async () => {
+  const other = await calls.newKey({ name: 'other', weight: 2 });
+  const running = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(running);
+  const waiting = await calls.submit('test/narrow', { hold: true }, keyHeader(other));
+  const { data } = await json<ShareListDto>(get('shares?model=test/narrow'));
+  expect(data).toMatchObject([
+    { key: { name: 'bootstrap' }, weight: 1, max_running: null, running: 1, share_now: 1 },
+    { key: { name: 'other' }, weight: 2, waiting: 1, running: 0, share_now: 0, starts_last_hour: 0 },
+  ]);
+  expect(data[0]!.starts_last_hour).toBeGreaterThan(0);
+  expect(data[0]!.share_last_hour).toBe(1);
+  await model.answer(running);
+  await model.answer(waiting);
+});
+
+test('nodes say what they run, and those that are silent until when their slots rest', async () => {
+  const at = new Date(Date.now() - 5_500);
+  const silent = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';
+  await service.query(
+    `INSERT INTO node (id, name, role, version, heartbeat_at) VALUES ($1, 'silent', 'all', '0.0.9', $2)`,
+    [silent, at],
+  );
+  await service.query(`INSERT INTO slot_grant (model_id, node_id, slots) VALUES ('test/wide', $1, 3)`, [
+    silent,
+  ]);
+  const { data } = await json<AdminNodeListDto>(get('nodes'));
+  expect(data).toMatchObject([
+    { name: 'alpha', role: 'all', state: 'ready', version: '0.1.0', draining_since: null },
+    {
+      ...{ name: 'silent', version: '0.0.9', running: 0, slots: 3 },
+      state: expect.stringMatching(/fenced|lost/),
+      models: [
+        { model_id: 'test/wide', slots: 3, resting_until: new Date(at.getTime() + 6_000).toISOString() },
+      ],
+    },
+  ]);
+  expect(data[0]!.models).toContainEqual(
+    expect.objectContaining({
+      model_id: 'test/narrow',
+      circuit: 'closed',
+      resting_until: null,
+      reason: null,
+    }),
+  );
+  await service.query('DELETE FROM slot_grant WHERE node_id = $1', [silent]);
+  await service.query('DELETE FROM node WHERE id = $1', [silent]);
+});
