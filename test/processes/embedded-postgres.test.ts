@@ -36,9 +36,23 @@ async function kill(service: SpawnedService): Promise<void> {
   await service.exited;
 }
 
+/** The link that stands beside the key. */
+async function signsInOnce({ output, url }: SpawnedService): Promise<void> {
+  const [, base, link] = /\(once, within an hour\): (\S+)\/console#link=([\w-]{43})$/m.exec(output)!;
+  expect(base).toBe(url);
+  const signIn = (): Promise<Response> =>
+    fetch(`${url}/v1/admin/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ link }),
+    });
+  expect([(await signIn()).status, (await signIn()).status]).toEqual([200, 401]);
+}
+
 test('the embedded database keeps its data over every way in which a service can end', async () => {
   let service = await spawnService(environment);
   const key = /only this once: (\S+)/.exec(service.output)![1]!;
+  await signsInOnce(service);
   const id = await submit(service, key);
   await answer(service, id);
 

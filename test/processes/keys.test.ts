@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { ApiKey } from '../../src/auth/api-key.entity.js';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { Config } from '../../src/config/config.js';
 import { createDataSource } from '../../src/database/data-source.js';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
+import { AdminCalls } from '../support/admin-calls.js';
 import { Caller } from '../support/caller.js';
 import {
   createTestDatabase,
@@ -107,6 +109,54 @@ describe('the keys command', () => {
     await run('revoke', 'ci');
     const refused = await run('update', 'ci', '--weight', '1');
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('is revoked') as string });
+  });
+
+  test('link prints a URL that signs in as the oldest key with the scope admin, or as the one that is named', async () => {
+    await run('create', '--name', 'caller');
+    const refused = await run('link');
+    expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('--scope admin') as string });
+    const plain = await run('link', 'caller');
+    expect(plain).toMatchObject({ code: 1, output: expect.stringContaining('cannot sign in') as string });
+    await run('create', '--name', 'ops', '--scope', 'admin');
+    await run('create', '--name', 'watcher', '--scope', 'observe');
+
+    const service = await startTestService({ config: { databaseUrl: database.url, role: 'api' } });
+    const admin = new AdminCalls(service);
+    try {
+      for (const [args, name] of [
+        [['link'], 'ops'],
+        [['link', 'watcher'], 'watcher'],
+      ] as const) {
+        const { code, output } = await run(...args);
+        expect(code).toBe(0);
+        const link = /^http:\/\/127\.0\.0\.1:0\/console#link=([\w-]{43})$/m.exec(output)![1];
+        expect(await (await admin.signIn({ link })).json()).toMatchObject({ signed_in: { name } });
+        expect((await admin.signIn({ link })).status).toBe(401);
+      }
+    } finally {
+      await service.stop();
+    }
+    const off = await keys({ DATABASE_URL: database.url, CONSOLE: 'off' }, 'link');
+    expect(off).toMatchObject({ code: 1, output: expect.stringContaining('CONSOLE=off') as string });
+  });
+
+  test('what it changes is audited, in the name of the command line', async () => {
+    await run('create', '--name', 'ci');
+    await run('update', 'ci', '--weight', '2');
+    await run('revoke', 'ci');
+    await run('revoke', 'ci');
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    const { rows } = await client.query(
+      `SELECT action, actor_name, actor_key_id, before, after FROM audit_entry ORDER BY id`,
+    );
+    await client.end();
+    const by = { actor_name: 'command line', actor_key_id: null };
+    expect(rows).toMatchObject([
+      { ...by, action: 'key.create', after: { name: 'ci' } },
+      { ...by, action: 'key.update', before: { weight: 1 }, after: { weight: 2 } },
+      { ...by, action: 'key.revoke', before: { name: 'ci' } },
+    ]);
   });
 
   test('a duration is counted from now', async () => {
