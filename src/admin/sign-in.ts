@@ -56,7 +56,8 @@ export class SignIn {
   /** By a key or a link. */
   async begin(request: GuardedRequest, body: Buffer): Promise<Begun> {
     const forgery = foreignSignIn(request, this.addresses.baseUrl(request));
-    if (forgery !== undefined) throw new DomainError('forbidden', forgery);
+    if (forgery !== undefined)
+      return this.beginAs(request, 'key', () => Promise.reject(new DomainError('forbidden', forgery)));
     const { key, link } = credentialsOf(body);
     return key === undefined
       ? this.beginAs(request, 'link', (manager) => this.byLink(link!, manager))

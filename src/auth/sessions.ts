@@ -8,6 +8,8 @@ import { SessionEntity } from './entities/session.entity.js';
 import { sessionHash } from './session-cookie.js';
 
 const sessionLife = '12 hours';
+/** After its end, for who asks from where somebody was signed in. */
+const keptFor = '90 days';
 
 /** From where a session was begun. */
 export interface Browser {
@@ -31,6 +33,8 @@ export class Sessions {
   ): Promise<{ id: string; token: string; expiresAt: Date }> {
     const [id, token] = [uuidv7(), randomBytes(32).toString('base64url')];
     const rows = manager.getRepository(SessionEntity);
+    const isLongOver = Raw((column) => `${column} < now() - interval '${keptFor}'`);
+    await rows.delete({ keyId, expiresAt: isLongOver });
     await rows.insert({
       id,
       keyId,

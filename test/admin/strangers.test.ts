@@ -67,6 +67,13 @@ describe.each(strangers)('%s', (_, headersOf) => {
   });
 });
 
+test('a sign-in that another page tried is in the audit', async () => {
+  const entries = await service.query(
+    `SELECT DISTINCT after FROM audit_entry WHERE action = 'session.refuse'`,
+  );
+  expect(entries).toEqual([{ after: { by: 'key', code: 'forbidden' } }]);
+});
+
 test('the console itself is let in, with what a browser says of it', async () => {
   for (const headers of [fromConsole, { 'content-type': `${json}; charset=utf-8`, origin: own() }]) {
     const response = await send('POST', '/v1/admin/keys', headers, '{"name": "ours"}');
