@@ -23,6 +23,7 @@ ProblemCode = Literal[
     "method_not_allowed",
     "missing_key",
     "model_error",
+    "model_paused",
     "model_unavailable",
     "node_lost",
     "not_completed",

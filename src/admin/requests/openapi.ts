@@ -135,6 +135,7 @@ export const ApiAnyRetry = (): MethodDecorator =>
       'gone',
       'unknown_model',
       'queue_full',
+      'model_paused',
       ...bodyProblems,
     ),
     ApiReason(),

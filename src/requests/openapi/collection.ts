@@ -132,6 +132,7 @@ export const ApiRetry = (): MethodDecorator =>
       'invalid_idempotency_key',
       'idempotency_key_reused',
       'queue_full',
+      'model_paused',
     ),
     ApiAcceptedResponse({
       description: 'The new request is in the queue.',

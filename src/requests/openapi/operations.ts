@@ -120,6 +120,7 @@ export const ApiSubmit = (): MethodDecorator =>
       'idempotency_key_reused',
       'invalid_query',
       'queue_full',
+      'model_paused',
     ),
   );
 
