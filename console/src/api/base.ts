@@ -1,5 +1,5 @@
 /** The page is served with a `<base>` that leads to /console/, whatever path a proxy serves us under. */
-const consoleUrl = new URL('.', document.baseURI);
+const consoleUrl = new URL('.', globalThis.document?.baseURI ?? 'http://127.0.0.1/console/');
 
 /** Such as `/console`, or `/queue/console`. */
 export const consolePath = consoleUrl.pathname.replace(/\/$/, '');

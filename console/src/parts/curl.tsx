@@ -1,27 +1,7 @@
 import { useState } from 'react';
-import { serviceUrl } from '../api/base';
+import { type Call, curlOf } from '../api/curl';
 import { CopyButton } from './copy';
 import { Dialog } from './dialog';
-
-export interface Call {
-  method?: string;
-  /** Without a slash in front. */
-  path: string;
-  body?: unknown;
-  stream?: boolean;
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-
-export function curlOf({ method = 'GET', path, body, stream = false }: Call): string {
-  const parts = [
-    `curl ${stream ? '-N ' : ''}${method === 'GET' || (method === 'POST' && body !== undefined) ? '' : `-X ${method} `}${quoted(serviceUrl + path)}`,
-    `-H "Authorization: Key $KEY"`,
-  ];
-  if (body !== undefined)
-    parts.push(`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`);
-  return parts.join(' \\\n  ');
-}
 
 /** The same from a terminal: what a view read, or what a button would do. */
 export function AsCurl({

@@ -13,8 +13,9 @@ import { Bones, Failure } from '../parts/states';
 import { type Column, Table } from '../parts/table';
 import { Ago } from '../parts/time';
 import { useFilters } from '../parts/use-url-state';
+import { toFilter } from '../request/filter';
 import { OperationDialog, OperationProgress } from './operations';
-import { Filters, toFilter } from './request-filters';
+import { Filters } from './request-filters';
 
 const pageSize = 50;
 const actions: [Action, string][] = [

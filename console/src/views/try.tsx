@@ -13,7 +13,8 @@ import { Failure, Loaded } from '../parts/states';
 import { sentenceOf } from '../request/sentence';
 import { CallExamples } from './call-examples';
 import { PayloadView } from './payload-view';
-import { emptyInput, type Input, inputOf, SchemaForm } from './schema-form';
+import { emptyInput, type Input, inputOf } from '../request/schema-input';
+import { SchemaForm } from './schema-form';
 
 export default function Try({ model }: { model?: string | undefined }) {
   const { overview } = useLive();

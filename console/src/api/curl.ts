@@ -1,0 +1,24 @@
+import { serviceUrl } from './base';
+
+export interface Call {
+  method?: string;
+  /** Without a slash in front. */
+  path: string;
+  body?: unknown;
+  stream?: boolean;
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** To be pasted into a shell, whatever is in the path or the body. */
+export function curlOf({ method = 'GET', path, body, stream = false }: Call, url = serviceUrl): string {
+  const isPlain = method === (body === undefined ? 'GET' : 'POST');
+  const lines = [
+    `curl ${stream ? '-N ' : ''}${isPlain ? '' : `-X ${method} `}${quoted(url + path)}`,
+    '-H "Authorization: Key $KEY"',
+  ];
+  if (body !== undefined) {
+    lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`);
+  }
+  return lines.join(' \\\n  ');
+}

@@ -1,0 +1,11 @@
+import { toFilter } from './filter';
+
+test('an address is read as the filter that it shows, and nothing else in it counts', () => {
+  const address = 'model_id=acme%2Fimage&outcome=failed&tag=job:17&tag=a:b&code=&cursor=x&ids=1';
+  expect(toFilter(new URLSearchParams(address))).toEqual({
+    model_id: 'acme/image',
+    outcome: 'failed',
+    tag: ['job:17', 'a:b'],
+  });
+  expect(toFilter(new URLSearchParams())).toEqual({});
+});

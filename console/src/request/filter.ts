@@ -1,0 +1,25 @@
+import type { RequestFilter } from '../api/types';
+
+const names = [
+  'model_id',
+  'status',
+  'outcome',
+  'key_id',
+  'code',
+  'node',
+  'created_after',
+  'created_before',
+  'id_prefix',
+] as const;
+
+/** As the address has it. */
+export function toFilter(parameters: URLSearchParams): RequestFilter {
+  const filter: RequestFilter = {};
+  for (const name of names) {
+    const value = parameters.get(name);
+    if (value !== null && value !== '') filter[name] = value;
+  }
+  const tags = parameters.getAll('tag').filter((tag) => tag !== '');
+  if (tags.length > 0) filter.tag = tags;
+  return filter;
+}
