@@ -9,8 +9,8 @@ import { traceContextOf } from '../tracing/trace-context.js';
 import { Tracing } from '../tracing/tracing.js';
 import { assertKnown, submitOptions } from './dto/submit.query.js';
 import { isObject, parseInputPart, parseObjectBody } from './input-body.js';
-import { NewRequests } from './new-requests.js';
-import { fingerprintOf, withOptions } from './request-handlers.js';
+import { NewRequests, withOptions } from './new-requests.js';
+import { fingerprintOf } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
 
 const maxBatch = 1_000;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AddressRule } from '../addresses/address-rule.js';
 import { assertMayUse, type Caller, mayUse, priorities, type Priority } from '../auth/caller.js';
+import type { Adapter } from '../config/adapter.js';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -11,6 +12,7 @@ import { ticksFor } from '../queue/waiting/fair-queue.js';
 import { Backlog } from '../queue/submit/backlog.js';
 import type { StatusRow } from '../queue/status-row.js';
 import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
+import type { TraceContext } from '../tracing/trace-context.js';
 import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 import type { InputBody } from './input-body.js';
 
@@ -130,6 +132,16 @@ function assertTakes({ id, paused }: Model): void {
   if (paused !== 'reject') return;
   const detail = `The model ${id} is paused by the operator, and takes no requests until it is resumed.`;
   throw new DomainError('model_paused', detail, { retryAfterSeconds: pausedRetryAfterSeconds });
+}
+
+/** `made` as it is, where there is nothing to add, as most often. */
+export function withOptions<Request extends NewRequest>(
+  made: Request,
+  trace: TraceContext | undefined,
+  adapter?: Adapter,
+): Request {
+  if (trace === undefined && adapter === undefined) return made;
+  return { ...made, options: { ...made.options, ...trace, ...(adapter && { adapter }) } };
 }
 
 /** A key whose highest is below normal submits with that. */

@@ -13,7 +13,7 @@ import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { type Accepted, type NewRequest, Submissions } from '../queue/submit/submissions.js';
+import { type Accepted, Submissions } from '../queue/submit/submissions.js';
 import { type TraceContext, traceContextOf } from '../tracing/trace-context.js';
 import { Tracing } from '../tracing/tracing.js';
 import { LogsQuery } from './dto/logs.query.js';
@@ -21,7 +21,7 @@ import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
 import { HeldCalls } from './held-calls.js';
 import { parseInputBody } from './input-body.js';
-import { NewRequests } from './new-requests.js';
+import { NewRequests, withOptions } from './new-requests.js';
 import { waitSeconds } from './prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
 
@@ -218,16 +218,6 @@ export class RequestHandlers {
     if (output === null) throw gone();
     return output;
   }
-}
-
-/** `made` as it is, where there is nothing to add, as most often. */
-export function withOptions<Request extends NewRequest>(
-  made: Request,
-  trace: TraceContext | undefined,
-  adapter?: Adapter,
-): Request {
-  if (trace === undefined && adapter === undefined) return made;
-  return { ...made, options: { ...made.options, ...trace, ...(adapter && { adapter }) } };
 }
 
 export function acceptedReply({ id, replayed }: Accepted, base: string): AcceptedReply {

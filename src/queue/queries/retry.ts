@@ -12,6 +12,7 @@ export interface Retry {
   maxTimeoutMs: number;
   priority: number;
   virtualStart: number;
+  /** undefined: the original's. */
   trace?: TraceContext | undefined;
   idempotency?: { key: string; fingerprint: Buffer } | undefined;
 }
@@ -56,8 +57,8 @@ const retryStatements = both(
       timeout_ms: `CASE WHEN original.timeout_ms IS NOT NULL THEN least(original.timeout_ms, ${$.maxTimeoutMs}) END`,
       not_before: 'NULL',
       retry_of: 'original.id',
-      traceparent: $.traceparent,
-      tracestate: $.tracestate,
+      traceparent: `coalesce(${$.traceparent}, original.traceparent)`,
+      tracestate: `CASE WHEN ${$.traceparent} IS NULL THEN original.tracestate ELSE ${$.tracestate} END`,
     },
     `WHERE ${$.idempotencyKey} IS NULL OR EXISTS (SELECT FROM reserved)`,
   )}
