@@ -208,6 +208,24 @@ const cases: Case[] = [
     'Waited 41 s, ran twice, gave up: the model failed with model_error on beta: “CUDA out of memory”.',
   ],
   [
+    'failed after a start that does not count',
+    {
+      status: 'COMPLETED',
+      outcome: 'failed',
+      completed_at: at(90),
+      error: { code: 'model_error', message: 'x', timestamp: at(90) },
+    },
+    [
+      submitted,
+      event(100, 'started', { node: 'a' }),
+      event(99, 'requeued', { node: 'a', outcome: 'returned' }),
+      event(98, 'started', { node: 'b' }),
+      event(90, 'completed', { ...failedOnBeta }),
+    ],
+    {},
+    'Started at once, ran once and failed: the model failed with model_error on b: “x”.',
+  ],
+  [
     'took too long',
     {
       status: 'COMPLETED',

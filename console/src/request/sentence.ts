@@ -83,8 +83,12 @@ function completed({ request, events, now }: Told): string {
   const first = runs[0]?.at ?? request.started_at;
   const from = ms(request.scheduled_at ?? request.created_at);
   const to = request.completed_at === null ? now : ms(request.completed_at);
-  const waited = duration(Math.max(0, (first === null ? to : ms(first)) - from));
-  const ran = runs.length === 0 && request.started_at !== null ? 1 : runs.length;
+  const waitMs = Math.max(0, (first === null ? to : ms(first)) - from);
+  const waited = duration(waitMs);
+  const begun = waitMs < 1_000 ? 'Started at once' : `Waited ${waited}`;
+  const starts = runs.length === 0 && request.started_at !== null ? 1 : runs.length;
+  // Those that never reached the model, or were handed back, are none of its runs.
+  const ran = starts - events.filter(({ kind, outcome }) => kind === 'requeued' && isNoRun(outcome)).length;
   const node = runs.at(-1)?.node ?? request.node;
   const where = node ? ` on ${node}` : '';
   const erased = request.erased_at ? ` Its content was erased at ${time(request.erased_at, now)}.` : '';
@@ -95,21 +99,21 @@ function completed({ request, events, now }: Told): string {
       const took = request.metrics.inference_time;
       const long = typeof took === 'number' ? `ran ${duration(took * 1_000)}` : 'ran';
       const tries =
-        ran > 1
-          ? `, at the ${ordinal(ran)} start: before that ${failure(lastEnd(events) ?? { outcome: null })}`
+        starts > 1
+          ? `, at the ${ordinal(starts)} start: before that ${failure(lastEnd(events) ?? { outcome: null })}`
           : '';
-      return `Waited ${waited}, ${long}${where} and succeeded${tries}.${erased}`;
+      return `${begun}, ${long}${where} and succeeded${tries}.${erased}`;
     }
     case 'cancelled':
-      return ran === 0
+      return starts === 0
         ? `Cancelled after waiting ${waited}; it never ran.${erased}`
-        : `Waited ${waited}, ran ${times(ran)} and was cancelled${where}.${erased}`;
+        : `${begun}, ran ${times(ran)} and was cancelled${where}.${erased}`;
     case 'expired':
-      return `Waited ${waited}, which is as long as it was allowed to, and ${ran === 0 ? 'never ran' : `was started ${times(ran)}`}.${erased}`;
+      return `Waited ${waited}, which is as long as it was allowed to, and ${starts === 0 ? 'never ran' : `was started ${times(ran)}`}.${erased}`;
     default: {
       const { code = null, message = null } = why ?? {};
       const said = failure({ outcome: end?.outcome ?? 'failed', code, message, node: node ?? null });
-      return `Waited ${waited}, ran ${times(ran)}${ran > 1 ? ', gave up' : ' and failed'}: ${said}.${erased}`;
+      return `${begun}, ran ${times(ran)}${ran > 1 ? ', gave up' : ' and failed'}: ${said}.${erased}`;
     }
   }
 }
@@ -139,6 +143,8 @@ function estimate(span: { from: string; to: string } | undefined, verb: string, 
   return early === late ? ` It should ${verb} in ${late}.` : ` It should ${verb} in ${early} to ${late}.`;
 }
 
+const isNoRun = (outcome: RequestEvent['outcome']): boolean =>
+  outcome === 'returned' || outcome === 'unreached';
 const trimEnd = (text: string): string => text.trim().replace(/\.$/, '');
 const times = (count: number): string => ['never', 'once', 'twice'][count] ?? `${count} times`;
 const ordinal = (count: number): string => ['', 'first', 'second', 'third', 'fourth'][count] ?? `${count}th`;

@@ -55,6 +55,11 @@ test('a life is waited, ran, lost, rescued, backed off and ran, each in the lane
   ]);
 });
 
+test('a pause that is over goes on to the next start, as its end is not kept', () => {
+  const events = eventful.map((one) => ({ ...one, until: null }));
+  expect(said(events, 1_000).slice(5, 7)).toEqual(['beta backoff 70–80 goes-on', 'beta run 80–86 failed']);
+});
+
 test('what goes on is open until now', () => {
   expect(said(eventful.slice(0, 1), 9)).toEqual(['queue wait 0–9 open']);
   expect(said(eventful.slice(0, 2), 50)).toEqual(['alpha wait 0–41 goes-on', 'alpha run 41–50 open']);
@@ -124,4 +129,12 @@ test('positions are steps between the front and the highest', () => {
   const { steps, highest } = layTimeline({ data: eventful, positions }, start);
   expect(highest).toBe(38);
   expect(steps.map(({ y }) => y)).toEqual([1, 0.5, 0]);
+  // Those on the way to a later start are counted from the first one, and end there.
+  const later = [
+    ...positions.map((point) => ({ ...point, position: point.position + 4 })),
+    { at: at(60), position: 2 },
+  ];
+  expect(
+    layTimeline({ data: eventful, positions: later }, start).steps.map(({ position }) => position),
+  ).toEqual([38, 19, 0]);
 });

@@ -60,7 +60,7 @@ export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
       }
       run = undefined;
       since = event.kind === 'completed' ? undefined : at;
-      if (event.kind === 'requeued' && event.until) backoffUntil = ms(event.until);
+      if (event.kind === 'requeued') backoffUntil = pauseAfter(event);
     }
   }
   if (since !== undefined) {
@@ -75,6 +75,12 @@ export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
     if (paused < at) add('wait', paused, at, end, queueLane, note);
     backoffUntil = undefined;
   }
+}
+
+/** Of a pause that is over its end is not kept: it is taken to go on to the next start. */
+function pauseAfter({ outcome, until }: RequestEvent): number | undefined {
+  if (until) return ms(until);
+  return outcome === 'failed' || outcome === 'timed_out' || outcome === 'unreached' ? Infinity : undefined;
 }
 
 function endOf({ kind, outcome }: RequestEvent): SpanEnd {
@@ -126,7 +132,7 @@ export function layTimeline(history: RequestHistory, now: number): Timeline {
     const x = xOf(stretches, span.from);
     return { ...span, x, width: xOf(stretches, span.to) - x };
   });
-  const positions = (history.positions ?? []).map(({ at, position }) => ({ at: ms(at), position }));
+  const positions = positionsOf(history);
   const highest = Math.max(0, ...positions.map(({ position }) => position));
   return {
     lanes: names.map((name) => ({ name, spans: placed.filter(({ lane }) => lane === name) })),
@@ -139,6 +145,16 @@ export function layTimeline(history: RequestHistory, now: number): Timeline {
     })),
     highest,
   };
+}
+
+/** Until its first start: later, the positions that are kept are those on the way to its last one. */
+function positionsOf({ data, positions = [] }: RequestHistory): { at: number; position: number }[] {
+  const started = data.find(({ kind }) => kind === 'started');
+  const points = positions.map(({ at, position }) => ({ at: ms(at), position }));
+  if (started === undefined) return points;
+  const before = points.filter(({ at }) => at <= ms(started.at));
+  const last = before.at(-1)?.position ?? 0;
+  return before.map(({ at, position }) => ({ at, position: Math.max(0, position - last) }));
 }
 
 function stretchesOf(spans: readonly Span[]): Stretch[] {

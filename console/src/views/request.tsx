@@ -11,7 +11,7 @@ import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { useNow } from '../parts/now';
 import { followedBy, shownState, State } from '../parts/request-state';
-import { ActButton, useMay } from '../parts/rights';
+import { ActButton } from '../parts/rights';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
@@ -69,6 +69,7 @@ function Life({ id, read }: { id: string; read: AdminRequest }) {
           <Link href={`/models/${request.model_id}`}>{request.model_id}</Link>
         </h1>
         <State state={shownState(request)} note={request.error?.code} />
+        <Id id={request.request_id} />
         <span className="end">
           <Actions request={request} />
         </span>
@@ -290,9 +291,7 @@ function Actions({ request }: { request: AdminRequest }) {
 
 function Facts({ request }: { request: AdminRequest }) {
   const { metrics, key, tags, retry_of, retried_as } = request;
-  const isWhole = useMay('payloads');
   const facts: [string, React.ReactNode][] = [
-    [isWhole ? 'Id' : 'Handle', <Id key="id" id={request.request_id} />],
     [
       'Key',
       <Link key="key" href={`/requests?key_id=${key.id}`}>
