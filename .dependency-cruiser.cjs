@@ -118,7 +118,7 @@ module.exports = {
       name: 'console-stands-alone',
       comment: 'The console knows the service by its HTTP API alone.',
       severity: 'error',
-      from: { path: '^console/' },
+      from: { path: '^console/', pathNot: '\\.spec\\.ts$' },
       to: { pathNot: '^(console|node_modules)/' },
     },
     {

@@ -17,7 +17,11 @@ export const changeModel = (
   id: string,
   body: { concurrency?: number | null; paused?: t.Paused | null; reason?: string },
 ) => change<t.AdminModel>('PATCH', `${admin}/models/${modelPath(id)}`, body);
-export const reloadModels = () => change<unknown>('POST', `${admin}/models/reload`);
+export const reloadModels = () =>
+  change<{ added: string[]; changed: string[]; removed: { id: string; waiting: number }[] }>(
+    'POST',
+    `${admin}/models/reload`,
+  );
 export const readQueue = (model: string, cursor?: string, signal?: AbortSignal) =>
   get<t.Page<t.QueueEntry>>(`${admin}/queue${query({ model, limit: 100, cursor })}`, signal);
 export const readShares = (model: string, signal?: AbortSignal) =>
@@ -67,7 +71,7 @@ export const listNodes = (signal?: AbortSignal) => get<t.Page<t.AdminNode>>(`${a
 export const drainNode = (id: string, drain: boolean) =>
   change<unknown>(drain ? 'POST' : 'DELETE', `${admin}/nodes/${id}/drain`);
 
-export const listWebhooks = (signal?: AbortSignal) => get<t.Page<t.Webhook>>(`${admin}/webhooks`, signal);
+export const listWebhooks = (signal?: AbortSignal) => get<t.Page<t.Receiver>>(`${admin}/webhooks`, signal);
 export const disableWebhook = (id: string, disabled: boolean) =>
   change<unknown>('PATCH', `${admin}/webhooks/${id}`, { disabled });
 export const listDeliveries = (

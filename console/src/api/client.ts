@@ -22,7 +22,7 @@ interface ProblemBody {
 
 const offline = 'The service does not answer.';
 
-export async function problemOf(response: Response): Promise<Problem> {
+async function problemOf(response: Response): Promise<Problem> {
   const body = (await response.json().catch(() => ({}))) as ProblemBody;
   const { code = '', title, detail, errors } = body;
   return new Problem(

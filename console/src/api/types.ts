@@ -318,14 +318,19 @@ export interface Delivery {
   created_at?: string;
 }
 
-export interface Webhook {
-  id: string;
-  url: string;
-  key: KeyName;
+/** Where webhooks go: an endpoint of a key, or a host of URLs that requests named. */
+export interface Receiver {
+  /** null: such a host. */
+  id: string | null;
+  url: string | null;
+  host: string;
+  key: KeyName | null;
   disabled_at: string | null;
   pending: number;
+  is_pending_exact: boolean;
   delivered_last_day: number;
   failed_last_day: number;
+  failed_tries_last_day: number;
   last_status: number | null;
   last_error: string | null;
   last_at: string | null;

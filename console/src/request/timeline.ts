@@ -17,7 +17,7 @@ export interface Span {
 }
 
 /** Where nobody runs it. */
-export const queueLane = 'queue';
+const queueLane = 'queue';
 
 const ms = (at: string): number => new Date(at).getTime();
 

@@ -263,7 +263,7 @@ function Shares({ rows }: { rows: readonly Share[] }) {
   );
 }
 
-export function Part({ share, name }: { share: number | null; name: string }) {
+function Part({ share, name }: { share: number | null; name: string }) {
   if (share === null) return <span className="muted">–</span>;
   return (
     <span className="part">

@@ -11,6 +11,7 @@ import { Since } from '../parts/time';
 import { FirstRun } from './first-run';
 import { ModelActions } from './model-actions';
 import { Plate, plateState, Slots } from './plate';
+import { Reload } from './reload';
 import { Sparkline } from './sparkline';
 import { Strip, StripLegend } from './strip';
 import { Trouble } from './trouble';
@@ -36,6 +37,7 @@ export function Overview() {
       <div className="head">
         <h1>{shown === undefined ? 'Overview' : headline(shown)}</h1>
         <span className="end">
+          <Reload />
           <AsCurl
             calls={[
               { path: 'v1/admin/models' },

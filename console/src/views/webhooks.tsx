@@ -2,7 +2,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link } from 'wouter';
 import { disableWebhook, listDeliveries, listWebhooks } from '../api/calls';
 import { query } from '../api/client';
-import type { Webhook } from '../api/types';
+import type { Receiver } from '../api/types';
 import { whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { ActButton } from '../parts/rights';
@@ -36,21 +36,26 @@ export default function Webhooks() {
   );
 }
 
-function Endpoints({ rows }: { rows: readonly Webhook[] }) {
+function Endpoints({ rows }: { rows: readonly Receiver[] }) {
   return (
     <Table
       label="Endpoints"
       rows={rows}
-      rowKey={({ id }) => id}
+      rowKey={({ id, host }) => id ?? host}
       empty="Nobody is called when requests complete."
       columns={[
         {
           title: 'Endpoint',
-          cell: ({ id, url }) => (
-            <Link data-row="" href={`/webhooks?webhook_id=${id}`}>
-              {url}
-            </Link>
-          ),
+          cell: ({ id, url, host }) =>
+            id === null ? (
+              <>
+                {host || 'unusual URLs'} <span className="muted small">named by requests</span>
+              </>
+            ) : (
+              <Link data-row="" href={`/webhooks?webhook_id=${id}`}>
+                {url ?? host}
+              </Link>
+            ),
         },
         { title: 'Key', className: 'tight', cell: ({ key }) => key?.name ?? '' },
         { title: 'Delivered, 24 h', className: 'tight number', cell: (row) => whole(row.delivered_last_day) },
@@ -60,7 +65,11 @@ function Endpoints({ rows }: { rows: readonly Webhook[] }) {
           cell: ({ failed_last_day: failed }) =>
             failed === 0 ? '0' : <b className="bad">{whole(failed)}</b>,
         },
-        { title: 'Pending', className: 'tight number', cell: ({ pending }) => whole(pending) },
+        {
+          title: 'Pending',
+          className: 'tight number',
+          cell: ({ pending, is_pending_exact }) => `${whole(pending)}${is_pending_exact ? '' : '+'}`,
+        },
         {
           title: 'Last answer',
           cell: ({ last_status, last_error, last_at }) => (
@@ -75,22 +84,26 @@ function Endpoints({ rows }: { rows: readonly Webhook[] }) {
           className: 'tight',
           cell: ({ next_try_at }) => next_try_at && <Time at={next_try_at} />,
         },
-        { title: '', className: 'tight', cell: (webhook) => <Switch webhook={webhook} /> },
+        {
+          title: '',
+          className: 'tight',
+          cell: ({ id, disabled_at }) => id !== null && <Switch id={id} isDisabled={disabled_at !== null} />,
+        },
       ]}
     />
   );
 }
 
-function Switch({ webhook: { id, disabled_at } }: { webhook: Webhook }) {
+function Switch({ id, isDisabled }: { id: string; isDisabled: boolean }) {
   const client = useQueryClient();
   const switching = useMutation({
-    mutationFn: () => disableWebhook(id, disabled_at === null),
+    mutationFn: () => disableWebhook(id, !isDisabled),
     onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks'] }),
   });
   return (
     <>
       <ActButton disabled={switching.isPending} onClick={() => switching.mutate()}>
-        {disabled_at === null ? 'Disable' : 'Enable'}
+        {isDisabled ? 'Enable' : 'Disable'}
       </ActButton>
       {switching.error !== null && <Failure error={switching.error} />}
     </>
