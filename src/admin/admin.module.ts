@@ -11,10 +11,19 @@ import { AdminModelsController } from './models.controller.js';
 import { ModelsReloadModule } from './models-reload.module.js';
 import { NodeDrainController } from './node-drain.controller.js';
 import { AnyRequestsModule } from './requests/any-requests.module.js';
+import { AnyWebhooksModule } from './webhooks/any-webhooks.module.js';
 
 /** The routes of `/v1/admin`. */
 @Module({
-  imports: [AccessModule, AnyRequestsModule, LimitsModule, QueueModule, ModelsReloadModule, OverviewModule],
+  imports: [
+    AccessModule,
+    AnyRequestsModule,
+    AnyWebhooksModule,
+    LimitsModule,
+    QueueModule,
+    ModelsReloadModule,
+    OverviewModule,
+  ],
   controllers: [AdminModelsController, LiveController, NodeDrainController],
   providers: [ModelControl, OverviewSource, QueueViews],
 })

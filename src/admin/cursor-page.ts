@@ -27,6 +27,8 @@ interface PageOf<Row> {
   /** One more than the page holds, if there are as many. */
   rows: readonly Row[];
   positionOf(row: Row): string;
+  /** Where the next page goes on, though this one is not full; undefined: there is none then. */
+  resumeAt?: string | undefined;
   toView(row: Row): object;
   /** Of the URLs in the answer. */
   base: string;
@@ -60,11 +62,14 @@ export class CursorList<Query extends PageQuery> {
     return { filter: this.optionsOf(written), limit: own, after: position, written };
   }
 
-  reply<Row>({ limit, written }: PageCall<Query>, { rows, positionOf, toView, base }: PageOf<Row>): Reply {
+  reply<Row>(
+    { limit, written }: PageCall<Query>,
+    { rows, positionOf, resumeAt, toView, base }: PageOf<Row>,
+  ): Reply {
     const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
+    const last = rows.length > limit ? positionOf(page.at(-1)!) : resumeAt;
     const query = { ...written, limit: String(limit) };
-    const next = last === undefined ? null : encodeCursor(this.path, { query, position: positionOf(last) });
+    const next = last === undefined ? null : encodeCursor(this.path, { query, position: last });
     const fields = next === null ? [] : ['Link', `<${base}${this.path}?cursor=${next}>; rel="next"`];
     return { status: 200, fields, body: JSON.stringify({ data: page.map(toView), next_cursor: next }) };
   }

@@ -19,6 +19,7 @@ import { Activity1790000000026 } from '../../migrations/0016-activity.js';
 import { Traces1790000000027 } from '../../migrations/0017-traces.js';
 import { SignIn1790000000028 } from '../../migrations/0018-sign-in.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
+import { Receivers1790000000030 } from '../../migrations/0020-receivers.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -42,6 +43,7 @@ export const migrations = [
   Traces1790000000027,
   SignIn1790000000028,
   KeyChanges1790000000029,
+  Receivers1790000000030,
 ];
 
 export interface DataSourceSettings {

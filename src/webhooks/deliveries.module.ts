@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
+import { AllDeliveries } from './all-deliveries.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveriesController } from './deliveries.controller.js';
 import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
@@ -11,6 +12,7 @@ import { WebhooksModule } from './webhooks.module.js';
 @Module({
   imports: [LimitsModule, RequestsModule, WebhooksModule, TypeOrmModule.forFeature([WebhookDeliveryEntity])],
   controllers: [DeliveriesController],
-  providers: [Deliveries],
+  providers: [AllDeliveries, Deliveries],
+  exports: [AllDeliveries],
 })
 export class DeliveriesModule {}

@@ -6,6 +6,7 @@ import { QueueModule } from '../queue/queue.module.js';
 import { Courier } from './courier.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
 import { Sender } from './duties/sender.js';
+import { ReceiverActivityEntity } from './entities/receiver-activity.entity.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './entities/webhook-secret.entity.js';
 import { outbox } from './outbox.js';
@@ -18,7 +19,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
   imports: [
     AddressesModule,
     QueueModule,
-    TypeOrmModule.forFeature([WebhookEndpointEntity, WebhookSecretEntity]),
+    TypeOrmModule.forFeature([ReceiverActivityEntity, WebhookEndpointEntity, WebhookSecretEntity]),
   ],
   providers: [Courier, DeliveryPruner, Sender, SendingTerms, WebhookEndpoints, WebhookSecrets],
   exports: [Sender, WebhookEndpoints, WebhookSecrets],

@@ -16,5 +16,6 @@ import { ReasonBodies } from './reason-bodies.js';
   imports: [AuthModule, LimitsModule, OperationsModule, QueueModule, RequestsModule, StreamModule],
   controllers: [AnyRequestsController, OperationsController],
   providers: [AnyRequestLists, AnyRequests, ReasonBodies],
+  exports: [AnyRequests, ReasonBodies],
 })
 export class AnyRequestsModule {}

@@ -2,7 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap
 import { Database } from '../../database/database.js';
 import { Retention } from '../../queue/retention.js';
 import { Duty } from '../../tools/duty.js';
-import { pruneDeliveries } from '../queries/prune-deliveries.js';
+import { pruneDeliveries, pruneReceiverActivity } from '../queries/prune-deliveries.js';
 
 /** Removes deliveries whose requests retention has taken. */
 @Injectable()
@@ -26,5 +26,6 @@ export class DeliveryPruner extends Duty implements OnApplicationBootstrap, Befo
 
   async runOnce(): Promise<void> {
     while ((await pruneDeliveries(this.database, this.retention.longestMs())) > 0);
+    await pruneReceiverActivity(this.database);
   }
 }

@@ -1,7 +1,8 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** `ended`: the receiver wants no more, or there is nothing left to send; `failed`: all tries are used up. */
-export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'ended';
+export const deliveryStates = ['pending', 'delivered', 'failed', 'ended'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
 
 /** One call of a receiver, and what it answered. */
 export interface WebhookTry {
@@ -21,6 +22,7 @@ export interface WebhookTry {
 @Check('webhook_delivery_only_pending_is_claimed', `claimed_by IS NULL OR state = 'pending'`)
 @Check('webhook_delivery_step_is_sane', 'step >= 0')
 @Index('webhook_delivery_pending', ['host', 'nextTryAt'], { where: `state = 'pending'` })
+@Index('webhook_delivery_given_up', ['requestId', 'id'], { where: `state IN ('failed', 'ended')` })
 export class WebhookDeliveryEntity {
   @PrimaryColumn('uuid') requestId!: string;
   @PrimaryColumn('uuid') id!: string;

@@ -20,3 +20,15 @@ RETURNING delivery.id`;
 export async function pruneDeliveries(database: Database, retentionMs: number): Promise<number> {
   return (await database.query(pruneStatement, [retentionMs])).length;
 }
+
+/*
+ * Purpose: forgets what the hours of receivers came to, after some days.
+ * Race: none; what is that old is not written any more.
+ * Index: receiver_activity_by_hour.
+ */
+const pruneHours = statement('prune_receiver_activity')`DELETE FROM receiver_activity
+WHERE hour < now() - interval '8 days'`;
+
+export async function pruneReceiverActivity(database: Database): Promise<void> {
+  await database.query(pruneHours);
+}

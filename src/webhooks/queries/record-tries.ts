@@ -16,11 +16,16 @@ export interface Tried extends DeliveryKey {
   entry: WebhookTry;
 }
 
+/** In the place of an endpoint, for URLs that requests named. */
+export const ofRequests = `'00000000-0000-0000-0000-000000000000'::uuid`;
+
 /*
- * Purpose: writes what became of tries: the try, the delivery's state, and that an endpoint is gone (410).
+ * Purpose: writes what became of tries: the try, the delivery's state, what its receiver's hour came to, and that an
+ *   endpoint is gone (410).
  * Race: a claim that ran out may be another node's by now: then nothing is written, and that node's try counts. Against an
- *   erasure, which locks the same row: the one that comes second sees what the first wrote, so no body stays.
- * Index: webhook_delivery_pkey, in its order, as an erasure; webhook_endpoint_pkey.
+ *   erasure, which locks the same row: the one that comes second sees what the first wrote, so no body stays. Receivers
+ *   are locked last, in the order of their key, so two of these never wait for each other in a circle.
+ * Index: webhook_delivery_pkey, in its order, as an erasure; webhook_endpoint_pkey; receiver_activity_pkey.
  */
 const recordStatement = statement('record_tries')`WITH moved AS (
   UPDATE webhook_delivery AS delivery
@@ -33,7 +38,20 @@ const recordStatement = statement('record_tries')`WITH moved AS (
   FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::smallint[], $6::float8[], $7::jsonb[])
     AS tried (request_id, delivery_id, state, step, next_in_ms, entry)
   WHERE delivery.request_id = tried.request_id AND delivery.id = tried.delivery_id AND delivery.claimed_by = $1::uuid
-  RETURNING delivery.endpoint_id, tried.entry ->> 'status' AS status
+  RETURNING delivery.endpoint_id, delivery.host, delivery.state, tried.entry, tried.entry ->> 'status' AS status
+), counted AS (
+  INSERT INTO receiver_activity AS activity
+    (endpoint_id, host, hour, delivered, given_up, failed_tries, last_try)
+  SELECT coalesce(endpoint_id, ${ofRequests}), CASE WHEN endpoint_id IS NULL THEN host ELSE '' END,
+         date_trunc('hour', now(), 'UTC'),
+         count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state IN ('failed', 'ended')),
+         count(*) FILTER (WHERE state <> 'delivered'),
+         (array_agg(entry - 'body' ORDER BY entry ->> 'at' DESC))[1]
+  FROM moved
+  GROUP BY 1, 2 ORDER BY 1, 2
+  ON CONFLICT (endpoint_id, host, hour) DO UPDATE
+  SET delivered = activity.delivered + excluded.delivered, given_up = activity.given_up + excluded.given_up,
+      failed_tries = activity.failed_tries + excluded.failed_tries, last_try = excluded.last_try
 )
 UPDATE webhook_endpoint AS endpoint
 SET disabled_at = clock_timestamp()

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../../auth/auth.module.js';
+import { LimitsModule } from '../../limits/limits.module.js';
+import { DeliveriesModule } from '../../webhooks/deliveries.module.js';
+import { AnyRequestsModule } from '../requests/any-requests.module.js';
+import { AnyDeliveriesController } from './deliveries.controller.js';
+import { ReceiversController } from './receivers.controller.js';
+
+/** The webhooks of all keys, and where they go. */
+@Module({
+  imports: [AnyRequestsModule, AuthModule, DeliveriesModule, LimitsModule],
+  controllers: [AnyDeliveriesController, ReceiversController],
+})
+export class AnyWebhooksModule {}

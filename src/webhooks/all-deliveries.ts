@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { Sender } from './duties/sender.js';
+import { WebhookDeliveryEntity } from './entities/webhook-delivery.entity.js';
+import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+import {
+  type AnyDelivery,
+  countPending,
+  type DeliveryFilter,
+  type DeliveryPosition,
+  listDeliveries,
+} from './queries/all-deliveries.js';
+import { findEndpoint, listEndpoints, listHosts, type Receiver } from './queries/receivers.js';
+
+export { type DeliveryState, deliveryStates } from './entities/webhook-delivery.entity.js';
+export type { AnyDelivery, DeliveryFilter, DeliveryPosition } from './queries/all-deliveries.js';
+export type { Receiver } from './queries/receivers.js';
+
+/** Rows that a page looks at; the next one goes on from there. */
+const maxLooks = 10_000;
+export const [firstUuid, lastUuid] = [
+  '00000000-0000-0000-0000-000000000000',
+  'ffffffff-ffff-ffff-ffff-ffffffffffff',
+];
+
+/** The deliveries of all keys and where they go, for operators. Its looks run on the small pool. */
+@Injectable()
+export class AllDeliveries {
+  constructor(
+    private readonly source: DataSource,
+    private readonly sender: Sender,
+  ) {}
+
+  /** Those of the newest requests first; a page may be short where there are more. `last`: what was looked at last. */
+  async list(
+    filter: DeliveryFilter,
+    { before, limit }: { before?: DeliveryPosition | undefined; limit: number },
+  ): Promise<{ rows: AnyDelivery[]; last: DeliveryPosition | undefined }> {
+    const isFewPending = filter.state === 'pending' && (await countPending(this.source, maxLooks)) < maxLooks;
+    const rows = await listDeliveries(this.source, {
+      filter: { ...filter, keyId: filter.keyId ?? (await this.keyOf(filter.endpointId)) },
+      before: before ?? { requestId: lastUuid, id: lastUuid },
+      max: limit + 1,
+      maxLooks,
+      isFewPending,
+    });
+    const fitting = rows.filter(({ fits }) => fits);
+    return { rows: fitting, last: rows.find(({ looks }) => looks === maxLooks) };
+  }
+
+  async find({ requestId, id }: DeliveryPosition): Promise<AnyDelivery | undefined> {
+    const { rows } = await this.list({ requestId }, { limit: maxLooks });
+    return rows.find((row) => row.id === id);
+  }
+
+  /** Begins its tries anew, in the transaction of `manager`; false: it is being tried this moment, or there is none. */
+  async redeliver(manager: EntityManager, { requestId, id }: DeliveryPosition): Promise<boolean> {
+    const { affected } = await manager.update(
+      WebhookDeliveryEntity,
+      { id, requestId, claimedBy: IsNull() },
+      { state: 'pending', step: 0, nextTryAt: () => 'now()' },
+    );
+    return affected === 1;
+  }
+
+  /** Looks for what was redelivered, once that is committed. */
+  wake(): void {
+    this.sender.wake();
+  }
+
+  /** Newest first. */
+  endpoints(before: string, max: number): Promise<Receiver[]> {
+    return listEndpoints(this.source, before, max);
+  }
+
+  /** Of URLs that requests named, by name; null: from the first on. */
+  hosts(after: string | null, max: number): Promise<Receiver[]> {
+    return listHosts(this.source, after, max);
+  }
+
+  endpoint(id: string): Promise<Receiver | undefined> {
+    return findEndpoint(this.source, id);
+  }
+
+  /** Since when an endpoint has been disabled, before and after; undefined: there is none. What is pending still goes. */
+  async setDisabled(manager: EntityManager, id: string, isDisabled: boolean) {
+    const rows = manager.getRepository(WebhookEndpointEntity);
+    const row = await rows.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
+    if (row === null) return undefined;
+    const { disabledAt: before } = row;
+    if ((before !== null) === isDisabled) return { before, after: before };
+    await rows.update({ id }, { disabledAt: isDisabled ? () => 'clock_timestamp()' : null });
+    const { disabledAt: after } = await rows.findOneByOrFail({ id });
+    return { before, after };
+  }
+
+  private async keyOf(endpointId: string | undefined): Promise<string | undefined> {
+    if (endpointId === undefined) return undefined;
+    const row = await this.source.getRepository(WebhookEndpointEntity).findOneBy({ id: endpointId });
+    return row?.apiKeyId;
+  }
+}

@@ -1,0 +1,116 @@
+import type { DataSource } from 'typeorm';
+import type { DeliveryState, WebhookTry } from '../entities/webhook-delivery.entity.js';
+
+/*
+ * What operators ask about the deliveries of all keys, the newest requests first. The texts differ with what is asked, so
+ * that the planner sees only the conditions that count.
+ * Race: none; these are looks.
+ */
+
+/** Which deliveries are meant; what is undefined does not matter. */
+export interface DeliveryFilter {
+  state?: DeliveryState | undefined;
+  endpointId?: string | undefined;
+  /** With its port, in lower case. */
+  host?: string | undefined;
+  keyId?: string | undefined;
+  requestId?: string | undefined;
+}
+
+export interface DeliveryPosition {
+  requestId: string;
+  id: string;
+}
+
+export interface AnyDelivery extends DeliveryPosition {
+  keyId: string;
+  keyName: string | null;
+  modelId: string | null;
+  endpointId: string | null;
+  url: string;
+  state: DeliveryState;
+  tries: WebhookTry[];
+  nextTryAt: Date;
+  createdAt: Date;
+}
+
+export interface DeliveryPage {
+  filter: DeliveryFilter;
+  before: DeliveryPosition;
+  max: number;
+  /** Rows that are looked at. */
+  maxLooks: number;
+  /** Whether so few are pending that all of them can be sorted. */
+  isFewPending: boolean;
+}
+
+const columns = 'request_id, id, api_key_id, endpoint_id, url, host, state, tries, next_try_at, created_at';
+
+/** Of the first statement that `page` needs; those without a delivery are looks too. */
+const ofKey = (keyId: string, requestId: string, before: string, looks: string): string => `
+  SELECT request.id AS request_id, delivery.id, delivery.api_key_id, endpoint_id, url, host, delivery.state, tries,
+         next_try_at, delivery.created_at
+  FROM (SELECT id FROM request WHERE api_key_id = ${keyId} AND id <= ${requestId} ORDER BY request.id DESC LIMIT ${looks}) AS request
+  LEFT JOIN LATERAL (
+    SELECT * FROM webhook_delivery WHERE webhook_delivery.request_id = request.id AND ${before} ORDER BY id DESC
+  ) AS delivery ON true
+  ORDER BY request.id DESC, delivery.id DESC`;
+
+/** `fits`: false for the last one that was looked at, where it is no part of the list. */
+export async function listDeliveries(
+  source: DataSource,
+  { filter, before, max, maxLooks, isFewPending }: DeliveryPage,
+): Promise<(AnyDelivery & { looks: number; fits: boolean })[]> {
+  const values: unknown[] = [];
+  const bind = (value: unknown, type: string): string => `$${values.push(value)}::${type}`;
+  const [requestId, id, looks] = [
+    bind(before.requestId, 'uuid'),
+    bind(before.id, 'uuid'),
+    bind(maxLooks, 'integer'),
+  ];
+  const isBefore = `(request_id, id) < (${requestId}, ${id})`;
+  const conditions = ['delivery.id IS NOT NULL'];
+  const equal = (column: string, value: unknown, type: string): void => {
+    if (value !== undefined) conditions.push(`delivery.${column} = ${bind(value, type)}`);
+  };
+  equal('state', filter.state, 'text');
+  equal('endpoint_id', filter.endpointId, 'uuid');
+  equal('host', filter.host, 'text');
+  equal('api_key_id', filter.keyId, 'uuid');
+  const byKey = `WHERE ${isBefore} ORDER BY request_id DESC, id DESC`;
+  const from = (where: string): string => `SELECT ${columns} FROM webhook_delivery ${where}`;
+  const rows = ((): string => {
+    if (filter.requestId !== undefined)
+      return from(`WHERE request_id = ${bind(filter.requestId, 'uuid')} AND ${isBefore} ORDER BY id DESC`);
+    if (filter.state === 'failed' || filter.state === 'ended')
+      return from(byKey.replace('WHERE', `WHERE state IN ('failed', 'ended') AND`));
+    if (filter.state === 'pending' && isFewPending)
+      return `SELECT * FROM (${from(`WHERE state = 'pending' OFFSET 0`)}) AS pending ${byKey}`;
+    if (filter.keyId !== undefined) return ofKey(bind(filter.keyId, 'uuid'), requestId, isBefore, looks);
+    return from(byKey);
+  })();
+  return source.query(
+    `SELECT request_id AS "requestId", coalesce(id, '00000000-0000-0000-0000-000000000000'::uuid) AS id,
+       api_key_id AS "keyId", (SELECT name FROM api_key WHERE api_key.id = api_key_id) AS "keyName",
+       (SELECT model_id FROM request WHERE request.id = delivery.request_id) AS "modelId",
+       endpoint_id AS "endpointId", url, state, tries, next_try_at AS "nextTryAt", created_at AS "createdAt",
+       looks::integer AS looks, fits
+     FROM (
+       SELECT *, row_number() OVER (ORDER BY request_id DESC, id DESC) AS looks, (${conditions.join(' AND ')}) AS fits
+       FROM (${rows} LIMIT ${looks}) AS delivery
+     ) AS delivery
+     WHERE fits OR looks = ${looks} ORDER BY looks LIMIT ${bind(max, 'integer')}`,
+    values,
+  );
+}
+
+/** Index: webhook_delivery_pending; more than so many are not counted. */
+export async function countPending(source: DataSource, max: number): Promise<number> {
+  const [row] = await source.query<{ count: number }[]>(
+    `SELECT count(*)::integer AS count FROM (
+       SELECT FROM webhook_delivery WHERE state = 'pending' ORDER BY host, next_try_at LIMIT $1::integer
+     ) AS pending`,
+    [max],
+  );
+  return row!.count;
+}
