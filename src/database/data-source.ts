@@ -79,7 +79,9 @@ export function dataSourceOptions({
       ...(statementTimeoutMs !== undefined && {
         // A server that hangs does not keep its own time; its connection is then thrown away.
         query_timeout: statementTimeoutMs + 1_000,
-        onConnect: (client: pg.ClientBase) => client.query(`SET statement_timeout = ${statementTimeoutMs}`),
+        // To compile a statement for its partitions takes longer than to run it.
+        onConnect: (client: pg.ClientBase) =>
+          client.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`),
       }),
     },
   };

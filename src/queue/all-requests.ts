@@ -5,7 +5,7 @@ import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
 import { cancelMany } from './queries/cancel-many.js';
 import { cancel } from './queries/cancel.js';
-import { type AnyRow, countAll, type IdRange, listAll, sliceOf } from './queries/all-requests.js';
+import { type AnyRow, countAll, type IdRange, isLookedUp, listAll, sliceOf } from './queries/all-requests.js';
 import { erase } from './queries/erase.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
@@ -26,8 +26,8 @@ import { WaitingIndex } from './waiting/waiting-index.js';
 
 export type { AnyRow } from './queries/all-requests.js';
 
-/** Rows that a page looks at: at most 30 ms, and the next page goes on from there. */
-const maxLooks = 20_000;
+/** Rows that a page reads in order, or looks up: at most 30 ms, and the next page goes on from there. */
+const [maxLooks, maxLookUps] = [20_000, 6_000];
 const maxCounted = 10_000;
 const idSlackMs = 10_000;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -63,14 +63,15 @@ export class AllRequests {
     const rows = await listAll(this.source, page);
     const fitting = rows.filter(({ fits }) => fits);
     const shown = fitting.slice(0, limit);
-    const end = fitting.length > limit ? shown.at(-1) : rows.find(({ looks }) => looks === maxLooks);
-    return { rows: shown, lastId: end?.id ?? null };
+    const end = fitting.length > limit ? shown.at(-1) : rows.find(({ looks }) => looks === page.maxLooks);
+    return { rows: shown, lastId: end?.lookedId ?? null };
   }
 
   /** Not exact: there are so many at least. */
   async count(filter: AnyRequestFilter): Promise<{ value: number; isExact: boolean }> {
-    const { count, looks } = await countAll(this.source, { ...this.pageOf(filter), max: 0 });
-    return { value: Math.min(count, maxCounted), isExact: looks < maxLooks && count <= maxCounted };
+    const page = { ...this.pageOf(filter), max: 0 };
+    const { count, looks } = await countAll(this.source, page);
+    return { value: Math.min(count, maxCounted), isExact: looks < page.maxLooks && count <= maxCounted };
   }
 
   async find(id: string): Promise<AnyRow | undefined> {
@@ -173,7 +174,9 @@ export class AllRequests {
 
   private pageOf(filter: AnyRequestFilter, before?: string) {
     const waiting = [...this.index.depths().values()].reduce((sum, depth) => sum + depth, 0);
-    return { filter, ...this.rangeOf(filter, before), isFewOpen: waiting < maxLooks, maxLooks };
+    const isFewOpen = waiting < maxLooks;
+    const looks = isLookedUp(filter, isFewOpen) ? maxLookUps : maxLooks;
+    return { filter, ...this.rangeOf(filter, before), isFewOpen, maxLooks: looks };
   }
 }
 

@@ -27,6 +27,9 @@ export interface IdRange {
   beforeId: string;
 }
 
+const isNode = (name: string, values: Values): string =>
+  `node_id = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${values.bind(name, 'text')}))`;
+
 /** Whether a row of `request` is meant. */
 function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   const conditions: string[] = [];
@@ -48,39 +51,77 @@ function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   if (filter.isKept === true) conditions.push(`request.state = 'COMPLETED' AND request.erased_at IS NULL`);
   if (filter.tags !== undefined) conditions.push(`request.tags @> ${values.bind(filter.tags, 'text[]')}`);
   if (filter.node !== undefined) {
-    const named = `SELECT id FROM node_name WHERE name = ${values.bind(filter.node, 'text')}`;
-    conditions.push(`(EXISTS (SELECT FROM attempt WHERE attempt.request_id = request.id AND node_id IN (${named}))
-      OR EXISTS (SELECT FROM lease WHERE lease.request_id = request.id AND node_id IN (${named})))`);
+    // No EXISTS, for which the planner would read all attempts.
+    const of = (table: string): string =>
+      `SELECT node_id FROM ${table} WHERE ${table}.request_id = request.id`;
+    const runs = `${of('attempt')} UNION ALL ${of('lease')}`;
+    conditions.push(`(SELECT bool_or(${isNode(filter.node, values)}) FROM (${runs}) AS run)`);
   }
-  return conditions.length === 0 ? 'true' : conditions.join(' AND ');
+  return ['request.id IS NOT NULL', ...conditions].join(' AND ');
 }
 
-/** Where the rows come from, newest first: whatever leads to few that do not fit. */
-function sourceOf(filter: AnyRequestFilter, range: string, isFewOpen: boolean, values: Values): string {
-  const byIds = (ids: string): string => `SELECT request.* FROM (${ids}) AS wanted
-    CROSS JOIN LATERAL (SELECT * FROM request WHERE request.id = wanted.id LIMIT 1) AS request`;
-  const within = (column: string): string => range.replaceAll('request.id', column);
+type LeadTerms = Pick<AnyPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
+
+/**
+ * Ids that lead to few requests that do not fit, newest first, as a SELECT of `id` and of whether it `may_fit`; undefined:
+ * the requests themselves are read. Each costs a look-up of its request, five times as much as reading one in order.
+ */
+function leadsOf({ filter, isFewOpen, ...range }: LeadTerms, looks: string, values: Values) {
+  const within = (column: string): string => rangeOf(range, values, column);
   if (filter.ids !== undefined)
-    return byIds(`SELECT DISTINCT id FROM unnest(${values.bind(filter.ids, 'uuid[]')}) AS wanted (id)
-      WHERE ${within('id')} ORDER BY id DESC`);
+    return `SELECT DISTINCT id, true AS may_fit FROM unnest(${values.bind(filter.ids, 'uuid[]')}) AS wanted (id)
+      WHERE ${within('id')} ORDER BY id DESC`;
   if (filter.state === 'IN_PROGRESS')
-    return byIds(`SELECT request_id AS id FROM lease WHERE ${within('request_id')} ORDER BY request_id DESC`);
-  if ((filter.state === 'IN_QUEUE' || filter.isOpen === true) && isFewOpen)
-    return byIds(`SELECT DISTINCT id FROM (SELECT request_id AS id FROM queue_entry
+    return `SELECT request_id AS id, true AS may_fit FROM lease WHERE ${within('request_id')} ORDER BY request_id DESC`;
+  if (isOfOpen(filter, isFewOpen))
+    return `SELECT DISTINCT id, true AS may_fit FROM (SELECT request_id AS id FROM queue_entry
         UNION ALL SELECT request_id FROM delayed_entry UNION ALL SELECT request_id FROM lease) AS open
-      WHERE ${within('id')} ORDER BY id DESC`);
-  if (filter.keyId !== undefined) {
-    const key = values.bind(filter.keyId, 'uuid');
-    return `SELECT request.* FROM request WHERE api_key_id = ${key} AND ${range} ORDER BY request.id DESC`;
+      WHERE ${within('id')} ORDER BY id DESC`;
+  if (isOfNode(filter, isFewOpen)) {
+    const isThere = isNode(filter.node!, values);
+    const runs = ['attempt', 'lease'].map(
+      (
+        table,
+      ) => `(SELECT request_id, bool_or(${isThere}) AS may_fit FROM ${table} WHERE ${within('request_id')}
+        GROUP BY request_id ORDER BY request_id DESC LIMIT ${looks})`,
+    );
+    return `SELECT request_id AS id, bool_or(may_fit) AS may_fit FROM (${runs.join(' UNION ALL ')}) AS run
+      GROUP BY request_id ORDER BY request_id DESC`;
   }
-  if (filter.outcome === 'failed' || filter.code !== undefined)
-    return byIds(`SELECT DISTINCT request_id AS id FROM attempt
-      WHERE ${failedAttempts} AND ${within('request_id')} ORDER BY request_id DESC`);
-  return `SELECT request.* FROM request WHERE ${range} ORDER BY request.id DESC`;
+  if (filter.keyId !== undefined) return undefined;
+  if (isOfAttempts(filter)) {
+    const { code } = filter;
+    const mayFit =
+      code === undefined ? 'true' : `error_code = ${values.bind(code, 'text')} OR outcome = 'lost'`;
+    return `SELECT request_id AS id, bool_or(${mayFit}) AS may_fit FROM attempt
+      WHERE ${failedAttempts} AND ${within('request_id')} GROUP BY request_id ORDER BY request_id DESC`;
+  }
+  return undefined;
 }
 
-function rangeOf({ firstId, beforeId }: IdRange, values: Values): string {
-  return `request.id >= ${values.bind(firstId, 'uuid')} AND request.id < ${values.bind(beforeId, 'uuid')}`;
+const isOfOpen = ({ state, isOpen }: AnyRequestFilter, isFewOpen: boolean): boolean =>
+  (state === 'IN_QUEUE' || isOpen === true) && isFewOpen;
+
+/** Its node is known of each of these ids. */
+const isOfNode = (filter: AnyRequestFilter, isFewOpen: boolean): boolean =>
+  filter.node !== undefined &&
+  filter.ids === undefined &&
+  filter.state !== 'IN_PROGRESS' &&
+  !isOfOpen(filter, isFewOpen);
+
+/** What was cancelled or expired has its code from no attempt. */
+function isOfAttempts({ outcome, code }: AnyRequestFilter): boolean {
+  return outcome === 'failed' || (code !== undefined && code !== 'cancelled' && code !== 'expired');
+}
+
+/** Whether each of what is looked at costs a look-up, by its id or by its key. */
+export function isLookedUp(filter: AnyRequestFilter, isFewOpen: boolean): boolean {
+  const terms = { filter, isFewOpen, firstId: '', beforeId: '' };
+  return filter.keyId !== undefined || leadsOf(terms, '', new Values()) !== undefined;
+}
+
+function rangeOf({ firstId, beforeId }: IdRange, values: Values, column: string): string {
+  return `${column} >= ${values.bind(firstId, 'uuid')} AND ${column} < ${values.bind(beforeId, 'uuid')}`;
 }
 
 export interface AnyPage extends IdRange {
@@ -116,13 +157,14 @@ const anyColumns = `${statusColumns},
 export function listAll(
   source: DataSource,
   page: AnyPage,
-): Promise<(AnyRow & { looks: number; fits: boolean })[]> {
+): Promise<(AnyRow & { looks: number; lookedId: string; fits: boolean })[]> {
   const values = new Values();
   const rows = looked(page, values);
   const looks = values.bind(page.maxLooks, 'integer');
+  // In the order in which they are looked at, so that nothing is sorted and the looks end with the page.
   return source.query(
-    `SELECT ${anyColumns}, looks, fits FROM (${rows}) AS request
-     WHERE fits OR looks = ${looks} ORDER BY looks LIMIT ${values.bind(page.max, 'integer')}`,
+    `SELECT ${anyColumns}, looks, looked_id AS "lookedId", fits FROM (${rows}) AS request
+     WHERE fits OR looks = ${looks} ORDER BY looked_id DESC LIMIT ${values.bind(page.max, 'integer')}`,
     values.list,
   );
 }
@@ -140,11 +182,21 @@ export async function countAll(source: DataSource, page: AnyPage): Promise<{ cou
 /** A SELECT of `id`, `looks` and `fits` of what is looked at, newest first. */
 export function sliceOf(page: AnyPage): { text: string; values: unknown[] } {
   const values = new Values();
-  return { text: `SELECT id, looks, fits FROM (${looked(page, values)}) AS request`, values: values.list };
+  return {
+    text: `SELECT looked_id AS id, looks, fits FROM (${looked(page, values)}) AS request`,
+    values: values.list,
+  };
 }
 
 function looked({ filter, isFewOpen, maxLooks, ...range }: AnyPage, values: Values): string {
-  const rows = sourceOf(filter, rangeOf(range, values), isFewOpen, values);
-  return `SELECT request.*, row_number() OVER (ORDER BY request.id DESC) AS looks, (${conditionsOf(filter, values)}) IS TRUE AS fits
-    FROM (${rows} LIMIT ${values.bind(maxLooks, 'integer')}) AS request`;
+  const fits = (asked: AnyRequestFilter): string => `(${conditionsOf(asked, values)}) IS TRUE AS fits`;
+  const looks = values.bind(maxLooks, 'integer');
+  const leads = leadsOf({ filter, isFewOpen, ...range }, looks, values);
+  if (leads !== undefined)
+    return `SELECT request.*, lead.id AS looked_id, looks, ${fits(isOfNode(filter, isFewOpen) ? { ...filter, node: undefined } : filter)}
+    FROM (SELECT id, may_fit, row_number() OVER (ORDER BY id DESC) AS looks FROM (${leads} LIMIT ${looks}) AS lead) AS lead
+    LEFT JOIN LATERAL (SELECT * FROM request WHERE lead.may_fit AND request.id = lead.id LIMIT 1) AS request ON true`;
+  const ofKey = filter.keyId === undefined ? '' : `api_key_id = ${values.bind(filter.keyId, 'uuid')} AND `;
+  return `SELECT request.*, request.id AS looked_id, row_number() OVER (ORDER BY request.id DESC) AS looks, ${fits(filter)}
+    FROM (SELECT * FROM request WHERE ${ofKey}${rangeOf(range, values, 'request.id')} ORDER BY request.id DESC LIMIT ${looks}) AS request`;
 }
