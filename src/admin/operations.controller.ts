@@ -8,6 +8,8 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { Handles } from '../auth/handles.js';
 import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
+import { ClientAddress } from '../http/client-address.js';
+import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
 import {
   type OperationAction,
@@ -18,13 +20,15 @@ import {
 } from '../operations/operations.js';
 import { assertKnown } from '../requests/dto/submit.query.js';
 import { isObject, parseObjectBody } from '../requests/input-body.js';
+import { CursorList, PageQuery } from './cursor-page.js';
 import { anyFilterOptions } from './requests/any-list.query.js';
 import { AnyRequestLists } from './requests/any-request-lists.js';
 import * as docs from './requests/openapi.js';
 import { reasonOf } from './requests/reason-bodies.js';
 
 const example = '{"action": "cancel", "filter": {"tag": "job:17"}}';
-const [sampled, defaultLimit, maxLimit] = [3, 50, 200];
+const sampled = 3;
+const list = new CursorList('/v1/admin/operations', PageQuery);
 
 /** One action on all requests that a filter finds. */
 @ApiTags('Admin')
@@ -36,21 +40,21 @@ export class OperationsController {
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
     private readonly bodies: BodyReader,
+    private readonly addresses: ClientAddress,
   ) {}
 
   @Get()
   @docs.ApiOperations()
   @Limited('observe', { needsKey: true })
-  async listOperations(@Query('cursor') cursor?: string, @Query('limit') limit?: string) {
-    if (cursor !== undefined && !isUuid(cursor))
-      throw new DomainError(
-        'invalid_query',
-        'The option "cursor" is none that this list gave. Begin the list anew.',
-      );
-    const size = /^[1-9]\d{0,5}$/.test(limit ?? '') ? Math.min(Number(limit), maxLimit) : defaultLimit;
-    const rows = await this.operations.list({ before: cursor, limit: size + 1 });
-    const page = rows.slice(0, size);
-    return { data: page.map(toView), next_cursor: rows.length > size ? page.at(-1)!.id : null };
+  async listOperations(
+    @Query() query: PageQuery,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const call = list.call(query);
+    const rows = await this.operations.list({ before: call.after, limit: call.limit + 1 });
+    const base = this.addresses.baseUrl(request);
+    sendReply(response, list.reply(call, { rows, positionOf: ({ id }) => id, toView, base }));
   }
 
   @Post()
@@ -112,7 +116,7 @@ function known(id: string): string {
 
 /** Without the ids that it was for: they are many, and not for everybody. */
 function toView(row: OperationRow) {
-  const { modelId, state, outcome, tags, keyId, code, node, ids, createdAfterMs, createdBeforeMs } =
+  const { modelId, state, outcome, tags, keyId, code, node, ids, idPrefix, createdAfterMs, createdBeforeMs } =
     row.filter;
   const time = (ms: number | undefined): string | undefined =>
     ms === undefined ? undefined : new Date(ms).toISOString();
@@ -129,6 +133,7 @@ function toView(row: OperationRow) {
       code,
       node,
       ids: ids?.length,
+      id_prefix: idPrefix,
       created_after: time(createdAfterMs),
       created_before: time(createdBeforeMs),
     },

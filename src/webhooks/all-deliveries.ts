@@ -18,10 +18,7 @@ export type { Receiver } from './queries/receivers.js';
 
 /** Rows that a page looks at; the next one goes on from there. */
 const maxLooks = 10_000;
-export const [firstUuid, lastUuid] = [
-  '00000000-0000-0000-0000-000000000000',
-  'ffffffff-ffff-ffff-ffff-ffffffffffff',
-];
+export const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The deliveries of all keys and where they go, for operators. Its looks run on the small pool. */
 @Injectable()

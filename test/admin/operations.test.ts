@@ -120,7 +120,13 @@ test('is for admins, can be listed, and one that is not there cannot be stopped'
   const { id } = await start({ action: 'cancel', filter: { tag: 'none:1' } });
   await ended(id);
   const list = await service.get('/v1/admin/operations?limit=1', { headers: keyHeader(observer) });
-  expect(await list.json()).toMatchObject({ data: [{ id, by: 'bootstrap' }], next_cursor: id });
+  const page = (await list.json()) as { data: object[]; next_cursor: string };
+  expect(page.data).toMatchObject([{ id, by: 'bootstrap' }]);
+  expect(list.headers.get('link')).toContain(`cursor=${page.next_cursor}>; rel="next"`);
+  const next = await service.get(`/v1/admin/operations?cursor=${page.next_cursor}`, {
+    headers: keyHeader(observer),
+  });
+  expect(JSON.stringify(await next.json())).not.toContain(id);
   expect((await send(`/${id}/stop`)).status).toBe(200);
   expect(await verdict(send('/nothing/stop'))).toEqual([404, 'unknown_operation']);
 });

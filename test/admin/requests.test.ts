@@ -91,6 +91,12 @@ test('waiting and running ones are found by their state', async () => {
     { request_id: waiting, queue_position: 0, reason: 'busy' },
   ]);
   await calls.cancel(waiting!);
+  expect((await list('code=cancelled')).data.map(({ request_id: id }) => id)).toEqual([waiting]);
+  const node = (await list('status=IN_PROGRESS')).data[0]!.node;
+  expect((await list(`status=IN_PROGRESS&node=${node}`)).data.map(({ request_id: id }) => id)).toEqual([
+    running,
+  ]);
+  expect((await list(`node=${node}&limit=1`)).data.map(({ request_id: id }) => id)).toEqual([running]);
   await model.answer(running!);
 });
 

@@ -165,14 +165,11 @@ const ApiOperationId = (): MethodDecorator =>
 export const ApiOperations = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary: 'List operations', description: 'Newest first.' }),
-    ApiCursor(),
-    ApiQuery({
-      name: 'limit',
-      description: 'So many on a page; above 200 counts as 200.',
-      required: false,
-      type: Number,
+    ApiOkResponse({
+      description: 'A page.',
+      type: dto.OperationPageDto,
+      headers: headerReferences(['Link']),
     }),
-    ApiOkResponse({ description: 'A page.', type: dto.OperationPageDto }),
     ApiProblems('invalid_query'),
   );
 
