@@ -160,7 +160,13 @@ test('nodes say what they run, and those that are silent until when their slots 
   await service.query(`INSERT INTO slot_grant (model_id, node_id, slots) VALUES ('test/wide', $1, 3)`, [
     silent,
   ]);
-  const { data } = await json<AdminNodeListDto>(get('nodes'));
+  const data = await until(
+    async () => {
+      const { data: nodes } = await json<AdminNodeListDto>(get('nodes'));
+      return nodes.length === 2 && nodes;
+    },
+    { message: 'the silent node is seen' },
+  );
   expect(data).toMatchObject([
     { name: 'alpha', role: 'all', state: 'ready', version: '0.1.0', draining_since: null },
     {
