@@ -17,6 +17,8 @@ const submitRoutes = new Set([
   '/v1/queue/requests/{request_id}/retry',
   '/fal/{model_id}',
 ]);
+/** Their first increase is to be seen. */
+const warned = ['queue_full', 'rate_limited', 'model_paused', 'unavailable', 'internal_error'];
 const maxStatements = 200;
 
 /** What this node was asked over HTTP, and what it asked the database. */
@@ -43,6 +45,7 @@ export class CallMetrics {
       help: 'Calls to submit that were refused, by the code of the problem.',
       ...{ registry, labelNames: ['reason'] },
     });
+    for (const reason of warned) this.refusals.add(0, reason);
     this.statements = new FastHistogram({
       name: 'nowserving_statement_duration_seconds',
       help: 'Prepared statements, from their sending to their answer.',

@@ -91,6 +91,12 @@ export class ClusterGauges {
     this.ofModels('model_unavailable', '1: no node can reach the model.', (id) =>
       this.availability.of(id) === 'unavailable' ? 1 : 0,
     );
+    this.ofModels('model_paused', '1: an operator has paused the model.', (id) =>
+      this.models.get(id)!.paused === null ? 0 : 1,
+    );
+    this.add('nodes_draining', 'Nodes that are to start nothing more.', [], ({ nodes }) => [
+      [[], nodes.filter(({ drainingSinceMs }) => drainingSinceMs !== null).length],
+    ]);
     this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
       roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
     );

@@ -10,3 +10,8 @@ test('promtool is content with what /metrics shows', async () => {
   const { text } = await scrape(service);
   expect(promtool(['check', 'metrics'], text)).toBe('');
 });
+
+test('promtool is content with the rules, and with what they say of made-up figures', () => {
+  expect(promtool(['check', 'rules', 'deploy/alerts.yaml'])).toContain('SUCCESS');
+  expect(promtool(['test', 'rules', 'deploy/alerts.test.yaml'])).toContain('SUCCESS');
+});

@@ -1,8 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Debian's: promtool and prometheus are of one package. */
 export function promtool(args: string[], input?: string): string {
-  const { error, status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
+  const { error, status, stdout, stderr } = spawnSync('promtool', args, {
+    ...{ input, encoding: 'utf8', cwd: root },
+  });
   if (error !== undefined)
     throw new Error('The tests of metrics need promtool. On Debian and Ubuntu: apt-get install prometheus', {
       cause: error,

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
+
+const rules = fileURLToPath(new URL('../../deploy/alerts.yaml', import.meta.url));
+
+interface Alert {
+  labels: Record<string, string>;
+  state: 'pending' | 'firing';
+}
+
+/** A real Prometheus with the rules of deploy/alerts.yaml, which fire after a second instead of minutes. */
+export class Prometheus {
+  private constructor(
+    private readonly process: ChildProcess,
+    private readonly directory: string,
+    private readonly url: string,
+  ) {}
+
+  /** `targets`: hosts and ports. */
+  static async start(targets: readonly string[]): Promise<Prometheus> {
+    const directory = await mkdtemp(join(tmpdir(), 'nowserving-prometheus-'));
+    const hasty = (await readFile(rules, 'utf8')).replaceAll(/^( +for:) .*$/gm, '$1 1s');
+    await writeFile(join(directory, 'alerts.yaml'), hasty);
+    await writeFile(
+      join(directory, 'prometheus.yml'),
+      JSON.stringify({
+        global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+        rule_files: ['alerts.yaml'],
+        scrape_configs: [{ job_name: 'nowserving', static_configs: [{ targets }] }],
+      }),
+    );
+    const port = await freePort();
+    const child = spawn(
+      'prometheus',
+      [
+        `--config.file=${join(directory, 'prometheus.yml')}`,
+        `--storage.tsdb.path=${join(directory, 'data')}`,
+        `--web.listen-address=127.0.0.1:${port}`,
+        '--log.level=error',
+      ],
+      { stdio: 'ignore' },
+    );
+    let failure: Error | undefined;
+    child.once('error', (error) => (failure = error));
+    const prometheus = new Prometheus(child, directory, `http://127.0.0.1:${port}`);
+    await until(async () => failure !== undefined || (await fetch(`${prometheus.url}/-/ready`)).ok, {
+      message: 'Prometheus is ready',
+      timeoutMs: 30_000,
+    });
+    if (failure !== undefined)
+      throw new Error('The rehearsal needs Prometheus. On Debian and Ubuntu: apt-get install prometheus', {
+        cause: failure,
+      });
+    return prometheus;
+  }
+
+  async alerts(): Promise<Alert[]> {
+    const answer = await fetch(`${this.url}/api/v1/alerts`);
+    return ((await answer.json()) as { data: { alerts: Alert[] } }).data.alerts;
+  }
+
+  /** Once all of them were scraped: what rises later is seen to rise. */
+  async scraped(targets: number): Promise<void> {
+    const query = new URLSearchParams({ query: 'sum(up)' });
+    await until(
+      async () => {
+        const answer = await fetch(`${this.url}/api/v1/query?${query}`);
+        const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
+        return Number(data.result[0]?.value[1]) === targets;
+      },
+      { message: 'Prometheus has scraped all', timeoutMs: 30_000 },
+    );
+  }
+
+  /** Once it fires. */
+  fired(alertname: string, labels: Record<string, string> = {}): Promise<Alert> {
+    const wanted = Object.entries({ alertname, ...labels });
+    return until(
+      async () =>
+        (await this.alerts()).find(
+          ({ state, labels: own }) =>
+            state === 'firing' && wanted.every(([name, value]) => own[name] === value),
+        ),
+      { message: `${alertname} fires`, timeoutMs: 40_000, explain: () => this.alerts() },
+    );
+  }
+
+  /** Once it does not any more. */
+  async calmed(alertname: string): Promise<void> {
+    await until(async () => !(await this.alerts()).some(({ labels }) => labels['alertname'] === alertname), {
+      message: `${alertname} is over`,
+      timeoutMs: 40_000,
+      explain: () => this.alerts(),
+    });
+  }
+
+  async stop(): Promise<void> {
+    const ended = new Promise((resolve) => this.process.once('exit', resolve));
+    this.process.kill('SIGTERM');
+    await ended;
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
