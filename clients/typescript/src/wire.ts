@@ -2859,6 +2859,167 @@ export interface components {
             /** @description The newest three. */
             sample: components["schemas"]["AnyRequest"][];
         };
+        /** @description What one receiver is sent of one request of any key. Without the scope `payloads` there are handles in place of ids, no queries of URLs, and nothing that the receiver answered but its status. */
+        AnyDelivery: {
+            /**
+             * @description Its name for `/v1/admin/deliveries`.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg.7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description What each try sends as `webhook-id`.
+             * @example 7d1b5a0e-2c64-4a8e-9f35-0b6c1d2e3f40
+             */
+            message_id: string;
+            /**
+             * @description The id of the request, or a handle in its place.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            request_id: string;
+            /**
+             * @description The model of the request; null: it is gone.
+             * @example demo/image/fractal
+             */
+            model_id: string | null;
+            /** @description Whose request it is. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * Format: uuid
+             * @description The endpoint of the key; null: the request itself named the URL.
+             * @example null
+             */
+            webhook_id: string | null;
+            /**
+             * @description Where it goes.
+             * @example https://example.org/hook
+             */
+            url: string;
+            /**
+             * @description As in the list of its request.
+             * @example failed
+             * @enum {string}
+             */
+            state: "pending" | "delivered" | "failed" | "ended";
+            /** @description Oldest first; the last hundred. */
+            tries: components["schemas"]["WebhookTry"][];
+            /**
+             * Format: date-time
+             * @description While it is pending: when it is tried next.
+             * @example null
+             */
+            next_try_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made, with the completion.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            created_at: string;
+        };
+        /** @description A page of deliveries. */
+        AnyDeliveryPage: {
+            /** @description Those of the newest requests first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
+            data: components["schemas"]["AnyDelivery"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description Where webhooks go: an endpoint of a key, or a host of URLs that requests named. */
+        Receiver: {
+            /**
+             * Format: uuid
+             * @description The id of the endpoint; null: a host of URLs that requests named.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string | null;
+            /**
+             * @description The URL of the endpoint; null for such a host.
+             * @example https://example.org/hook
+             */
+            url: string | null;
+            /**
+             * @description The host, with its port if the URL has one; empty for URLs of an unusual form.
+             * @example example.org
+             */
+            host: string;
+            /** @description Whose endpoint it is; null for such a host. */
+            key: components["schemas"]["KeyName"] | null;
+            /**
+             * Format: date-time
+             * @description Since when it is sent nothing new: an operator said so, or it answered 410.
+             * @example null
+             */
+            disabled_at: string | null;
+            /**
+             * @description What is still to be delivered.
+             * @example 3
+             */
+            pending: number;
+            /**
+             * @description false: so many at least.
+             * @example true
+             */
+            is_pending_exact: boolean;
+            /**
+             * @description What arrived in the last 24 hours.
+             * @example 1204
+             */
+            delivered_last_day: number;
+            /**
+             * @description What was given up in that time: no tries were left, or it answered 410.
+             * @example 0
+             */
+            failed_last_day: number;
+            /**
+             * @description The tries that failed in that time.
+             * @example 7
+             */
+            failed_tries_last_day: number;
+            /**
+             * @description The status of its last answer; null: none came, or it was not called for a week.
+             * @example 503
+             */
+            last_status: number | null;
+            /**
+             * @description Why no answer came to the last try.
+             * @example null
+             */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When the last try was.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            last_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the next try is due; null: nothing is pending.
+             * @example null
+             */
+            next_try_at: string | null;
+        };
+        /** @description A page of receivers. */
+        ReceiverPage: {
+            /** @description The endpoints of keys, newest first, and then the hosts that requests named, by name. */
+            data: components["schemas"]["Receiver"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description Whether an endpoint is sent anything new. */
+        ChangeEndpoint: {
+            /**
+             * @description true: completions from now on are not sent there.
+             * @example true
+             */
+            disabled: boolean;
+            /** @description Why, for the audit. */
+            reason?: string | null;
+        };
         /** @description What went wrong, as RFC 9457 has it. Decide by `code`; it is stable. */
         Problem: {
             /**

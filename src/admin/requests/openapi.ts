@@ -14,6 +14,7 @@ import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import * as dto from './dto.js';
+import * as operations from './operation.dto.js';
 
 const bodyProblems: ProblemCode[] = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'];
 
@@ -167,7 +168,7 @@ export const ApiOperations = (): MethodDecorator =>
     ApiOperation({ summary: 'List operations', description: 'Newest first.' }),
     ApiOkResponse({
       description: 'A page.',
-      type: dto.OperationPageDto,
+      type: operations.OperationPageDto,
       headers: headerReferences(['Link']),
     }),
     ApiProblems('invalid_query'),
@@ -181,11 +182,11 @@ export const ApiStartOperation = (): MethodDecorator =>
         'Its members are those of this moment. They are dealt with in small commits, which count them; what no longer ' +
         'fits is skipped. It goes on after a crash, and can be stopped.',
     }),
-    ApiBody({ type: dto.StartOperationDto, required: true }),
-    ApiAcceptedResponse({ description: 'It is under way.', type: dto.OperationDto }),
+    ApiBody({ type: operations.StartOperationDto, required: true }),
+    ApiAcceptedResponse({ description: 'It is under way.', type: operations.OperationDto }),
     ApiOkResponse({
       description: 'With `validate_only`: what it would be about.',
-      type: dto.OperationPreviewDto,
+      type: operations.OperationPreviewDto,
     }),
     ApiProblems('invalid_query', ...bodyProblems),
   );
@@ -194,7 +195,7 @@ export const ApiReadOperation = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({ summary: 'Read how far an operation is', description: 'Its counts are exact.' }),
     ApiOperationId(),
-    ApiOkResponse({ description: 'The operation.', type: dto.OperationDto }),
+    ApiOkResponse({ description: 'The operation.', type: operations.OperationDto }),
     ApiProblems('unknown_operation'),
   );
 
@@ -205,6 +206,6 @@ export const ApiStopOperation = (): MethodDecorator =>
       description: 'After the step that is under way; what was done stays done.',
     }),
     ApiOperationId(),
-    ApiOkResponse({ description: 'The operation.', type: dto.OperationDto }),
+    ApiOkResponse({ description: 'The operation.', type: operations.OperationDto }),
     ApiProblems('unknown_operation'),
   );
