@@ -6,7 +6,7 @@ import { QueueEvents } from '../queue/queue-events.js';
 import { type ActivityRow, addActivity, readActivity } from './queries/activity.js';
 import { type Counts, dayMs, minuteMs, Tally } from './tally.js';
 
-export const historyMinutes = 60;
+const historyMinutes = 60;
 /** What other nodes have still added to older minutes is seen when all are read again. */
 const readAgainMinutes = 3;
 const readAllEveryMs = 60_000;

@@ -8,7 +8,7 @@ type NodeRow = ClusterSnapshot['nodes'][number];
 const fencedAfterMs = 5_000;
 const lostAfterMs = 6_000;
 
-export function toNodeState({ heartbeatAtMs, drainingSinceMs }: NodeRow, atMs: number): NodeState {
+function toNodeState({ heartbeatAtMs, drainingSinceMs }: NodeRow, atMs: number): NodeState {
   const silentMs = atMs - heartbeatAtMs;
   if (silentMs > lostAfterMs) return 'lost';
   if (silentMs > fencedAfterMs) return 'fenced';
