@@ -56,3 +56,7 @@ export function State({ state, word = state, note }: StateProps) {
     </span>
   );
 }
+
+/** Where it says more than the outcome. */
+export const codeOf = ({ error, outcome }: AdminRequest): string | undefined =>
+  error && error.code !== outcome ? error.code : undefined;

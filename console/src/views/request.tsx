@@ -10,7 +10,7 @@ import { Id } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { useNow } from '../parts/now';
-import { followedBy, shownState, State } from '../parts/request-state';
+import { codeOf, followedBy, shownState, State } from '../parts/request-state';
 import { ActButton } from '../parts/rights';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
@@ -68,7 +68,7 @@ function Life({ id, read }: { id: string; read: AdminRequest }) {
         <h1>
           <Link href={`/models/${request.model_id}`}>{request.model_id}</Link>
         </h1>
-        <State state={shownState(request)} note={request.error?.code} />
+        <State state={shownState(request)} note={codeOf(request)} />
         <Id id={request.request_id} />
         <span className="end">
           <Actions request={request} />
@@ -303,7 +303,8 @@ function Facts({ request }: { request: AdminRequest }) {
   if (request.started_at) facts.push(['Last started', <Time key="at" at={request.started_at} />]);
   if (request.completed_at) facts.push(['Completed', <Time key="at" at={request.completed_at} />]);
   if (request.priority) facts.push(['Priority', request.priority]);
-  facts.push(['Attempts', counted(request.attempt, 'attempt')]);
+  // The attempt that is next counts already.
+  if (request.started_at) facts.push(['Attempts', counted(request.attempt, 'attempt')]);
   if (metrics.queue_time !== undefined) facts.push(['Waited', duration(metrics.queue_time * 1_000)]);
   if (typeof metrics.inference_time === 'number')
     facts.push(['Ran', duration(metrics.inference_time * 1_000)]);

@@ -7,7 +7,7 @@ import type { Action, AdminRequest, RequestFilter } from '../api/types';
 import { counted, duration, whole } from '../format/quantities';
 import { CopyButton } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
-import { shownState, State } from '../parts/request-state';
+import { codeOf, shownState, State } from '../parts/request-state';
 import { ActButton, useMay } from '../parts/rights';
 import { Bones, Failure } from '../parts/states';
 import { type Column, Table } from '../parts/table';
@@ -213,9 +213,6 @@ function Rows({ rows, marked, onToggle }: RowsProps) {
 const isPicture = ({ output_type: type }: AdminRequest): boolean => type?.startsWith('image/') ?? false;
 const seconds = (value: number | null | undefined): string =>
   typeof value === 'number' ? duration(value * 1_000) : '';
-/** Where it says more than the outcome. */
-const codeOf = ({ error, outcome }: AdminRequest): string | undefined =>
-  error && error.code !== outcome ? error.code : undefined;
 
 /** Rows do not jump under the reader: what came since is a number above them. */
 function Newer({

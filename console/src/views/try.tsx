@@ -6,7 +6,7 @@ import { Problem } from '../api/client';
 import { useLive } from '../api/live';
 import { useRequestStream } from '../api/request-stream';
 import type { ModelView } from '../api/types';
-import { followedBy, shownState, State } from '../parts/request-state';
+import { codeOf, followedBy, shownState, State } from '../parts/request-state';
 import { useNow } from '../parts/now';
 import { ActButton, useMay } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
@@ -120,7 +120,7 @@ function Outcome({ id }: { id: string }) {
           return (
             <>
               <div className="row">
-                <State state={shownState(request)} note={request.error?.code} />
+                <State state={shownState(request)} note={codeOf(request)} />
                 <span className="end">
                   <Link href={`/requests/${id}`}>The whole story</Link>
                 </span>
