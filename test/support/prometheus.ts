@@ -69,7 +69,7 @@ export class Prometheus {
     const query = new URLSearchParams({ query: 'sum(up)' });
     await until(
       async () => {
-        const answer = await fetch(`${this.url}/api/v1/query?${query}`);
+        const answer = await fetch(`${this.url}/api/v1/query?${query.toString()}`);
         const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
         return Number(data.result[0]?.value[1]) === targets;
       },
