@@ -22,6 +22,8 @@ const firstId = '00000000-0000-0000-0000-000000000000';
 /** Of a step: a moment of locks. */
 const stepSizes = { cancel: 500, erase: 100, retry: 50 };
 const restMs = 50;
+/** More than the claim of a node that is gone goes on. */
+const claimLifeMs = 20_000;
 
 /**
  * Works operations off, step by step, each in a commit with its accounting. The node that was told works; the others look
@@ -29,7 +31,7 @@ const restMs = 50;
  */
 @Injectable()
 export class OperationRunner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  protected readonly intervalMs = 20_000;
+  protected readonly intervalMs = 600_000;
   private readonly log = new Logger(OperationRunner.name);
   private isStopping = false;
   /** Since the round that is under way began. */
@@ -41,6 +43,10 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     private readonly actions: OperationActions,
   ) {
     super();
+    // What it worked on is free once its claim is over.
+    cluster.changes.subscribe(({ someLeft }) => {
+      if (someLeft) this.scheduleWithin(claimLifeMs);
+    });
   }
 
   onApplicationBootstrap(): void {

@@ -12,7 +12,7 @@ export class Controls {
 
   /** After the commit: this node acts on it from now on, the others soon. */
   async publish(): Promise<void> {
-    // What is committed holds, and every node reads it again within a second.
+    // What is committed holds, and every node reads it after its next heartbeat.
     await this.keeper.publish().catch((error: Error) => this.log.debug(`not read: ${error.message}`));
   }
 

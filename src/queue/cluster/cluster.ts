@@ -24,6 +24,9 @@ export class Cluster {
   private beatAt = 0;
 
   readonly changes = new Subject<{ someLeft: boolean }>();
+  /** Operators have set something else, by the last heartbeat. */
+  readonly controlsChanged = new Subject<void>();
+  private controls: string | undefined;
 
   /** False while heartbeats are late. By the clock: a frozen process goes on with its sockets before its timers. */
   get connected(): boolean {
@@ -40,7 +43,7 @@ export class Cluster {
   }
 
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
-  update({ nodes, schedulers, hasLostNodes }: Beat, beatAt: number): void {
+  update({ nodes, schedulers, hasLostNodes, controls }: Beat, beatAt: number): void {
     const someLeft = this.nodes.some((id) => !nodes.includes(id));
     const changed = !this.isMember || someLeft || schedulers.length !== this.schedulers.length;
     this.beats++;
@@ -50,6 +53,9 @@ export class Cluster {
     this.schedulers = schedulers;
     this.hasLostNodes = hasLostNodes;
     if (changed) this.changes.next({ someLeft });
+    if (controls === this.controls) return;
+    this.controls = controls;
+    this.controlsChanged.next();
   }
 
   /** What operators have said of the nodes. */

@@ -7,12 +7,15 @@ import { Cluster } from '../cluster/cluster.js';
 import { readControls } from '../queries/read-controls.js';
 
 const topic = 'control';
+const retryMs = 1_000;
 
-/** Knows what operators have set of models and nodes: at once where the node is told, and soon where it is not. */
+/** Knows what operators have set of models and nodes: at once where the node is told, else by its next heartbeat. */
 @Injectable()
 export class ControlKeeper extends Duty {
-  protected readonly intervalMs = 1_000;
+  protected readonly intervalMs = 600_000;
   private isDue = false;
+  /** What was set may be unknown here. */
+  private hasFailed = false;
   private reads = 0;
   private newest = 0;
   private division: number | undefined;
@@ -24,16 +27,20 @@ export class ControlKeeper extends Duty {
     private readonly cluster: Cluster,
   ) {
     super();
-    channel.listen(topic, () => {
+    const readSoon = (): void => {
       this.isDue = true;
       this.scheduleWithin(0);
-    });
+    };
+    channel.listen(topic, readSoon);
+    cluster.controlsChanged.subscribe(readSoon);
   }
 
   async runOnce(): Promise<void> {
     this.isDue = false;
+    this.hasFailed = true;
     const read = ++this.reads;
     const controls = await readControls(this.database, this.cluster.nodeId);
+    this.hasFailed = false;
     // An answer that was overtaken by a later one may be of before the change.
     if (read < this.newest) return;
     this.newest = read;
@@ -52,6 +59,7 @@ export class ControlKeeper extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return this.isDue ? 0 : this.intervalMs;
+    if (this.isDue) return 0;
+    return this.hasFailed ? retryMs : this.intervalMs;
   }
 }

@@ -12,6 +12,8 @@ export interface Beat {
   schedulers: string[];
   /** Requests of this node's runs that were asked to stop. */
   cancelRequested: string[];
+  /** Another text where operators have set something else of models or nodes. */
+  controls: string;
   /** Milliseconds since 1970, by the database's clock. */
   nowMs: number;
 }
@@ -19,7 +21,7 @@ export interface Beat {
 /*
  * Purpose: one round trip a process and beat: says "alive", and asks what a node must know.
  * Race: a node that was given up finds its row gone, and learns that its leases went with it.
- * Index: node_pkey; node and lease are a few rows.
+ * Index: node_pkey; node, lease and model are a few rows.
  */
 const beatStatement = statement('heartbeat')`WITH beaten AS (
   UPDATE node SET heartbeat_at = clock_timestamp()
@@ -34,6 +36,12 @@ SELECT EXISTS (SELECT FROM beaten) AS known,
        ARRAY (SELECT id::text FROM node WHERE role <> 'api' AND draining_since IS NULL ORDER BY id) AS schedulers,
        ARRAY (SELECT request_id::text FROM lease WHERE node_id = $1::uuid AND cancel_requested_at IS NOT NULL)
          AS "cancelRequested",
+       concat_ws(
+         ' ',
+         (SELECT sum(hashtextextended(concat_ws(' ', id, paused, concurrency_override, concurrency, slot_round), 0))
+          FROM model),
+         (SELECT string_agg(id::text, ' ' ORDER BY id) FROM node WHERE draining_since IS NOT NULL)
+       ) AS controls,
        extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`;
 
 export async function beat(database: Database, nodeId: string, lostAfterMs: number): Promise<Beat> {
