@@ -1,0 +1,82 @@
+import type { Browser } from 'playwright-core';
+import { launchChromium } from '../support/chromium.js';
+import { ConsoleTab } from '../support/console-tab.js';
+import { ndjson } from '../support/model-server.js';
+import { testQueue } from '../support/test-queue.js';
+
+const { service, calls } = testQueue({
+  models: { 'test/large': { timeout: '60s' } },
+  limits: 'off',
+  config: { maxBodyBytes: 40 * 1024 * 1024 },
+});
+let browser: Browser;
+let tab: ConsoleTab;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  tab = await ConsoleTab.open(browser, service.url);
+  await tab.page.addInitScript(`new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest ?? 0, duration);
+  }).observe({ type: 'longtask', buffered: true })`);
+  await tab.signIn(service.key);
+});
+afterAll(() => browser.close());
+
+/** Elements of the page: what it shows stays in bounds, however much there is. */
+const elements = (): Promise<number> => tab.page.evaluate<number>(`document.querySelectorAll('*').length`);
+async function report(what: string): Promise<void> {
+  const longest = await tab.page.evaluate<number>('Math.round(window.longest ?? 0)');
+  console.info(`${what}: longest task ${longest} ms, ${await elements()} elements`);
+}
+
+test('of 32 MB of output a part is shown, then all on demand, and the page goes on', async () => {
+  const answer = JSON.stringify({
+    text: 'A long line of words. '.repeat(1_300_000),
+    list: Array.from({ length: 400_000 }, (_, i) => i),
+  });
+  const id = await calls.run('test/large', { body: answer });
+  await tab.show(`requests/${id}`);
+  await tab.page.getByText(/^The first\s.*of\s.*MB\.$/).waitFor();
+  expect(await elements()).toBeLessThan(1_500);
+  await tab.page.getByRole('button', { name: /^Load all/ }).click();
+  await tab.page
+    .getByText(/more\scharacters/)
+    .first()
+    .waitFor();
+  expect(await elements()).toBeLessThan(3_000);
+  await report('31 MB of output');
+  await tab.page.getByRole('tab', { name: 'Input' }).click();
+  await tab.page.getByText(/^The first\s/).waitFor();
+  await report('31 MB of input');
+}, 60_000);
+
+test('a log of a thousand lines and more', async () => {
+  const lines = Array.from({ length: 1_200 }, (_, i) => ({ type: 'log', message: `line ${i} of the log` }));
+  const body = ndjson([...lines, { type: 'output', output: {} }]);
+  const id = await calls.run('test/large', { type: 'application/x-ndjson', body });
+  await tab.show(`requests/${id}`);
+  await tab.page.getByRole('tab', { name: 'Log' }).click();
+  await tab.page
+    .getByText(/^1.?\d+\slines/)
+    .first()
+    .waitFor();
+  expect(await tab.page.locator('ol.log li').count()).toBeLessThanOrEqual(1_000);
+  await report('1,200 lines of log');
+});
+
+test('a list is read on, page by page, with nothing twice', async () => {
+  await Promise.all(Array.from({ length: 460 }, () => calls.submit('test/large')));
+  await tab.show('requests');
+  const rows = tab.page.locator('main tbody tr');
+  for (let count = 50; count < 450; count += 50) {
+    await rows.nth(count - 1).waitFor();
+    await tab.click('Show older ones');
+  }
+  await rows.nth(449).waitFor();
+  const shown = await tab.page
+    .locator('main tbody a.id')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+  expect(new Set(shown).size).toBe(shown.length);
+  await report('450 rows');
+  expect(tab.complaints).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { until } from './until.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+export const looks = [
+  ['a desk in light', { width: 1440, height: 900 }, 'light'],
+  ['a phone in dark', { width: 390, height: 844 }, 'dark'],
+  ['a desk in dark', { width: 1440, height: 900 }, 'dark'],
+  ['a phone in light', { width: 390, height: 844 }, 'light'],
+] as const;
+
+/** A tab of the console, and whatever a person with the browser's own console open would see. */
+export class ConsoleTab {
+  /** Errors and warnings, violations of the policy among them. */
+  readonly complaints: string[] = [];
+  readonly asked: string[] = [];
+
+  private constructor(
+    readonly page: Page,
+    private readonly context: BrowserContext,
+    /** Of the service as the browser sees it. */
+    readonly url: string,
+  ) {
+    page.setDefaultTimeout(15_000);
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('request', (request) => this.asked.push(request.url()));
+  }
+
+  static async open(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<ConsoleTab> {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    return new ConsoleTab(await context.newPage(), context, url);
+  }
+
+  async signIn(key: string): Promise<this> {
+    await this.page.goto(`${this.url}/console`);
+    await this.page.getByLabel('API key').fill(key);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByRole('navigation', { name: 'Views' }).waitFor({ state: 'attached' });
+    return this;
+  }
+
+  /** A view, once it has read what it shows. */
+  async show(view: string): Promise<void> {
+    await this.page.goto(`${this.url}/console/${view}`);
+    await this.settled();
+  }
+
+  async settled(): Promise<void> {
+    await this.page.locator('main h1').first().waitFor();
+    await until(async () => (await this.page.locator('.bones').count()) === 0);
+  }
+
+  async text(): Promise<string> {
+    return (await this.page.locator('main').innerText()).replaceAll('\u00a0', ' ');
+  }
+
+  async click(name: string | RegExp, within = 'main'): Promise<void> {
+    await this.page.locator(within).getByRole('button', { name, exact: true }).first().click();
+  }
+
+  /** What axe finds, and whether something is wider than the page. */
+  async findings(): Promise<string[]> {
+    if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(axe);
+    const found = await this.page.evaluate<string[]>(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+         violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(' | ')))`,
+    );
+    const over = await this.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    return over > 0 ? [...found, `${over} px wider than the page`] : found;
+  }
+
+  /** What went to anybody but the service. */
+  strangers(): string[] {
+    return this.asked.filter((url) => !url.startsWith(`${this.url}/`) && !/^(data|blob):/.test(url));
+  }
+
+  close(): Promise<void> {
+    return this.context.close();
+  }
+}
