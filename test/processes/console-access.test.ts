@@ -44,7 +44,6 @@ afterAll(async () => {
   await browser.close();
   proxy.closeAllConnections();
   await new Promise((resolve) => proxy.close(resolve));
-  await service.stop();
 });
 
 test('the link of the first start signs in once, behind the path of a proxy, and only after a click', async () => {

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { until } from './until.js';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export const looks = [
   ['a desk in light', { width: 1440, height: 900 }, 'light'],
@@ -26,7 +23,8 @@ export class ConsoleTab {
   ) {
     page.setDefaultTimeout(15_000);
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text());
+      if (['error', 'warning'].includes(message.type()))
+        this.complaints.push(`${message.text()} ${message.location().url}`);
     });
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('request', (request) => this.asked.push(request.url()));
@@ -66,7 +64,7 @@ export class ConsoleTab {
 
   /** What axe finds, and whether something is wider than the page. */
   async findings(): Promise<string[]> {
-    if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(axe);
+    if (!(await this.page.evaluate(`'axe' in window`))) await this.page.evaluate(axe.source);
     const found = await this.page.evaluate<string[]>(
       `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
          violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(' | ')))`,
