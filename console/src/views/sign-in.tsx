@@ -65,7 +65,7 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
             </button>
             <p className="small muted">
               A key with the scope “observe” looks, “admin” acts as well. Make one with{' '}
-              <code>npm run keys -- create --name NAME --scopes admin</code>
+              <code>npm run keys -- create --name NAME --scope admin</code>
             </p>
           </form>
         ) : (
