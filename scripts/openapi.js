@@ -21,12 +21,19 @@ const app = await NestFactory.create(AppModule.register(new Config(), 'postgresq
 const text = `${JSON.stringify(buildOpenApi(app), null, 2)}\n`;
 await app.close();
 
-// The client needs the shapes alone; with every operation its package would be five times as large.
-const { openapi, info, components } = JSON.parse(text);
-const shapes = await openapiTS({ openapi, info, paths: {}, components: { schemas: components.schemas } });
+const { openapi, info, paths, components } = JSON.parse(text);
+const typesOf = async (routes) => {
+  const types = await openapiTS(
+    { openapi, info, paths: routes, components: { schemas: components.schemas } },
+    { defaultNonNullable: false },
+  );
+  return `/** From openapi.json: npm run openapi. */\n\n${astToString(types)}`;
+};
 const files = {
   'openapi.json': text,
-  'clients/typescript/src/wire.ts': `/** From openapi.json: npm run openapi. */\n\n${astToString(shapes)}`,
+  // The client needs the shapes alone; with every operation its package would be five times as large.
+  'clients/typescript/src/wire.ts': await typesOf({}),
+  'console/src/api/wire.ts': await typesOf(consolePaths()),
 };
 for (const [name, generated] of Object.entries(files)) {
   const file = new URL(`../${name}`, import.meta.url);
@@ -36,4 +43,29 @@ for (const [name, generated] of Object.entries(files)) {
     console.error(`${name} is not what the code generates. Run: npm run openapi`);
     process.exitCode = 1;
   }
+}
+
+/** What the console calls: of each operation what is sent, and what is answered when it succeeds. */
+function consolePaths() {
+  const called = /^\/v1\/(admin\/|models\/\{model_id\}$|queue\/\{model_id\}$)/;
+  return Object.fromEntries(
+    Object.entries(paths)
+      .filter(([path]) => called.test(path))
+      .map(([path, item]) => [
+        path,
+        Object.fromEntries(Object.entries(item).map(([method, operation]) => [method, success(operation)])),
+      ]),
+  );
+}
+
+function success({ parameters = [], requestBody, responses }) {
+  return {
+    parameters: parameters.filter((one) => one.in !== 'header'),
+    ...(requestBody && { requestBody }),
+    responses: Object.fromEntries(
+      Object.entries(responses)
+        .filter(([status]) => status.startsWith('2'))
+        .map(([status, { description, content }]) => [status, { description, ...(content && { content }) }]),
+    ),
+  };
 }

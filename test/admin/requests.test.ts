@@ -187,6 +187,8 @@ test('an operator cancels, retries and erases with a reason, each in the commit 
   const [running, waiting] = await calls.submitAll(2, 'test/one', { hold: true });
   const reason = 'asked for by its owner';
   expect(await json(post(`requests/${waiting}/cancel`, { reason }))).toMatchObject({ outcome: 'cancelled' });
+  const { data: life } = await json<{ data: unknown[] }>(get(`requests/${waiting}/events`, observer));
+  expect(life.at(-1)).toMatchObject({ kind: 'completed', outcome: 'cancelled', node: null });
   expect(await audited('request.cancel', handle(waiting!))).toMatchObject([
     { actor_name: 'bootstrap', reason },
   ]);

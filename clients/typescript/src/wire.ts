@@ -379,15 +379,15 @@ export interface components {
         KeyName: {
             /**
              * Format: uuid
-             * @description Its id.
-             * @example 01a1fbb0-8cdf-7754-9773-e0650e0cecc1
+             * @description The id of the key.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
              */
             id: string;
             /**
-             * @description Its name; empty: it was removed.
+             * @description Its name; null: it was removed.
              * @example web shop
              */
-            name: string;
+            name: string | null;
         };
         /** @description Between these. */
         TimeInterval: {
@@ -2288,6 +2288,19 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** @description What is known of the times of a request, in seconds. */
+        AnyMetrics: {
+            /**
+             * @description Once it started: how long it waited.
+             * @example 0.042
+             */
+            queue_time?: number;
+            /**
+             * @description Once it completed: how long it ran; null: it did not.
+             * @example 2.513
+             */
+            inference_time?: number | null;
+        };
         /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and nothing is shown of what the caller or the model wrote. */
         AnyRequest: {
             /**
@@ -2355,16 +2368,8 @@ export interface components {
              *     ]
              */
             tags: string[];
-            /**
-             * @description Seconds: `queue_time` once it started, `inference_time` once it completed.
-             * @example {
-             *       "queue_time": 0.042,
-             *       "inference_time": 2.513
-             *     }
-             */
-            metrics: {
-                [key: string]: number | null;
-            };
+            /** @description How long it took so far. */
+            metrics: components["schemas"]["AnyMetrics"];
             /** @description While it waits: how many start before it. */
             queue_position?: number;
             /**
@@ -2492,16 +2497,8 @@ export interface components {
              *     ]
              */
             tags: string[];
-            /**
-             * @description Seconds: `queue_time` once it started, `inference_time` once it completed.
-             * @example {
-             *       "queue_time": 0.042,
-             *       "inference_time": 2.513
-             *     }
-             */
-            metrics: {
-                [key: string]: number | null;
-            };
+            /** @description How long it took so far. */
+            metrics: components["schemas"]["AnyMetrics"];
             /** @description While it waits: how many start before it. */
             queue_position?: number;
             /**
@@ -2577,11 +2574,11 @@ export interface components {
              */
             node: string | null;
             /**
-             * @description How that run ended; null: it has not, or there was none.
+             * @description How that run ended, or the request while it waited; null: nothing ended.
              * @example lost
              * @enum {string|null}
              */
-            outcome: "succeeded" | "failed" | "timed_out" | "cancelled" | "returned" | "lost" | "unreached" | null;
+            outcome: "succeeded" | "failed" | "timed_out" | "cancelled" | "expired" | "returned" | "lost" | "unreached" | null;
             /**
              * @description Why, as the code of an error.
              * @example model_error
@@ -2843,12 +2840,12 @@ export interface components {
              * @description An empty filter means every request, if this is true.
              * @default false
              */
-            all: boolean;
+            all?: boolean;
             /**
              * @description Only counts them, and shows three.
              * @default false
              */
-            validate_only: boolean;
+            validate_only?: boolean;
             /** @description Why, for the audit. */
             reason?: string;
         };

@@ -1,88 +1,106 @@
-import { change, get, query } from './client';
+import { answer, api, query } from './client';
 import type * as t from './types';
 
 /** Every route that the console calls, once. */
 const admin = 'v1/admin';
-/** Model ids have slashes, which stay. */
-const modelPath = (id: string): string => id.split('/').map(encodeURIComponent).join('/');
 export const requestPath = (id: string): string => `${admin}/requests/${encodeURIComponent(id)}`;
+const ofRequest = (id: string) => ({ path: { request_id: id } });
 
-export const readSession = (signal?: AbortSignal) => get<t.Session>(`${admin}/session`, signal);
-export const signIn = (by: { key: string } | { link: string }) =>
-  change<t.Session>('POST', `${admin}/session`, by);
-export const signOut = () => change<void>('DELETE', `${admin}/session`);
+export const readSession = (signal?: AbortSignal) => answer(api.GET('/v1/admin/session', { signal }));
+export const signIn = (body: { key: string } | { link: string }) =>
+  answer(api.POST('/v1/admin/session', { body }));
+export const signOut = () => answer(api.DELETE('/v1/admin/session'));
 
-export const listModels = (signal?: AbortSignal) => get<t.Page<t.AdminModel>>(`${admin}/models`, signal);
-export const changeModel = (
-  id: string,
-  body: { concurrency?: number | null; paused?: t.Paused | null; reason?: string },
-) => change<t.AdminModel>('PATCH', `${admin}/models/${modelPath(id)}`, body);
-export const reloadModels = () =>
-  change<{ added: string[]; changed: string[]; removed: { id: string; waiting: number }[] }>(
-    'POST',
-    `${admin}/models/reload`,
-  );
+export const listModels = (signal?: AbortSignal) => answer(api.GET('/v1/admin/models', { signal }));
+export const changeModel = (id: string, body: t.ModelChange) =>
+  answer(api.PATCH('/v1/admin/models/{model_id}', { params: { path: { model_id: id } }, body }));
+export const reloadModels = () => answer(api.POST('/v1/admin/models/reload'));
 export const readQueue = (model: string, cursor?: string, signal?: AbortSignal) =>
-  get<t.Page<t.QueueEntry>>(`${admin}/queue${query({ model, limit: 100, cursor })}`, signal);
+  answer(api.GET('/v1/admin/queue', { params: { query: { model, limit: 100, cursor } }, signal }));
 export const readShares = (model: string, signal?: AbortSignal) =>
-  get<t.Page<t.Share>>(`${admin}/shares${query({ model })}`, signal);
+  answer(api.GET('/v1/admin/shares', { params: { query: { model } }, signal }));
 export const readModelView = (id: string, signal?: AbortSignal) =>
-  get<t.ModelView>(`v1/models/${modelPath(id)}`, signal);
+  answer(api.GET('/v1/models/{model_id}', { params: { path: { model_id: id } }, signal }));
 
-export const requestsPath = (filter: t.RequestFilter, more: { limit?: number; cursor?: string } = {}) =>
-  `${admin}/requests${query({ ...filter, ...more })}`;
-export const listRequests = (
-  filter: t.RequestFilter,
-  more: { limit?: number; cursor?: string },
-  signal?: AbortSignal,
-) => get<t.Page<t.AdminRequest>>(requestsPath(filter, more), signal);
-export const readRequest = (id: string, signal?: AbortSignal) => get<t.AdminRequest>(requestPath(id), signal);
+interface Part {
+  limit?: number;
+  cursor?: string;
+}
+export const requestsPath = (filter: t.RequestFilter, part: Part = {}) =>
+  `${admin}/requests${query({ ...filter, ...part })}`;
+export const listRequests = ({ ids: _, ...filter }: t.RequestFilter, part: Part, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/requests', { params: { query: { ...filter, ...part } }, signal }));
+export const readRequest = (id: string, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/requests/{request_id}', { params: ofRequest(id), signal }));
 export const readHistory = (id: string, signal?: AbortSignal) =>
-  get<t.RequestHistory>(`${requestPath(id)}/events`, signal);
+  answer(api.GET('/v1/admin/requests/{request_id}/events', { params: ofRequest(id), signal }));
 export const readLog = (id: string, cursor: string | undefined, signal?: AbortSignal) =>
-  get<t.Page<t.LogEntry>>(`${requestPath(id)}/log${query({ limit: 1000, cursor })}`, signal);
+  answer(
+    api.GET('/v1/admin/requests/{request_id}/log', {
+      params: { ...ofRequest(id), query: { cursor } },
+      signal,
+    }),
+  );
 export const readDeliveries = (id: string, signal?: AbortSignal) =>
-  get<t.Page<t.Delivery>>(`${requestPath(id)}/deliveries`, signal);
+  answer(api.GET('/v1/admin/requests/{request_id}/deliveries', { params: ofRequest(id), signal }));
 export const act = (id: string, action: t.Action) =>
-  change<t.AdminRequest>('POST', `${requestPath(id)}/${action}`);
+  answer<t.RequestDetails | undefined>(
+    api.POST(`/v1/admin/requests/{request_id}/${action}`, { params: ofRequest(id) }),
+  );
 
 export const previewOperation = (filter: t.RequestFilter, action: t.Action) =>
-  change<t.OperationPreview>('POST', `${admin}/operations`, operation(filter, action, true));
+  answer(
+    api.POST('/v1/admin/operations', { body: operation(filter, action, true) }),
+  ) as Promise<t.OperationPreview>;
 export const startOperation = (filter: t.RequestFilter, action: t.Action) =>
-  change<t.Operation>('POST', `${admin}/operations`, operation(filter, action, false));
-export const listOperations = (signal?: AbortSignal) =>
-  get<t.Page<t.Operation>>(`${admin}/operations`, signal);
+  answer(
+    api.POST('/v1/admin/operations', { body: operation(filter, action, false) }),
+  ) as Promise<t.Operation>;
+export const listOperations = (signal?: AbortSignal) => answer(api.GET('/v1/admin/operations', { signal }));
 export const readOperation = (id: string, signal?: AbortSignal) =>
-  get<t.Operation>(`${admin}/operations/${id}`, signal);
-export const stopOperation = (id: string) => change<t.Operation>('POST', `${admin}/operations/${id}/stop`);
+  answer(api.GET('/v1/admin/operations/{operation_id}', { params: { path: { operation_id: id } }, signal }));
+export const stopOperation = (id: string) =>
+  answer(api.POST('/v1/admin/operations/{operation_id}/stop', { params: { path: { operation_id: id } } }));
 
 export function operation(filter: t.RequestFilter, action: t.Action, validateOnly: boolean) {
   const isAll = Object.values(filter).every((value) => value === undefined || value.length === 0);
   return { filter, action, ...(isAll && { all: true }), ...(validateOnly && { validate_only: true }) };
 }
 
-export const listKeys = (signal?: AbortSignal) => get<t.Page<t.AdminKey>>(`${admin}/keys?limit=100`, signal);
-export const createKey = (body: t.KeyBody) => change<t.NewKey>('POST', `${admin}/keys`, body);
+const ofKey = (id: string) => ({ path: { key_id: id } });
+export const listKeys = (signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/keys', { params: { query: { limit: 100 } }, signal }));
+export const createKey = (body: t.KeyBody) => answer(api.POST('/v1/admin/keys', { body }));
 export const changeKey = (id: string, body: t.KeyBody) =>
-  change<t.AdminKey>('PATCH', `${admin}/keys/${id}`, body);
-export const revokeKey = (id: string) => change<void>('DELETE', `${admin}/keys/${id}`);
+  answer(api.PATCH('/v1/admin/keys/{key_id}', { params: ofKey(id), body }));
+export const revokeKey = (id: string) => answer(api.DELETE('/v1/admin/keys/{key_id}', { params: ofKey(id) }));
 
-export const listNodes = (signal?: AbortSignal) => get<t.Page<t.AdminNode>>(`${admin}/nodes`, signal);
+export const listNodes = (signal?: AbortSignal) => answer(api.GET('/v1/admin/nodes', { signal }));
 export const drainNode = (id: string, drain: boolean) =>
-  change<unknown>(drain ? 'POST' : 'DELETE', `${admin}/nodes/${id}/drain`);
+  answer(
+    api.request(drain ? 'post' : 'delete', '/v1/admin/nodes/{node_id}/drain', {
+      params: { path: { node_id: id } },
+    }),
+  );
 
-export const listWebhooks = (signal?: AbortSignal) => get<t.Page<t.Receiver>>(`${admin}/webhooks`, signal);
+export const listWebhooks = (signal?: AbortSignal) => answer(api.GET('/v1/admin/webhooks', { signal }));
 export const disableWebhook = (id: string, disabled: boolean) =>
-  change<unknown>('PATCH', `${admin}/webhooks/${id}`, { disabled });
+  answer(
+    api.PATCH('/v1/admin/webhooks/{webhook_id}', {
+      params: { path: { webhook_id: id } },
+      body: { disabled },
+    }),
+  );
 export const listDeliveries = (
-  filter: { state?: string; webhook_id?: string; cursor?: string },
+  filter: { state?: t.Delivery['state']; webhook_id?: string; cursor?: string },
   signal?: AbortSignal,
-) => get<t.Page<t.Delivery>>(`${admin}/deliveries${query({ ...filter, limit: 50 })}`, signal);
-export const redeliver = (id: string) => change<unknown>('POST', `${admin}/deliveries/${id}/redeliver`);
+) => answer(api.GET('/v1/admin/deliveries', { params: { query: { ...filter, limit: 50 } }, signal }));
+export const redeliver = (id: string) =>
+  answer(api.POST('/v1/admin/deliveries/{delivery_id}/redeliver', { params: { path: { delivery_id: id } } }));
 
-export const listSessions = (signal?: AbortSignal) =>
-  get<t.Page<t.AdminSession>>(`${admin}/sessions`, signal);
-export const endSession = (id: string) => change<void>('DELETE', `${admin}/sessions/${id}`);
+export const listSessions = (signal?: AbortSignal) => answer(api.GET('/v1/admin/sessions', { signal }));
+export const endSession = (id: string) =>
+  answer(api.DELETE('/v1/admin/sessions/{session_id}', { params: { path: { session_id: id } } }));
 export interface AuditFilter {
   action?: string;
   actor?: string;
@@ -90,10 +108,22 @@ export interface AuditFilter {
   after?: string;
   before?: string;
 }
+const auditQuery = ({ action, ...filter }: AuditFilter, cursor?: string) => ({
+  ...filter,
+  // Somebody types it: the service says what it may be.
+  action: action as t.AuditAction | undefined,
+  cursor,
+  limit: 50,
+});
 export const auditPath = (filter: AuditFilter, cursor?: string) =>
-  `${admin}/audit${query({ ...filter, cursor, limit: 50 })}`;
+  `${admin}/audit${query(auditQuery(filter, cursor))}`;
 export const listAudit = (filter: AuditFilter, cursor?: string, signal?: AbortSignal) =>
-  get<t.Page<t.AuditEntry>>(auditPath(filter, cursor), signal);
+  answer(api.GET('/v1/admin/audit', { params: { query: auditQuery(filter, cursor) }, signal }));
 
-export const submit = (model: string, input: unknown) =>
-  change<{ request_id: string }>('POST', `v1/queue/${modelPath(model)}`, input);
+export const submit = (model: string, input: object) =>
+  answer(
+    api.POST('/v1/queue/{model_id}', {
+      params: { path: { model_id: model } },
+      body: input as Record<string, unknown>,
+    }),
+  );

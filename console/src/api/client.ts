@@ -1,4 +1,6 @@
+import createClient from 'openapi-fetch';
 import { serviceUrl } from './base';
+import type { components, paths } from './wire';
 
 /** An answer of the service that is no success. `status` 0: there was none. */
 export class Problem extends Error {
@@ -13,12 +15,7 @@ export class Problem extends Error {
   }
 }
 
-interface ProblemBody {
-  code?: string;
-  title?: string;
-  detail?: string;
-  errors?: { path: string; message: string }[];
-}
+type ProblemBody = Partial<components['schemas']['Problem']>;
 
 const offline = 'The service does not answer.';
 
@@ -35,8 +32,12 @@ async function problemOf(response: Response): Promise<Problem> {
 
 /** Cookies of this origin go along; what is no success is thrown. */
 export async function send(path: string, init?: RequestInit): Promise<Response> {
-  const response = await fetch(serviceUrl + path, init).catch((error: unknown) => {
-    if (init?.signal?.aborted) throw error;
+  return sendRequest(new Request(serviceUrl + path, init));
+}
+
+async function sendRequest(request: Request): Promise<Response> {
+  const response = await fetch(request).catch((error: unknown) => {
+    if (request.signal.aborted) throw error;
     throw new Problem(0, 'offline', offline);
   });
   if (!response.ok) throw await problemOf(response);
@@ -55,22 +56,21 @@ export function query(values: Values): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
 }
 
-export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
-  const response = await send(path, { signal: signal ?? null, headers: { accept: 'application/json' } });
-  return (await response.json()) as T;
-}
-
-/** By JSON, as unsafe calls with a cookie must be. */
-export async function change<T>(
-  method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
-  path: string,
-  body: unknown = {},
-): Promise<T> {
-  const response = await send(path, {
-    method,
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify(body),
+/** Model ids have slashes, which stay. */
+const fillPath = (path: string, values: Record<string, unknown>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = encodeURIComponent(String(values[name]));
+    return name === 'model_id' ? value.replaceAll('%2F', '/') : value;
   });
-  const text = await response.text();
-  return (text === '' ? undefined : JSON.parse(text)) as T;
-}
+
+/** By JSON, as unsafe calls with a cookie must be, with a body or without. */
+export const api = createClient<paths, 'application/json'>({
+  baseUrl: serviceUrl,
+  fetch: sendRequest,
+  headers: { 'content-type': 'application/json', accept: 'application/json' },
+  pathSerializer: fillPath,
+  querySerializer: (values) => query(values as Values),
+});
+
+/** What is no success was thrown before. */
+export const answer = async <T>(call: Promise<{ data?: T }>): Promise<T> => (await call).data as T;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { serviceAddress } from './base';
 import { requestPath } from './calls';
-import type { AdminRequest, LogEntry } from './types';
+import type { AdminRequest, LogEntry, StreamedStatus } from './types';
 
 interface Followed {
   status: Partial<AdminRequest>;
@@ -23,7 +23,7 @@ export function useRequestStream(id: string, isOpen: boolean): Followed {
       if (source !== undefined || document.hidden) return;
       source = new EventSource(serviceAddress(`${requestPath(id)}/status/stream?logs=1`));
       source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-        const { logs = [], ...status } = JSON.parse(data) as AdminRequest;
+        const { logs = [], ...status } = JSON.parse(data) as StreamedStatus;
         setFollowed((before) => {
           const { queue_position: position } = status;
           const isMove = position !== undefined && before.positions.at(-1)?.position !== position;

@@ -35,7 +35,7 @@ interface StateProps {
 }
 
 /** A stream tells whether it succeeded, and why not. */
-export function followedBy(read: AdminRequest, told: Partial<AdminRequest>): AdminRequest {
+export function followedBy<T extends AdminRequest>(read: T, told: Partial<AdminRequest>): T {
   const request = { ...read, ...told };
   if (request.status !== 'COMPLETED') return { ...request, outcome: null };
   if (request.outcome !== null || request.success === undefined) return request;

@@ -17,7 +17,8 @@ export function toFilter(parameters: URLSearchParams): RequestFilter {
   const filter: RequestFilter = {};
   for (const name of names) {
     const value = parameters.get(name);
-    if (value !== null && value !== '') filter[name] = value;
+    // What it may be, the service says.
+    if (value !== null && value !== '') Object.assign(filter, { [name]: value });
   }
   const tags = parameters.getAll('tag').filter((tag) => tag !== '');
   if (tags.length > 0) filter.tag = tags;

@@ -30,7 +30,7 @@ export function emptyInput(schema: JsonSchema | null): Input {
 export function inputOf(
   { fields, json }: Input,
   schema: JsonSchema | null,
-): { value: unknown; fault?: string } {
+): { value: object; fault?: string } {
   const value: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(fields)) {
     const property = schema?.properties?.[name];

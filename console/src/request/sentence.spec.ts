@@ -14,6 +14,8 @@ const request = (more: Partial<AdminRequest>): AdminRequest => ({
   key: { id: 'k1', name: 'web shop' },
   status: 'IN_QUEUE',
   outcome: null,
+  node: null,
+  priority: 'normal',
   attempt: 1,
   tags: [],
   created_at: at(100),
@@ -35,6 +37,8 @@ const event = (
   outcome: null,
   code: null,
   message: null,
+  ended_at: null,
+  until: null,
   ...more,
 });
 const model = (more: Partial<AdminModel>): AdminModel =>
@@ -101,13 +105,6 @@ const cases: Case[] = [
       paused: { current: 'hold', base: false, override: 'hold', overridden_at: at(60), overridden_by: 'ops' },
     },
     `It waits because acme/image/upscale was paused by ops at ${local(60)}. 2 requests are before it, and it keeps its place.`,
-  ],
-  [
-    'waits for its own key',
-    { reason: 'held', queue_position: 2 },
-    [submitted],
-    {},
-    'It waits for its own key: web shop runs as many requests of acme/image/upscale as it may.',
   ],
   [
     'waits for its time',

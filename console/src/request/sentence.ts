@@ -25,7 +25,7 @@ const lastEnd = (events: readonly RequestEvent[]): RequestEvent | undefined =>
   events.findLast(({ kind, outcome }) => kind === 'requeued' && outcome !== null);
 
 function waiting({ request, events, model, now }: Told): string {
-  const { model_id: id, queue_position: position = 0, key } = request;
+  const { model_id: id, queue_position: position = 0 } = request;
   const before =
     position === 0
       ? 'It is first in the queue'
@@ -52,8 +52,6 @@ function waiting({ request, events, model, now }: Told): string {
       const who = `${by ? ` by ${by}` : ''}${at ? ` at ${time(at, now)}` : ''}`;
       return `It waits because ${id} was paused${who}. ${before}, and it keeps its place.`;
     }
-    case 'held':
-      return `It waits for its own key: ${key.name || 'it'} runs as many requests of ${id} as it may.`;
     default: {
       const slots = model?.concurrency.current;
       const busy =

@@ -17,6 +17,8 @@ const event = (
   outcome: null,
   code: null,
   message: null,
+  ended_at: null,
+  until: null,
   ...more,
 });
 
@@ -73,7 +75,7 @@ test('what ends in the queue says how', () => {
 });
 
 test('spans follow each other over the whole width, and the lanes are in the order of the story', () => {
-  const { lanes } = layTimeline({ data: eventful }, start);
+  const { lanes } = layTimeline({ data: eventful, positions: [] }, start);
   expect(lanes.map(({ name }) => name)).toEqual(['alpha', 'beta']);
   const spans = lanes.flatMap((lane) => lane.spans).sort((a, b) => a.x - b.x);
   expect(spans[0]!.x).toBe(0);
@@ -88,7 +90,7 @@ test('long idle time is folded, short is not, and a run never is', () => {
     event(3_600, 'started', { attempt: 1, node: 'alpha' }),
     event(3_604, 'completed', { attempt: 1, node: 'alpha', outcome: 'succeeded' }),
   ];
-  const { stretches } = layTimeline({ data: patient }, start);
+  const { stretches } = layTimeline({ data: patient, positions: [] }, start);
   expect(stretches.map(({ isFolded }) => isFolded)).toEqual([true, false]);
   expect(stretches[0]!.width).toBeLessThan(0.13);
   const long = [
@@ -96,15 +98,17 @@ test('long idle time is folded, short is not, and a run never is', () => {
     event(1, 'started', { node: 'a' }),
     event(4_000, 'completed', { node: 'a' }),
   ];
-  expect(layTimeline({ data: long }, start).stretches.some(({ isFolded }) => isFolded)).toBe(false);
-  // Waiting is all there is: there is nothing to fold it for.
-  expect(layTimeline({ data: [event(0, 'submitted')] }, start + 3_600_000).stretches[0]!.isFolded).toBe(
+  expect(layTimeline({ data: long, positions: [] }, start).stretches.some(({ isFolded }) => isFolded)).toBe(
     false,
   );
+  // Waiting is all there is: there is nothing to fold it for.
+  expect(
+    layTimeline({ data: [event(0, 'submitted')], positions: [] }, start + 3_600_000).stretches[0]!.isFolded,
+  ).toBe(false);
 });
 
 test('a place on the line is a time, and back', () => {
-  const { stretches } = layTimeline({ data: eventful }, start);
+  const { stretches } = layTimeline({ data: eventful, positions: [] }, start);
   for (const seconds of [0, 20, 41, 55, 79, 86]) {
     const ms = start + seconds * 1_000;
     expect(timeAt(stretches, xOf(stretches, ms))).toBeCloseTo(ms, -1);
@@ -113,7 +117,7 @@ test('a place on the line is a time, and back', () => {
 });
 
 test('ticks keep their distance and name both ends', () => {
-  const { stretches } = layTimeline({ data: eventful }, start);
+  const { stretches } = layTimeline({ data: eventful, positions: [] }, start);
   expect(ticksOf(stretches, 0.9)).toHaveLength(2);
   const ticks = ticksOf(stretches, 0.08);
   expect([ticks[0]!.at, ticks.at(-1)!.at]).toEqual([start, start + 86_000]);

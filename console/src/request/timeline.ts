@@ -148,7 +148,7 @@ export function layTimeline(history: RequestHistory, now: number): Timeline {
 }
 
 /** Until its first start: later, the positions that are kept are those on the way to its last one. */
-function positionsOf({ data, positions = [] }: RequestHistory): { at: number; position: number }[] {
+function positionsOf({ data, positions }: RequestHistory): { at: number; position: number }[] {
   const started = data.find(({ kind }) => kind === 'started');
   const points = positions.map(({ at, position }) => ({ at: ms(at), position }));
   if (started === undefined) return points;

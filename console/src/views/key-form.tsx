@@ -173,7 +173,7 @@ function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | un
     scopes: [...scopes],
     models: models ?? null,
     limits: { submit: text('rate_limit_submit'), other: text('rate_limit_other') },
-    max_priority: text('max_priority') ?? 'high',
+    max_priority: (text('max_priority') ?? 'high') as AdminKey['max_priority'],
     max_waiting: number('max_waiting'),
     max_running: number('max_running'),
     weight: number('weight') ?? 1,

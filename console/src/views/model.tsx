@@ -297,12 +297,7 @@ function Nodes({ model }: { model: AdminModel }) {
           {
             title: 'Reaches it',
             className: 'tight',
-            cell: ({ circuit }) =>
-              circuit === 'closed' ? (
-                'yes'
-              ) : (
-                <span className="chip warn">{circuit === 'open' ? 'no' : 'it tries'}</span>
-              ),
+            cell: ({ circuit }) => (circuit === 'closed' ? 'yes' : <span className="chip warn">no</span>),
           },
         ]}
       />

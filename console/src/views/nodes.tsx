@@ -133,7 +133,7 @@ function NodeCard({ node }: { node: AdminNode }) {
                   <span className="muted">yes</span>
                 ) : (
                   <>
-                    <span className="chip warn">{circuit === 'open' ? 'no' : 'it tries'}</span> {reason}
+                    <span className="chip warn">no</span> {reason}
                   </>
                 ),
             },

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { act, readDeliveries, readHistory, readRequest, requestPath } from '../api/calls';
 import { useLive } from '../api/live';
 import { useRequestStream } from '../api/request-stream';
-import type { Action, AdminRequest } from '../api/types';
+import type { Action, AdminRequest, LogEntry, RequestDetails } from '../api/types';
 import { counted, duration } from '../format/quantities';
 import { Id } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
@@ -47,7 +47,7 @@ export default function RequestView({ id }: { id: string }) {
   );
 }
 
-function Life({ id, read }: { id: string; read: AdminRequest }) {
+function Life({ id, read }: { id: string; read: RequestDetails }) {
   const stream = useRequestStream(id, read.status !== 'COMPLETED');
   const request = followedBy(read, stream.status);
   const { overview } = useLive();
@@ -89,13 +89,7 @@ function Life({ id, read }: { id: string; read: AdminRequest }) {
 const tabs = ['output', 'input', 'log', 'deliveries'] as const;
 type Tab = (typeof tabs)[number];
 
-function Content({
-  request,
-  logs,
-}: {
-  request: AdminRequest;
-  logs: readonly NonNullable<AdminRequest['logs']>[number][];
-}) {
+function Content({ request, logs }: { request: RequestDetails; logs: readonly LogEntry[] }) {
   const isOver = request.status === 'COMPLETED';
   const [chosen, setTab] = useState<Tab>();
   const id = request.request_id;
@@ -155,7 +149,7 @@ function Content({
 }
 
 /** Of a retry, the old output beside the new. */
-function Compared({ request, name, path }: { request: AdminRequest; name: 'output'; path: string }) {
+function Compared({ request, name, path }: { request: RequestDetails; name: 'output'; path: string }) {
   const [isBeside, setBeside] = useState(false);
   const other = request.retry_of ?? request.retried_as;
   if (other === undefined) return <PayloadView path={path} name={name} size={request.output_bytes} />;

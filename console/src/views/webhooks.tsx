@@ -115,7 +115,7 @@ const states = ['failed', 'pending', 'delivered', 'ended'] as const;
 function Deliveries() {
   const [parameters, setFilters] = useFilters();
   const filter = {
-    state: parameters.get('state') ?? '',
+    state: states.find((state) => state === parameters.get('state')),
     webhook_id: parameters.get('webhook_id') ?? '',
   };
   const list = useInfiniteQuery({
@@ -131,7 +131,7 @@ function Deliveries() {
         <h2>Deliveries</h2>
         <label className="row">
           <span className="muted">State</span>
-          <select value={filter.state} onChange={({ target }) => setFilters({ state: target.value })}>
+          <select value={filter.state ?? ''} onChange={({ target }) => setFilters({ state: target.value })}>
             <option value="">any</option>
             {states.map((state) => (
               <option key={state}>{state}</option>

@@ -1,13 +1,13 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { OverviewNodeDto } from '../../overview/dto/overview.dto.js';
+import { KeyNameDto } from '../requests/dto.js';
 import { AdminModelDto } from './models.dto.js';
 
 const whole = { type: 'integer', minimum: 0 } as const;
 const time = { type: String, format: 'date-time' } as const;
 const maybeTime = { ...time, nullable: true } as const;
 const exampleTime = '2026-03-01T12:00:00.000Z';
-const exampleKey = '01a1fbb0-8cdf-7754-9773-e0650e0cecc1';
 
 @ApiSchema({ name: 'Overview', description: 'All models and nodes, as they are.' })
 export class OverviewDto {
@@ -17,14 +17,6 @@ export class OverviewDto {
   models!: AdminModelDto[];
   @ApiProperty({ description: 'By name.', type: [OverviewNodeDto] })
   nodes!: OverviewNodeDto[];
-}
-
-@ApiSchema({ name: 'KeyName', description: 'A key, for people.' })
-export class KeyNameDto {
-  @Field('Its id.', exampleKey, { format: 'uuid' })
-  id!: string;
-  @Field('Its name; empty: it was removed.', 'web shop')
-  name!: string;
 }
 
 @ApiSchema({ name: 'TimeInterval', description: 'Between these.' })

@@ -7,13 +7,8 @@ import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
 import { assertKnown } from '../../requests/dto/submit.query.js';
-import type {
-  KeyNameDto,
-  QueueEntryDto,
-  QueueEntryPageDto,
-  ShareListDto,
-  TimeIntervalDto,
-} from '../dto/live.dto.js';
+import type { KeyNameDto } from '../requests/dto.js';
+import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
 
 const [defaultLimit, maxLimit] = [100, 500];
 
@@ -103,7 +98,7 @@ function toEntry(entry: Standing, shown: (requestId: string) => string): QueueEn
 
 const toKey = ({ keyId: id, keyName }: { keyId: string; keyName: string | null }): KeyNameDto => ({
   id,
-  name: keyName ?? '',
+  name: keyName,
 });
 
 const toInterval = ({ fromMs, toMs }: TimeSpan): TimeIntervalDto => ({ from: iso(fromMs), to: iso(toMs) });

@@ -57,7 +57,8 @@ export class AnyRequests {
       kind: event.kind,
       attempt: event.attempt,
       node: event.node,
-      outcome: event.outcome,
+      // Without a run, or after one that ended otherwise: it was cancelled, or expired, while it waited.
+      outcome: event.kind === 'completed' && row.outcome !== 'failed' ? row.outcome : event.outcome,
       code: event.code,
       message: event.message,
       ended_at: event.endedAt,

@@ -11,12 +11,25 @@ const at = '2026-03-01T12:00:00.000Z';
 export const cursorText = 'The `cursor` of the next page; null: this is the last one.';
 const handle = 'rh_Zm9vYmFyYmF6cXV4LTAxMg';
 
-@ApiSchema({ name: 'KeyName', description: 'Whose request it is.' })
+@ApiSchema({ name: 'KeyName', description: 'A key, for people.' })
 export class KeyNameDto {
   @Field('The id of the key.', exampleId, { format: 'uuid' })
   id!: string;
-  @Field('Its name.', 'web shop', textOrNull)
+  @Field('Its name; null: it was removed.', 'web shop', textOrNull)
   name!: string | null;
+}
+
+@ApiSchema({ name: 'AnyMetrics', description: 'What is known of the times of a request, in seconds.' })
+export class AnyMetricsDto {
+  @ApiPropertyOptional({ description: 'Once it started: how long it waited.', example: 0.042 })
+  queue_time?: number;
+  @ApiPropertyOptional({
+    description: 'Once it completed: how long it ran; null: it did not.',
+    type: Number,
+    nullable: true,
+    example: 2.513,
+  })
+  inference_time?: number | null;
 }
 
 @ApiSchema({
@@ -53,13 +66,8 @@ export class AnyRequestDto {
   attempt!: number;
   @ApiProperty({ description: 'As its submission gave them.', type: [String], example: ['job:17'] })
   tags!: string[];
-  @ApiProperty({
-    description: 'Seconds: `queue_time` once it started, `inference_time` once it completed.',
-    type: 'object',
-    additionalProperties: { type: 'number', nullable: true },
-    example: { queue_time: 0.042, inference_time: 2.513 },
-  })
-  metrics!: object;
+  @ApiProperty({ description: 'How long it took so far.', type: AnyMetricsDto })
+  metrics!: AnyMetricsDto;
   @ApiPropertyOptional({ description: 'While it waits: how many start before it.', ...count })
   queue_position?: number;
   @ApiPropertyOptional({
@@ -136,9 +144,9 @@ export class LifeEventDto {
   attempt!: number;
   @Field('The name of the node that ran it.', 'gpu-2', textOrNull)
   node!: string | null;
-  @Field('How that run ended; null: it has not, or there was none.', 'lost', {
+  @Field('How that run ended, or the request while it waited; null: nothing ended.', 'lost', {
     ...textOrNull,
-    enum: ['succeeded', 'failed', 'timed_out', 'cancelled', 'returned', 'lost', 'unreached', null],
+    enum: ['succeeded', 'failed', 'timed_out', 'cancelled', 'expired', 'returned', 'lost', 'unreached', null],
   })
   outcome!: string | null;
   @Field('Why, as the code of an error.', 'model_error', { ...textOrNull, enum: [...codeNames, null] })
