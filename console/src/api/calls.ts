@@ -28,7 +28,7 @@ interface Part {
 }
 export const requestsPath = (filter: t.RequestFilter, part: Part = {}) =>
   `${admin}/requests${query({ ...filter, ...part })}`;
-export const listRequests = ({ ids: _, ...filter }: t.RequestFilter, part: Part, signal?: AbortSignal) =>
+export const listRequests = (filter: t.RequestFilter, part: Part, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests', { params: { query: { ...filter, ...part } }, signal }));
 export const readRequest = (id: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests/{request_id}', { params: ofRequest(id), signal }));
