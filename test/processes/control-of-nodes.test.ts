@@ -112,9 +112,12 @@ test('a lowered concurrency is never exceeded once what ran has ended, and a rai
   const [first, second] = cluster.nodes as [ControlledNode, ControlledNode];
   await first.admin.change(id, { paused: 'hold' });
   await submitThroughAll(120);
-  model.takesMs = 50;
+  // Those of the node that was killed rest until it is given up.
+  model.hold();
   await second.admin.change(id, { paused: false });
   await until(() => model.running === 6, { message: 'all slots are used' });
+  model.takesMs = 50;
+  model.release();
   await first.admin.change(id, { concurrency: 2 });
   await until(() => model.running <= 2, agreed);
   for (let looks = 0; looks < 3; looks++) {

@@ -196,7 +196,7 @@ describe('a framing', () => {
   );
 
   test('of HTTP/0.9 leads nowhere', async () =>
-    expectRefusal(await send(service, 'GET / HTTP/0.9\r\n\r\n'), 404, 'not_found'));
+    expectRefusal(await send(service, 'GET /nowhere HTTP/0.9\r\n\r\n'), 404, 'not_found'));
 });
 
 const idempotencyKeys = [

@@ -103,11 +103,16 @@ test.each(models.map((text) => [text.slice(0, 60), text] as const))(
 );
 
 const nowhere = words`
-  / // /v1 /v1/ /v1/queue /v1/queue/ /v2/queue/demo/text/echo
-  /v1/queue/requests//status /.env /.git/config /admin /metrics /../../etc/passwd /..%2f..%2fetc%2fpasswd
+  /v1 /v1/ /v1/queue /v1/queue/ /v2/queue/demo/text/echo
+  /v1/queue/requests//status /.env /.git/config /admin /metrics/x /../../etc/passwd /..%2f..%2fetc%2fpasswd
   /docs/../../package.json /docs/%2e%2e/package.json /docs/..%5cpackage.json /docs/nothing.js /docs/% /docs/%00
-  /openapi.json/x /health /health/ /health/live/x /favicon.ico /% /%00 /? /# /; /api-docs /docs-json
+  /openapi.json/x /health /health/ /health/live/x /favicon.ico /% /%00 /; /api-docs /docs-json
   /v1/queue/requests/x/status/stream/more /v1/queue/requests/x/nothing`;
+
+test.each(['/', '//', '/?', '/#'])('GET %s leads to the description, and nowhere else', async (target) => {
+  const answer = await ask('GET', target);
+  expect([answer.status, /^location: (.*)\r?$/im.exec(answer.fields)?.[1]]).toEqual([302, 'docs']);
+});
 
 test.each(nowhere)('nothing is served at GET %s', async (target) => {
   const answer = await ask('GET', target);
