@@ -63,6 +63,7 @@ export async function startService(config: Config): Promise<RunningService> {
     await app.init();
     const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
     await listen(app.getHttpServer(), config);
+    app.get(ModelsService).sayWhatIsServed();
     const hasConsole = config.console && config.role !== 'scheduler';
     const token = newKey && hasConsole ? await app.get(SignInLinks).make(newKey.id) : undefined;
     return {

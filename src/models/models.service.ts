@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Subject } from 'rxjs';
 import type { EntityManager, Repository } from 'typeorm';
@@ -16,7 +16,7 @@ const shownModels = 50;
 
 /** The models of the file, with what operators have set beside it. */
 @Injectable()
-export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
+export class ModelsService implements OnModuleInit {
   /** Other models, or others of their settings. What has not changed is the same object as before. */
   readonly changes = new Subject<void>();
   private readonly log = new Logger(ModelsService.name);
@@ -35,7 +35,8 @@ export class ModelsService implements OnModuleInit, OnApplicationBootstrap {
     await this.table.manager.transaction((manager) => this.write(manager, this.file));
   }
 
-  onApplicationBootstrap(): void {
+  /** Once it is served. */
+  sayWhatIsServed(): void {
     const ids = [...this.models.keys()];
     const shown = ids.slice(0, shownModels).join(', ');
     const more = ids.length > shownModels ? ` and ${ids.length - shownModels} more` : '';

@@ -93,10 +93,11 @@ describe('the built service', () => {
 
   it('names the models that other nodes have otherwise, and none when it is alone or has the same', async () => {
     const database = await createTestDatabase();
-    const file = join(await temporaryDirectory(), 'models.yaml');
     const entry = (id: string, option = ''): string =>
       `  - { id: ${id}, runner: { kind: demo, demo: echo }${option} }\n`;
     const start = async (...entries: string[]): Promise<SpawnedService> => {
+      // Each its own: nodes read theirs again when it changes.
+      const file = join(await temporaryDirectory(), 'models.yaml');
       await writeFile(file, `models:\n${entries.join('')}`);
       return spawnService({ DATABASE_URL: database.url, MODELS_FILE: file });
     };
