@@ -34,9 +34,10 @@ function checkIds({ id, events }: Followed, ledger: Ledger): void {
   for (const [i, event] of events.entries()) {
     const before = events[i - 1];
     if (before === undefined) continue;
-    // A changed position is no event of the request, and a new connection begins with what is known:
-    // both repeat the id of the last event.
-    const mayRepeat = event.status === 'IN_QUEUE' || event.connection > before.connection;
+    // A changed position or estimate is no event of the request, and a new connection begins with what is known: all
+    // repeat the id of the last event.
+    const isEstimate = event.status === before.status && event.logs.length === 0;
+    const mayRepeat = event.status === 'IN_QUEUE' || isEstimate || event.connection > before.connection;
     const sound = event.id > before.id || (event.id === before.id && mayRepeat);
     if (sound) continue;
     ledger.violate('ids ascend on a stream', JSON.stringify(events.slice(Math.max(0, i - 2), i + 1)), id);
