@@ -179,6 +179,15 @@ test('partitions are there a week ahead; making them again makes none, pruning a
   expect(await days()).toEqual(before);
 });
 
+test('nodes that make the same days at once make each once, and none fails', async () => {
+  const ahead = await days();
+  for (const table of ['request', 'attempt', 'request_event'])
+    for (const n of [-5, -6, -7]) await service.query(`DROP TABLE ${table}_${dayOf(n)}`);
+  const keepers = Array.from({ length: 8 }, () => service.app.get(PartitionKeeper).runOnce());
+  expect(await Promise.allSettled(keepers)).toEqual(keepers.map(() => ({ status: 'fulfilled' })));
+  expect(await days()).toEqual(ahead);
+});
+
 test('a request that waits longer than the retention can still be run and read', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
