@@ -206,6 +206,14 @@ describe('looking keys up', () => {
     expect(await count()).toBe(before);
     await change(id, 'last_used_at = now(), weight = 2');
     expect(await count()).toBe(before + 1);
+    const columns = await service.query<{ name: string; is_counted: boolean }>(
+      `SELECT column_name AS name, counted.event_object_column IS NOT NULL AS is_counted
+       FROM information_schema.columns
+       LEFT JOIN information_schema.triggered_update_columns AS counted
+         ON counted.event_object_table = table_name AND counted.event_object_column = column_name
+       WHERE table_name = 'api_key'`,
+    );
+    expect(columns.filter((column) => !column.is_counted).map(({ name }) => name)).toEqual(['last_used_at']);
     await service.query(`DELETE FROM api_key WHERE id = $1`, [id]);
     expect(await count()).toBe(before + 2);
   });
