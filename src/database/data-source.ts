@@ -20,6 +20,7 @@ import { Traces1790000000027 } from '../../migrations/0017-traces.js';
 import { SignIn1790000000028 } from '../../migrations/0018-sign-in.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
 import { Receivers1790000000030 } from '../../migrations/0020-receivers.js';
+import { OutputStream1790000000032 } from '../../migrations/0022-output-stream.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -44,6 +45,7 @@ export const migrations = [
   SignIn1790000000028,
   KeyChanges1790000000029,
   Receivers1790000000030,
+  OutputStream1790000000032,
 ];
 
 export interface DataSourceSettings {

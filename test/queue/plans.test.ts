@@ -175,7 +175,7 @@ const hot = [
   'submit_once',
   'find_idempotency_key',
   'claim',
-  'append_log',
+  'append_events',
   'finish',
   'finish_successes',
   'requeue',

@@ -1,0 +1,148 @@
+import { jsonArray, uuidArray } from '../../database/binary-array.js';
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import type { LogLevel, LogSource } from '../runs/runner.js';
+
+export interface LogLine {
+  level: LogLevel;
+  source: LogSource;
+  message: string;
+  /** Milliseconds since 1970, by the database's clock. */
+  atMs: number;
+}
+
+export interface Progress {
+  /** From 0 to 1. */
+  value: number;
+  message: string | null;
+}
+
+/** What a run said since its last batch. */
+export interface EventBatch {
+  requestId: string;
+  token: string;
+  /** Number of its first event within the attempt, from 0. */
+  from: number;
+  /** Of log lines, progress and deltas, as the run said them. */
+  count: number;
+  logs: LogLine[];
+  /** The last of the batch. */
+  progress: Progress | null;
+  /** JSON texts, each a row: strings that followed each other are joined already. */
+  deltas: string[];
+}
+
+export interface Appended {
+  /** Number of the next event: what is before it is written. */
+  next: number;
+  /** The run was asked to stop. */
+  cancel: boolean;
+  /** Of all deltas of the attempt. */
+  outputBytes: number;
+  /** Index of the next delta's row. */
+  nextIndex: number;
+}
+
+/*
+ * Purpose: appends what runs that hold their lease say: log lines, the last progress, parts of the output.
+ * Race: the lease's row lock keeps it from being deleted before this commits, so nothing can follow the event that
+ *   completed the request, and a run without its lease writes nothing. A batch whose answer was lost is sent again: it
+ *   waits for the first, finds on the lease that its events are there, and changes nothing; so does one that would
+ *   leave a gap. Ids and indexes are drawn after the lock, in order. Leases are locked in the order of their ids.
+ * Index: lease_pkey. The update of the lease is HOT.
+ */
+const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
+  SELECT *
+  FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[], $5::json[], $6::real[], $7::text[], $8::json[],
+              $9::integer[], $10::bigint[])
+    AS batch (request_id, token, first, count, logs, progress_value, progress_message, deltas, delta_count, bytes)
+), held AS MATERIALIZED (
+  SELECT lease.request_id, lease.attempt, lease.events, lease.deltas AS next_index, lease.output_bytes,
+         lease.cancel_requested_at
+  FROM lease
+  WHERE (request_id, token) IN (SELECT request_id, token FROM batch)
+  ORDER BY request_id FOR NO KEY UPDATE
+), accepted AS MATERIALIZED (
+  SELECT held.attempt, held.next_index, held.output_bytes, batch.*
+  FROM held
+  JOIN batch USING (request_id)
+  WHERE batch.first = held.events
+), counted AS (
+  UPDATE lease
+  SET events = accepted.first + accepted.count,
+      deltas = accepted.next_index + accepted.delta_count,
+      output_bytes = accepted.output_bytes + accepted.bytes,
+      progress_value = coalesce(accepted.progress_value, lease.progress_value),
+      progress_message = CASE WHEN accepted.progress_value IS NULL THEN lease.progress_message
+                              ELSE accepted.progress_message END
+  FROM accepted
+  WHERE lease.request_id = accepted.request_id
+  RETURNING lease.request_id, lease.events, lease.deltas AS next_index, lease.output_bytes
+), logged AS (
+  INSERT INTO request_event (request_id, at, kind, attempt, level, source, message)
+  SELECT accepted.request_id, to_timestamp(line.at_ms / 1000), 'log', accepted.attempt, line.level, line.source,
+         line.message
+  FROM accepted,
+       ROWS FROM (json_to_recordset(accepted.logs) AS (level text, source text, message text, at_ms float8))
+         WITH ORDINALITY AS line (level, source, message, at_ms, number)
+  ORDER BY accepted.request_id, line.number
+), shown AS (
+  INSERT INTO output_delta (request_id, attempt, index, delta)
+  SELECT accepted.request_id, accepted.attempt, accepted.next_index + part.number - 1, part.delta
+  FROM accepted, json_array_elements(accepted.deltas) WITH ORDINALITY AS part (delta, number)
+)
+SELECT held.request_id AS "requestId", held.cancel_requested_at IS NOT NULL AS cancel,
+       coalesce(counted.events, held.events) AS next,
+       coalesce(counted.next_index, held.next_index) AS "nextIndex",
+       coalesce(counted.output_bytes, held.output_bytes) AS "outputBytes"
+FROM held
+LEFT JOIN counted USING (request_id)`;
+
+const ensureOutputPartitions = statement('ensure_output_partitions')`SELECT ensure_output_partitions(now()) AS made`;
+
+/** Makes those that the next hour needs; how many were missing. */
+export async function makeOutputPartitions(database: Database): Promise<number> {
+  const [row] = await database.query<{ made: number }>(ensureOutputPartitions);
+  return row!.made;
+}
+
+/**
+ * One result a request; none: the run holds no lease. Nothing of a batch is applied whose `from` is not the counter of
+ * its lease: `next` says where to go on. A request is in one batch at most.
+ */
+export async function appendEvents(
+  database: Database,
+  batches: readonly EventBatch[],
+): Promise<Map<string, Appended>> {
+  const values = valuesOf(batches);
+  const rows = await database.query<Row>(appendStatement, values).catch(async (error: unknown) => {
+    // A machine that slept for hours wakes up in a time that nobody made a partition for.
+    if (!isWithoutPartition(error)) throw error;
+    await makeOutputPartitions(database);
+    return database.query<Row>(appendStatement, values);
+  });
+  return new Map(rows.map(({ requestId, ...appended }) => [requestId, appended]));
+}
+
+type Row = Appended & { requestId: string };
+
+function valuesOf(batches: readonly EventBatch[]): unknown[] {
+  return [
+    uuidArray(batches.map(({ requestId }) => requestId)),
+    uuidArray(batches.map(({ token }) => token)),
+    batches.map(({ from }) => from),
+    batches.map(({ count }) => count),
+    jsonArray(batches.map(({ logs }) => (logs.length === 0 ? null : JSON.stringify(logs.map(toWire))))),
+    batches.map(({ progress }) => progress?.value ?? null),
+    batches.map(({ progress }) => progress?.message ?? null),
+    jsonArray(batches.map(({ deltas }) => (deltas.length === 0 ? null : `[${deltas.join(',')}]`))),
+    batches.map(({ deltas }) => deltas.length),
+    batches.map(({ deltas }) => deltas.reduce((sum, delta) => sum + Buffer.byteLength(delta), 0)),
+  ];
+}
+
+const toWire = ({ atMs, ...line }: LogLine): object => ({ ...line, at_ms: atMs });
+
+/** check_violation, as a missing partition is for PostgreSQL too. */
+const isWithoutPartition = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === '23514' && /no partition of relation/.test(String(error));
