@@ -9,6 +9,19 @@ export interface CircuitChange {
   isReached: boolean;
 }
 
+/** There is more of the output of a running request; in the node that wrote them with the rows. */
+export interface OutputRows {
+  id: string;
+  rows?: {
+    /** How often it was started. */
+    attempt: number;
+    /** Index of the first. */
+    first: number;
+    /** JSON texts. */
+    deltas: readonly string[];
+  };
+}
+
 /** What one statement changed: published after its commit. */
 export interface QueueChanges {
   added?: EntryChange[];
@@ -28,8 +41,10 @@ export interface QueueChanges {
   scheduled?: true;
   /** Models that may have something to claim now. */
   work?: string[];
-  /** Requests whose state or log changed. */
+  /** Requests whose state, log or progress changed. */
   changed?: string[];
+  /** Of running requests. */
+  output?: OutputRows[];
   /** Running requests asked to stop. */
   cancelled?: string[];
   /** What a node finds away has changed, and is written. */

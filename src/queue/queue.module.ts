@@ -24,6 +24,7 @@ import { RequestLog } from './request-log.js';
 import { Retention } from './retention.js';
 import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
+import { RunEvents } from './runs/run-events.js';
 import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
@@ -54,6 +55,7 @@ import { Submissions } from './submit/submissions.js';
     RequestLog,
     Retention,
     RunnerRegistry,
+    RunEvents,
     Runs,
     RunStore,
     Slots,
@@ -75,6 +77,7 @@ import { Submissions } from './submit/submissions.js';
     QueueService,
     RequestCollection,
     Retention,
+    RunEvents,
     RunnerRegistry,
     Slots,
     StatusSources,

@@ -1,4 +1,5 @@
 import type { Estimate } from './estimates/estimate.js';
+import type { Progress } from './queries/append-events.js';
 import type { Outcome, RequestState } from './request-state.js';
 import type { RequestError } from './request-errors.js';
 
@@ -30,6 +31,8 @@ export interface RequestRow {
   retryOf: string | null;
   retriedAs: string | null;
   erasedAtMs: number | null;
+  /** What its run said last of how far it is; null: nothing, or it does not run. Not read where nothing can run. */
+  progress?: Progress | null;
   /** true: its caller said how long it may wait. */
   hasOwnExpiry: boolean | null;
 }
@@ -56,4 +59,9 @@ export interface Snapshot extends Waiting {
   row: StatusRow;
   /** Absent where too little is known. */
   estimate?: Estimate | undefined;
+}
+
+export function hasSameProgress(one: RequestRow, other: RequestRow | undefined): boolean {
+  const [a, b] = [one.progress, other?.progress];
+  return a?.value === b?.value && a?.message === b?.message;
 }

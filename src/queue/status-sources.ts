@@ -3,7 +3,7 @@ import { OnEvent } from '@nestjs/event-emitter';
 import { Observable, Subject } from 'rxjs';
 import { Clock } from '../database/clock.js';
 import { steady } from './estimates/estimate.js';
-import type { Snapshot, StatusRow } from './status-row.js';
+import { hasSameProgress, type Snapshot, type StatusRow } from './status-row.js';
 import { type QueueChanges, queueChanges } from './queue-events.js';
 import { QueueService } from './queue.service.js';
 
@@ -17,6 +17,8 @@ class Source {
   reading = false;
   stale = false;
   looks = 0;
+  progressAt = -Infinity;
+  progressDue: NodeJS.Timeout | undefined;
 
   constructor(public latest: Snapshot) {}
 }
@@ -30,6 +32,8 @@ const stepMs = roundMs / stepsPerRound;
 const maxUpdatesPerStep = (5_000 * stepMs) / 1_000;
 /** An estimate costs more than a position. Of one that does not move it is made every so many rounds. */
 const looksPerEstimate = 5;
+/** Progress is sent at most this often, whatever else changes. */
+const progressEveryMs = 250;
 /** Every source is read again this often, or once a round, in case a message between nodes was lost. */
 const refreshEveryMs = 20_000;
 
@@ -111,6 +115,7 @@ export class StatusSources {
     source.watchers--;
     if (positions) source.viewers--;
     if (source.watchers > 0) return;
+    clearTimeout(source.progressDue);
     if (this.sources.get(id) === source) this.sources.delete(id);
     if (this.sources.size === 0) {
       clearInterval(this.ticker);
@@ -131,15 +136,36 @@ export class StatusSources {
     try {
       while (source.stale && source.watchers > 0 && !this.closed) {
         source.stale = false;
-        const row = await this.queue.status(id);
-        if (row === undefined) source.subject.complete();
-        else if (hasChanged(source.latest.row, row)) this.emit(source, row);
+        const read = await this.queue.status(id);
+        if (read === undefined) {
+          source.subject.complete();
+          continue;
+        }
+        const row = this.paced(id, source, read);
+        if (hasChanged(source.latest.row, row)) this.emit(source, row);
       }
     } catch {
       source.stale = true; // the database is away: the next tick tries again
     } finally {
       source.reading = false;
     }
+  }
+
+  /** With the progress that was sent last, if another may not be sent yet. */
+  private paced(id: string, source: Source, row: StatusRow): StatusRow {
+    const { row: sent } = source.latest;
+    if (hasSameProgress(row, sent)) return row;
+    const now = performance.now();
+    const restMs = source.progressAt + progressEveryMs - now;
+    if (restMs <= 0 || row.state !== sent.state || row.attempt !== sent.attempt) {
+      source.progressAt = now;
+      return row;
+    }
+    source.progressDue ??= setTimeout(() => {
+      source.progressDue = undefined;
+      void this.refresh(id, source);
+    }, restMs);
+    return { ...row, progress: sent.progress ?? null };
   }
 
   private emit(source: Source, row: StatusRow): void {
@@ -189,9 +215,10 @@ export class StatusSources {
   }
 }
 
-/** A request that was moved, or was scheduled and joined its queue, has a new place, and no event. */
+/** A request that was moved, or was scheduled and joined its queue, has a new place, and no event; nor has progress. */
 const hasChanged = (from: StatusRow, to: StatusRow): boolean =>
   to.lastEventId !== from.lastEventId ||
+  !hasSameProgress(to, from) ||
   to.start !== from.start ||
   to.seq !== from.seq ||
   to.isDelayed !== from.isDelayed;
@@ -213,7 +240,7 @@ export function stepsBetween(from: StatusRow, to: StatusRow): StatusRow[] {
     state = waited ? 'IN_PROGRESS' : 'IN_QUEUE';
     if (waited) attempt++;
     if (attempt === to.attempt && state === to.state) break;
-    steps.push({ ...to, state, attempt, outcome: null, error: null, completedAtMs: null });
+    steps.push({ ...to, state, attempt, outcome: null, error: null, completedAtMs: null, progress: null });
   }
   return steps.map((step, index) => ({ ...step, lastEventId: to.lastEventId - (steps.length - index) }));
 }

@@ -6,7 +6,9 @@ import type * as dto from './dto/answers.dto.js';
 type QueuedRequest = Record<keyof dto.QueuedRequestDto, string>;
 type Metrics = Partial<dto.FinalMetricsDto>;
 /** In any of the three states. */
-type Status = Partial<Omit<dto.InQueueStatusDto & dto.CompletedStatusDto, 'metrics'>> & { metrics: Metrics };
+type Status = Partial<
+  Omit<dto.InQueueStatusDto & dto.InProgressStatusDto & dto.CompletedStatusDto, 'metrics'>
+> & { metrics: Metrics };
 
 /** The one place where a status object gets its shape. No `logs`: the caller did not ask for them. */
 export function toStatus(
@@ -16,6 +18,7 @@ export function toStatus(
 ): Status {
   const status: Status = { status: row.state, ...toQueuedRequest(base, row.id), metrics: toMetrics(row) };
   if (row.state === 'IN_QUEUE') status.queue_position = position;
+  if (row.state === 'IN_PROGRESS' && row.progress) status.progress = row.progress;
   if (logs !== undefined) status.logs = logs.map(toLogEntry);
   if (row.state === 'COMPLETED') {
     status.success = row.outcome === 'succeeded';
@@ -59,7 +62,7 @@ function toSpan({ fromMs, toMs }: TimeSpan): dto.TimeSpanDto {
 }
 
 /** Of the attempts that count, the one that goes on, comes next, or was the last; 0: it ended without one. */
-function attemptOf(row: RequestRow): number {
+export function attemptOf(row: RequestRow): number {
   const { state, outcome, attempt, failedAttempts, lostAttempts, startedAtMs } = row;
   const ended = failedAttempts + lostAttempts;
   if (state !== 'COMPLETED') return ended + 1;

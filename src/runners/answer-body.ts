@@ -1,11 +1,8 @@
 import { RunFailure } from '../queue/runs/runner.js';
-import { isDeeperThan } from '../tools/json-scanner.js';
 
 export type Chunks = AsyncIterable<Buffer>;
 
 const newline = 0x0a;
-/** PostgreSQL's JSON parser recurses and gives up at a few thousand levels; far above what a model means. */
-const maxDepth = 1_000;
 
 /** The whole body as text. Throws when it is longer than `maxBytes`, or not UTF-8. */
 export async function readBody(chunks: Chunks, maxBytes: number): Promise<string> {
@@ -49,22 +46,6 @@ export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGen
     if (size > maxLineBytes) throw tooLarge(maxLineBytes);
   }
   yield decode(Buffer.concat(parts, size));
-}
-
-/** A text as a JSON value; undefined: it is not JSON, or nested too deeply to be stored. */
-export function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isDeeperThan(text, maxDepth) ? undefined : { value };
-  } catch {
-    return undefined;
-  }
-}
-
-/** What a model said, as text that PostgreSQL can hold: no NUL, no lone surrogates, not longer than asked. */
-export function cleanText(text: string, maxLength: number): string {
-  const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
-  return cut.replaceAll(/[\0\p{Surrogate}]/gu, '\ufffd');
 }
 
 function decode(bytes: Buffer): string {

@@ -1,5 +1,6 @@
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
-import { cleanText, parseJson, readBeginning } from './answer-body.js';
+import { cleanText, parseJson } from '../tools/model-text.js';
+import { readBeginning } from './answer-body.js';
 import type { HttpAnswer } from './http-exchange.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);

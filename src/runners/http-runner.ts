@@ -40,7 +40,7 @@ export class HttpRunner implements Runner {
     private readonly tracing: Tracing,
   ) {}
 
-  async run(run: Run): Promise<string> {
+  async run(run: Run): Promise<string | undefined> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
     const call = this.tracing.call(url, run.trace);
     const accept = 'application/json, application/x-ndjson';
@@ -68,7 +68,7 @@ export class HttpRunner implements Runner {
     }
   }
 
-  private async read(answer: HttpAnswer, run: Run): Promise<string> {
+  private async read(answer: HttpAnswer, run: Run): Promise<string | undefined> {
     const { status, headers, chunks } = answer;
     const { maxOutputBytes } = this.config;
     if (status < 200 || status > 299) throw await failureOf(answer);

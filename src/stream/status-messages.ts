@@ -1,7 +1,7 @@
 import type { MessageEvent } from '@nestjs/common';
 import { Observable, type Observer, type Subscriber } from 'rxjs';
 import type { LogEntry } from '../queue/runs/run-log.js';
-import type { Snapshot } from '../queue/status-row.js';
+import { hasSameProgress, type Snapshot } from '../queue/status-row.js';
 
 interface StatusMessagesOptions {
   snapshots: Observable<Snapshot>;
@@ -85,6 +85,7 @@ class StatusMessages implements Observer<Snapshot> {
 
 /** Whether a status object would read the same, save for its logs. A state is left before it comes again. */
 function looksLike({ row, position, reason, estimate }: Snapshot, other: Snapshot | undefined): boolean {
+  if (!hasSameProgress(row, other?.row)) return false;
   const isSameState = row.state === other?.row.state && row.attempt === other.row.attempt;
   const isSamePlace = position === other?.position && reason === other.reason;
   return isSameState && isSamePlace && estimate === other.estimate;

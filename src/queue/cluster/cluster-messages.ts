@@ -21,6 +21,8 @@ interface WireMessage extends Pick<
   QueueChanges,
   'work' | 'changed' | 'cancelled' | 'circuits' | 'times' | 'missed'
 > {
+  /** Requests of whose output there is more. */
+  output?: string[];
   node: string;
   /** A node that has just joined asks the others to publish to it. */
   hello?: true;
@@ -103,6 +105,7 @@ export class ClusterMessages {
     const held = pending.flatMap((changes) => changes.held ?? []);
     const released = pending.flatMap((changes) => changes.released ?? []);
     const changed = pending.flatMap((changes) => changes.changed ?? []);
+    const output = new Set(pending.flatMap((changes) => changes.output ?? []).map(({ id }) => id));
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
     const times = pending.flatMap((changes) => changes.times ?? []);
@@ -119,7 +122,8 @@ export class ClusterMessages {
       held: toWire(held),
       released: toWire(released),
     };
-    const chunks = chunkMessages({ ...entries, work: [...work], changed, cancelled, circuits, times });
+    const rest = { work: [...work], changed, output: [...output], cancelled, circuits, times };
+    const chunks = chunkMessages({ ...entries, ...rest });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));
   }
@@ -136,6 +140,7 @@ export class ClusterMessages {
       moved = [],
       held = [],
       released = [],
+      output = [],
       ...rest
     } = JSON.parse(payload) as WireMessage;
     this.cluster.markSeen(node);
@@ -149,7 +154,7 @@ export class ClusterMessages {
       held: held.flatMap(fromWire),
       released: released.flatMap(fromWire),
     };
-    this.events.publish({ ...entries, ...rest }, 'elsewhere');
+    this.events.publish({ ...entries, ...rest, output: output.map((id) => ({ id })) }, 'elsewhere');
   }
 }
 

@@ -4,13 +4,14 @@ import type { Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { IdempotencyKeyEntity } from '../entities/idempotency-key.entity.js';
+import { dropOldOutput } from '../queries/output-partitions.js';
 import { dropDay, droppableDays, emptyOldPayloads } from '../queries/retention.js';
 import { Retention } from '../retention.js';
 import { Duty } from '../../tools/duty.js';
 
 const keysAtOnce = 5_000;
 
-/** Removes what retention does not keep: days whole, payloads earlier, old idempotency keys. */
+/** Removes what retention does not keep: days whole, payloads earlier, output in parts, old idempotency keys. */
 @Injectable()
 export class Pruner extends Duty {
   protected readonly intervalMs = 600_000;
@@ -28,6 +29,7 @@ export class Pruner extends Duty {
 
   async runOnce(): Promise<void> {
     await this.pruneIdempotencyKeys();
+    await dropOldOutput(this.database);
     for (const day of await droppableDays(this.database, this.retention.longestMs())) {
       await dropDay(this.database, day);
     }

@@ -2,6 +2,7 @@ import { jsonArray, uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { LogLevel, LogSource } from '../runs/runner.js';
+import { makeOutputPartitions } from './output-partitions.js';
 
 export interface LogLine {
   level: LogLevel;
@@ -33,6 +34,8 @@ export interface EventBatch {
 }
 
 export interface Appended {
+  /** Of the lease: how often the request was started. */
+  attempt: number;
   /** Number of the next event: what is before it is written. */
   next: number;
   /** The run was asked to stop. */
@@ -88,19 +91,11 @@ const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
   SELECT accepted.request_id, accepted.attempt, accepted.next_index + part.number - 1, part.delta
   FROM accepted, json_array_elements(accepted.deltas) WITH ORDINALITY AS part (delta, number)
 )
-SELECT request_id AS "requestId", cancel_requested_at IS NOT NULL AS cancel,
+SELECT request_id AS "requestId", attempt, cancel_requested_at IS NOT NULL AS cancel,
        events + CASE WHEN is_next THEN count ELSE 0 END AS next,
        next_index + CASE WHEN is_next THEN delta_count ELSE 0 END AS "nextIndex",
        output_bytes + CASE WHEN is_next THEN bytes ELSE 0 END AS "outputBytes"
 FROM held`;
-
-const ensureOutputPartitions = statement('ensure_output_partitions')`SELECT ensure_output_partitions(now()) AS made`;
-
-/** Makes those that the next hour needs; how many were missing. */
-export async function makeOutputPartitions(database: Database): Promise<number> {
-  const [row] = await database.query<{ made: number }>(ensureOutputPartitions);
-  return row!.made;
-}
 
 /**
  * One result a request; none: the run holds no lease. Nothing of a batch is applied whose `from` is not the counter of

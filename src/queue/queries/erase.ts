@@ -5,7 +5,7 @@ import { type Queries, statement } from '../../database/statement.js';
  * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Nothing else changes
  *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here. A webhook's try
  *   that ends later finds is_erased.
- * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; webhook_delivery_pkey.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in all; webhook_delivery_pkey.
  */
 const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE request
@@ -26,6 +26,9 @@ const eraseStatement = statement('erase')`WITH erased AS (
 ), failures AS (
   UPDATE attempt SET error_message = NULL
   WHERE request_id = $1::uuid AND error_message IS NOT NULL AND EXISTS (SELECT FROM erased)
+), deltas AS (
+  DELETE FROM output_delta
+  WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
 ), webhook_bodies AS (
   UPDATE webhook_delivery
   SET is_erased = true, tries = ARRAY(SELECT entry || '{"body": null}' FROM unnest(tries) AS entry)

@@ -10,13 +10,17 @@ export const statusColumns = `${requestColumns},
            = (request.model_id, request.priority, request.virtual_start, request.seq)
            AND entry.ready_at < 'infinity'
        ) ELSE false END AS "isDelayed",
+       CASE WHEN state = 'IN_PROGRESS' THEN (
+         SELECT json_build_object('value', lease.progress_value, 'message', lease.progress_message)
+         FROM lease WHERE lease.request_id = request.id AND lease.progress_value IS NOT NULL
+       ) END AS progress,
        coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
          AS "lastEventId"`;
 
 /*
  * Purpose: what status, stream and access checks need to know, for one caller or for many at once.
  * Race: row and newest event id come from one snapshot, so a stream never announces a state without its events.
- * Index: request_pkey and request_event_pkey; the nested loop prunes to the day's partition for each id.
+ * Index: request_pkey and request_event_pkey; of what runs, lease_pkey; the nested loop prunes to the day's partition for each id.
  */
 const readOne = statement('read_status_one')`SELECT ${statusColumns} FROM request WHERE id = $1::uuid`;
 

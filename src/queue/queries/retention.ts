@@ -46,14 +46,17 @@ WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
 export async function dropDay(database: Database, day: string): Promise<void> {
   if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is no day`);
   for (const parent of ['request_event', 'attempt', 'request']) {
-    const part = `${parent}_${day}`;
-    const [attached] = await database.query<{ pending: boolean }>(attachedStatement, [parent, part]);
-    if (attached !== undefined) {
-      const how = attached.pending ? 'FINALIZE' : 'CONCURRENTLY';
-      await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`);
-    }
-    await database.execute(`DROP TABLE IF EXISTS ${part}`);
+    await dropPartition(database, parent, `${parent}_${day}`);
   }
+}
+
+export async function dropPartition(database: Database, parent: string, part: string): Promise<void> {
+  const [attached] = await database.query<{ pending: boolean }>(attachedStatement, [parent, part]);
+  if (attached !== undefined) {
+    const how = attached.pending ? 'FINALIZE' : 'CONCURRENTLY';
+    await database.execute(`ALTER TABLE ${parent} DETACH PARTITION ${part} ${how}`);
+  }
+  await database.execute(`DROP TABLE IF EXISTS ${part}`);
 }
 
 /*

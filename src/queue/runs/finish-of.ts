@@ -15,7 +15,7 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): R
   const { id: requestId, token } = execution.claimed;
   const common = { requestId, token, output: null, message: null, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
-    const { output, bytes: outputBytes } = end;
+    const { output = null, bytes: outputBytes } = end;
     return { ...common, attemptOutcome: 'succeeded', output, outputBytes, error: null };
   }
   if (end.kind === 'aborted' && end.reason !== 'timed_out') {

@@ -19,7 +19,13 @@ const claimed = {
   input: '{}',
 };
 const model = { id: 'test/model', timeoutMs: 60_000 } as Model;
-const execution = (): RunExecution => new RunExecution(claimed, model, () => undefined);
+const execution = (): RunExecution => 
+  new RunExecution(
+    claimed,
+    model,
+    () => expect.fail('it says nothing'),
+    () => 0,
+  );
 const obedient: Runner = {
   run: ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),

@@ -1,24 +1,28 @@
 import type { Model } from '../../models/model.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import type { Claimed } from '../queries/claim.js';
-import { type CappedEntry, type LogWriter, RunLog } from './run-log.js';
+import type { EventWriter } from './event-writer.js';
+import { RunLog, storable } from './run-log.js';
+import { maxProgressMessage } from './said.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 
 export type RunEnd =
-  | { kind: 'output'; output: string; bytes?: number }
+  /** Without `output`: what its deltas make. */
+  | { kind: 'output'; output: string | undefined; bytes?: number }
   | { kind: 'failure'; error: unknown }
   | { kind: 'aborted'; reason: AbortReason };
 
 /** A runner that ignores its signal is not waited for longer than this. */
 const abortGraceMs = 5_000;
 
-/** One run going on, as its runner sees it: its signal, its timeout, its log. Knows nothing of the database. */
+/** One run going on, as its runner sees it: its signal, its timeout, what it says. Knows nothing of the database. */
 export class RunExecution implements Run {
   readonly requestId: string;
   readonly attempt: number;
   readonly input: string;
   trace: TraceContext | undefined;
-  writer: LogWriter | undefined;
+  /** undefined: it has said nothing. */
+  writer: EventWriter | undefined;
   hasReachedModel = false;
   onReached: (() => void) | undefined;
   /** Of all attempts of its request. */
@@ -33,7 +37,8 @@ export class RunExecution implements Run {
   constructor(
     readonly claimed: Claimed,
     readonly model: Model,
-    private readonly onLog: (run: RunExecution, entry: CappedEntry) => void,
+    private readonly openWriter: (claimed: Claimed) => EventWriter,
+    private readonly now: () => number,
   ) {
     ({ id: this.requestId, input: this.input } = claimed);
     this.attempt = claimed.failedAttempts + claimed.lostAttempts + 1;
@@ -58,7 +63,21 @@ export class RunExecution implements Run {
 
   log(level: LogLevel, message: string, source: LogSource = 'runner'): void {
     const entry = this.cappedLog.admit(level, message, source);
-    if (entry !== undefined) this.onLog(this, entry);
+    if (entry !== undefined) this.words.log({ ...entry, atMs: this.now() });
+  }
+
+  progress(value: number, message?: string): void {
+    if (Number.isNaN(value)) return;
+    const text = message === undefined ? null : storable(message.slice(0, maxProgressMessage));
+    this.words.progress({ value: Math.min(1, Math.max(0, value)), message: text });
+  }
+
+  delta(json: string): void {
+    this.words.delta(json);
+  }
+
+  private get words(): EventWriter {
+    return (this.writer ??= this.openWriter(this.claimed));
   }
 
   reached(): void {

@@ -1,9 +1,8 @@
-import type { LogLine } from '../queries/append-log.js';
+import type { LogLine } from '../queries/append-events.js';
 import type { LogLevel, LogSource } from './runner.js';
 
 const maxEntries = 1_000;
 const maxBytes = 64 * 1024;
-const linesAtOnce = 200;
 /** Kept free for the entry that says so. */
 const reservedBytes = 200;
 export const logFullMessage = `The log is full (${maxEntries} entries or ${maxBytes / 1024} KiB); what follows is not kept.`;
@@ -37,31 +36,6 @@ export class RunLog {
       return { level: 'WARN', source: 'queue', message: logFullMessage };
     }
     return { level, source, message: text };
-  }
-}
-
-/** Writes the log of one run, one write at a time, so that a write that has to be repeated keeps its place. */
-export class LogWriter {
-  private waiting: Omit<LogLine, 'requestId' | 'token'>[] = [];
-  private count = 0;
-  /** undefined: everything is written. */
-  writing: Promise<void> | undefined;
-
-  constructor(
-    private readonly lease: Pick<LogLine, 'requestId' | 'token'>,
-    private readonly write: (lines: LogLine[]) => Promise<void>,
-  ) {}
-
-  add(entry: CappedEntry, atMs: number): void {
-    this.waiting.push({ ...entry, number: ++this.count, atMs });
-    this.writing ??= this.drain().finally(() => (this.writing = undefined));
-  }
-
-  private async drain(): Promise<void> {
-    while (this.waiting.length > 0) {
-      const lines = this.waiting.splice(0, linesAtOnce);
-      await this.write(lines.map((line) => ({ ...this.lease, ...line })));
-    }
   }
 }
 

@@ -1,28 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { setTimeout as delay } from 'node:timers/promises';
 import { IsNull, Not, type Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
-import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import { RequestEventEntity } from '../entities/request-event.entity.js';
-import { appendLog, type LogLine } from '../queries/append-log.js';
 import { finish } from '../queries/finish.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { type RunFinish, toCompleted } from './finish-of.js';
+import { persist } from './persist.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
 const maxWeight = 1024 * 1024;
-const charactersOf = (lines: LogLine[]): number =>
-  lines.reduce((sum, { message }) => sum + message.length, 0);
 
 /** What runs read and write, tried until the database takes it; whether a run still may write, its token decides. */
 @Injectable()
 export class RunStore {
   private readonly finishes: Batcher<RunFinish, boolean>;
-  private readonly logLines: Batcher<LogLine[], void>;
 
   constructor(
     private readonly database: Database,
@@ -39,13 +34,6 @@ export class RunStore {
       },
       { maxItems: 512, maxWeight, weigh: ({ output }) => output?.length ?? 0, writers: 3 },
     );
-    this.logLines = new Batcher(
-      async (logs) => {
-        await appendLog(database, logs.flat());
-        return logs.map(() => undefined);
-      },
-      { maxItems: 64, maxWeight, weigh: charactersOf },
-    );
   }
 
   /** Whether the run still held its lease. Publishes it. */
@@ -56,10 +44,6 @@ export class RunStore {
   /** undefined: the run holds no lease any more, or was asked to stop. */
   requeue(item: Requeue): Promise<WaitingRequest | undefined> {
     return persist(() => requeue(this.database, item));
-  }
-
-  appendLog(linesOfRun: LogLine[]): Promise<void> {
-    return persist(() => this.logLines.add(linesOfRun));
   }
 
   async logUsage(requestId: string): Promise<LogUsage> {
@@ -74,16 +58,5 @@ export class RunStore {
       bytes: lines.reduce((sum, { message }) => sum + Buffer.byteLength(message!), 0),
       full: lines.some(({ source, message }) => source === 'queue' && message === logFullMessage),
     };
-  }
-}
-
-async function persist<T>(statement: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await statement();
-    } catch (error) {
-      if (!isDatabaseUnavailable(error)) throw error;
-      await delay(500);
-    }
   }
 }

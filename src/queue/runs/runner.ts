@@ -23,11 +23,18 @@ export interface Run {
   reached(): void;
   /** Appends a log line. Never throws, never waits; caps are the queue's business. */
   log(level: LogLevel, message: string, source?: LogSource): void;
+  /** How far it is, from 0 to 1; the last value is shown. Never throws, never waits. */
+  progress(value: number, message?: string): void;
+  /** A part of the output, as JSON text, for those who read it while it grows. Never throws, never waits. */
+  delta(json: string): void;
 }
 
 export interface Runner {
-  /** The output as JSON text. Rejects with a `RunFailure`; anything else is a `model_error` that may be tried again. */
-  run(run: Run): Promise<string>;
+  /**
+   * The output as JSON text; undefined: what its deltas make, strings joined, others listed. Rejects with a `RunFailure`; anything
+   * else is a `model_error` that may be tried again.
+   */
+  run(run: Run): Promise<string | undefined>;
 }
 
 /** `free`: the run never reached its model, so it used up no attempt; `costly`: its input may be what broke the model. */

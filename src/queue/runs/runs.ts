@@ -11,9 +11,11 @@ import type { Requeue } from '../queries/requeue.js';
 import { QueueEvents } from '../queue-events.js';
 import type { AttemptFailure } from '../request-events.js';
 import { backoffMs } from './backoff.js';
+import type { EventWriter } from './event-writer.js';
 import { asRunFailure, finishOf, toAttemptFailure } from './finish-of.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
-import { type CappedEntry, LogWriter, RunLog, storable } from './run-log.js';
+import { RunEvents } from './run-events.js';
+import { RunLog, storable } from './run-log.js';
 import { RunStore } from './run-store.js';
 import { RunFailure, type AbortReason, type Outage } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
@@ -28,6 +30,7 @@ export class Runs {
 
   constructor(
     private readonly store: RunStore,
+    private readonly runEvents: RunEvents,
     private readonly events: QueueEvents,
     private readonly runners: RunnerRegistry,
     private readonly circuits: Circuits,
@@ -54,7 +57,7 @@ export class Runs {
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
   async execute(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
-    const execution = new RunExecution(claimed, model, this.writeLog);
+    const execution = this.open(claimed, model);
     const isFirst = claimed.attempt === 1;
     const { attempt } = execution;
     const operation = this.tracing.process(model.id, storedContext(claimed), { attempt, isFirst });
@@ -68,8 +71,8 @@ export class Runs {
       const end = await execution.execute(this.runners.for(model));
       // Before the slot is free again.
       const outage = this.circuits.outageOf(execution, end, probe);
-      if (execution.writer !== undefined) await execution.writer.writing;
-      await this.complete(execution, this.bounded(end), outage);
+      await execution.writer?.flush();
+      await this.complete(execution, this.bounded(await this.whole(execution, end)), outage);
       ending = endingOf(end);
     } finally {
       this.going.delete(claimed.id);
@@ -81,25 +84,28 @@ export class Runs {
   /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
   async release(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
     if (probe !== undefined) this.circuits.skipProbe(model.id, probe);
-    const execution = new RunExecution(claimed, model, this.writeLog);
+    const execution = this.open(claimed, model);
     await this.complete(execution, { kind: 'aborted', reason: 'lost' });
   }
 
-  private readonly writeLog = (execution: RunExecution, entry: CappedEntry): void => {
-    const { id, token } = execution.claimed;
-    execution.writer ??= new LogWriter({ requestId: id, token }, async (lines) => {
-      await this.store.appendLog(lines).catch((error: Error) => {
-        this.log.error(`log lines of ${id} cannot be stored: ${error.message}`);
-      });
-      this.events.publish({ changed: [id] });
-    });
-    execution.writer.add(entry, this.clock.now());
-  };
+  private open(claimed: Claimed, model: Model): RunExecution {
+    const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
+    return new RunExecution(claimed, model, open, () => this.clock.now());
+  }
+
+  /** With the output that it said in parts. */
+  private async whole({ claimed, writer }: RunExecution, end: RunEnd): Promise<RunEnd> {
+    if (end.kind !== 'output') return end;
+    if (writer?.hasGap === true) return modelError("The model's output cannot be stored.");
+    if (end.output !== undefined) return end;
+    const output = await this.runEvents.joinedOutput(claimed.id, claimed.attempt);
+    return output === undefined ? modelError('The model said no output.') : { kind: 'output', output };
+  }
 
   private bounded(end: RunEnd): RunEnd {
     const { maxOutputBytes } = this.config;
     if (end.kind !== 'output') return end;
-    const bytes = Buffer.byteLength(end.output);
+    const bytes = Buffer.byteLength(end.output!);
     if (bytes <= maxOutputBytes) return { ...end, bytes };
     return modelError(`The model's output is larger than ${maxOutputBytes} bytes.`);
   }

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, IntersectionType } from '@nestjs/swagger';
 import type { WaitReason } from '../../queue/status-row.js';
 import { codeNames, Field, modelDetails } from '../../http/openapi/problem.dto.js';
-import { completed, error, estimated, inQueue, logEntry, output } from '../openapi/examples.js';
+import { completed, error, estimated, inQueue, logEntry, output, progress } from '../openapi/examples.js';
 
 const uuid = { format: 'uuid' };
 const uri = { format: 'uri' };
@@ -100,6 +100,14 @@ class Logs extends Details {
   logs?: LogEntryDto[];
 }
 
+@ApiSchema({ name: 'Progress', description: 'How far the run is, as it said last.' })
+export class ProgressDto {
+  @Field('From 0 to 1.', progress.value, { type: 'number', minimum: 0, maximum: 1 })
+  value!: number;
+  @Field('What it is at; null: it did not say.', progress.message, { type: String, nullable: true })
+  message!: string | null;
+}
+
 @ApiSchema({ name: 'NoMetrics', description: 'Nothing has been measured yet.' })
 export class NoMetricsDto {}
 
@@ -170,6 +178,12 @@ export class InProgressStatusDto extends IntersectionType(QueuedRequestDto, Logs
   status!: string;
   @ApiProperty({ description: 'What has been measured so far.', type: QueueMetricsDto })
   metrics!: QueueMetricsDto;
+  @ApiPropertyOptional({
+    description: 'How far the run is; absent until it says so.',
+    type: ProgressDto,
+    example: progress,
+  })
+  progress?: ProgressDto;
   @ApiPropertyOptional({
     description: 'When it ends: an estimate from how long other runs took. Absent while too little is known.',
     type: TimeSpanDto,

@@ -38,10 +38,13 @@ export const logEntry = {
   timestamp: '2026-03-01T12:00:01.250Z',
 };
 
+export const progress = { value: 0.4, message: 'Drawing line 205 of 512' as string | null };
+
 export const inProgress = {
   status: 'IN_PROGRESS',
   ...common,
   metrics: { queue_time: 0.042 },
+  progress,
   logs: [logEntry],
   ...started,
 };

@@ -27,8 +27,10 @@ export async function runFractal(run: Run): Promise<string> {
   try {
     const png = await new Promise<Uint8Array>((resolve, reject) => {
       worker.on('message', (message: WorkerMessage) => {
-        if (message.png === undefined) run.log('INFO', `${message.percent} % drawn.`);
-        else resolve(message.png);
+        if (message.png !== undefined) return resolve(message.png);
+        const drawn = `${message.percent} % drawn.`;
+        run.log('INFO', drawn);
+        run.progress(message.percent / 100, drawn);
       });
       worker.on('error', reject);
       worker.on('exit', () => reject(new Error('the worker thread ended before the picture was done')));

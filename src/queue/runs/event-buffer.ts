@@ -1,0 +1,65 @@
+import type { EventBatch, LogLine, Progress } from '../queries/append-events.js';
+
+const logsAtOnce = 200;
+const deltaBytesAtOnce = 1024 * 1024;
+/** A row grows by the strings that follow it until it is so long. */
+const joinedLength = 16 * 1024;
+
+/** What a run has said and what is not written yet. */
+export class EventBuffer {
+  logs: LogLine[] = [];
+  progress: Progress | null = null;
+  /** In UTF-8. */
+  deltaBytes = 0;
+  private deltas: string[] = [];
+
+  get hasDeltas(): boolean {
+    return this.deltas.length > 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.logs.length === 0 && this.progress === null && !this.hasDeltas;
+  }
+
+  /** `delta`: JSON text. Strings that follow each other become one. */
+  addDelta(delta: string): void {
+    const last = this.deltas.at(-1) ?? '';
+    this.deltaBytes += Buffer.byteLength(delta);
+    if (isString(last) && isString(delta) && last.length < joinedLength) {
+      this.deltas[this.deltas.length - 1] = joined(last, delta);
+    } else this.deltas.push(delta);
+  }
+
+  /** What may go in one write; the rest stays. */
+  take(): Omit<EventBatch, 'requestId' | 'token' | 'from'> {
+    const logs = this.logs.splice(0, logsAtOnce);
+    const { progress } = this;
+    this.progress = null;
+    let bytes = 0;
+    let rows = 0;
+    while (rows < this.deltas.length && bytes < deltaBytesAtOnce)
+      bytes += Buffer.byteLength(this.deltas[rows++]!);
+    const deltas = this.deltas.splice(0, rows);
+    this.deltaBytes = this.deltas.length === 0 ? 0 : Math.max(0, this.deltaBytes - bytes);
+    return { count: logs.length + deltas.length + (progress === null ? 0 : 1), logs, progress, deltas };
+  }
+}
+
+/** The output that deltas make: strings are joined, all else is listed. undefined: there are none. */
+export function outputOf(deltas: readonly string[]): string | undefined {
+  const parts: string[][] = [];
+  let isText = false;
+  for (const delta of deltas) {
+    if (isText && isString(delta)) parts.at(-1)!.push(delta);
+    else parts.push([delta]);
+    isText = isString(delta);
+  }
+  const values = parts.map((part) => (part.length === 1 ? part[0]! : joinedAll(part)));
+  return values.length === 1 && isText ? values[0] : values.length === 0 ? undefined : `[${values.join(',')}]`;
+}
+
+export const isString = (json: string): boolean => json.startsWith('"');
+
+/** Of two strings as JSON texts. */
+const joined = (first: string, second: string): string => first.slice(0, -1) + second.slice(1);
+const joinedAll = (texts: readonly string[]): string => `"${texts.map((text) => text.slice(1, -1)).join('')}"`;

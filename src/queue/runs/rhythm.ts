@@ -1,0 +1,20 @@
+/** What waits to be written, of all runs, goes at the same moments: one commit serves them. */
+export class Rhythm {
+  private due = new Set<() => void>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly stepMs: number) {}
+
+  /** Calls `beat` at the next step, once. */
+  add(beat: () => void): void {
+    this.due.add(beat);
+    this.timer ??= setTimeout(() => this.beat(), this.stepMs - (performance.now() % this.stepMs));
+  }
+
+  private beat(): void {
+    this.timer = undefined;
+    const { due } = this;
+    this.due = new Set();
+    for (const beat of due) beat();
+  }
+}

@@ -1,0 +1,82 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { Batcher } from '../../tools/batcher.js';
+import { type Appended, appendEvents, type EventBatch } from '../queries/append-events.js';
+import { readOutputOf } from '../queries/read-output.js';
+import { type OutputRows, QueueEvents } from '../queue-events.js';
+import { outputOf } from './event-buffer.js';
+import { deltasEveryMs, EventWriter } from './event-writer.js';
+import { persist } from './persist.js';
+import { Rhythm } from './rhythm.js';
+
+const maxWeight = 1024 * 1024;
+const sum = (lengths: number[]): number => lengths.reduce((total, length) => total + length, 0);
+const lengthOf = ({ logs, deltas }: EventBatch): number =>
+  sum(logs.map(({ message }) => message.length)) + sum(deltas.map(({ length }) => length));
+
+/** What runs say, of this node and of workers: one commit for all, published after it. */
+@Injectable()
+export class RunEvents {
+  private readonly log = new Logger(RunEvents.name);
+  private readonly rhythm = new Rhythm(deltasEveryMs);
+  private readonly batches: Batcher<EventBatch, Appended | undefined>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly events: QueueEvents,
+  ) {
+    this.batches = new Batcher((batches) => this.write(batches), {
+      maxItems: 512,
+      maxWeight,
+      weigh: lengthOf,
+    });
+  }
+
+  /** undefined: the run holds no lease. It was applied, now or before, if `next` is behind its last event. */
+  append(batch: EventBatch): Promise<Appended | undefined> {
+    return this.batches.add(batch);
+  }
+
+  /** For a run of this node. */
+  writer(run: Pick<EventBatch, 'requestId' | 'token'>): EventWriter {
+    return new EventWriter(run, this.rhythm, (batch) =>
+      persist(() => this.append(batch)).catch((error: Error) => {
+        this.log.error(`what ${run.requestId} said cannot be stored: ${error.message}`);
+        throw error;
+      }),
+    );
+  }
+
+  /** The output that the deltas of an attempt make; undefined: it said none. `attempt`: as its lease has it. */
+  async joinedOutput(requestId: string, attempt: number): Promise<string | undefined> {
+    return outputOf(await persist(() => readOutputOf(this.database, requestId, attempt)));
+  }
+
+  private async write(batches: EventBatch[]): Promise<(Appended | undefined)[]> {
+    const results = new Map<EventBatch, Appended | undefined>();
+    // Two of one request, such as one that is sent again while the first is under way, are not for one statement.
+    for (let left = batches; left.length > 0; left = left.filter((batch) => !results.has(batch))) {
+      const once = [...new Map(left.map((batch) => [batch.requestId, batch])).values()];
+      const appended = await appendEvents(this.database, once);
+      for (const batch of once) results.set(batch, appended.get(batch.requestId));
+    }
+    this.publish(batches, results);
+    return batches.map((batch) => results.get(batch));
+  }
+
+  private publish(batches: EventBatch[], results: ReadonlyMap<EventBatch, Appended | undefined>): void {
+    const changed = new Set<string>();
+    const output: OutputRows[] = [];
+    for (const batch of batches) {
+      const { requestId: id, from, count, logs, progress, deltas } = batch;
+      if (logs.length > 0 || progress !== null) changed.add(id);
+      const appended = results.get(batch);
+      if (deltas.length === 0 || appended === undefined) continue;
+      const { attempt, next, nextIndex } = appended;
+      // What was written before is not known by its index: it is read.
+      if (next !== from + count) output.push({ id });
+      else output.push({ id, rows: { attempt, first: nextIndex - deltas.length, deltas } });
+    }
+    this.events.publish({ changed: [...changed], output });
+  }
+}

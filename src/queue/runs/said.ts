@@ -1,0 +1,88 @@
+import { rawMember } from '../../tools/json-scanner.js';
+import { cleanText, parseJson } from '../../tools/model-text.js';
+import type { LogLevel, LogSource } from './runner.js';
+
+const maxMessageLength = 8_192;
+export const maxProgressMessage = 1_000;
+export const maxDeltaBytes = 64 * 1024;
+
+/** One line of what a run says, in the words that models, commands and workers share. */
+export type Said =
+  | { type: 'log'; level: LogLevel; message: string; source: LogSource }
+  | { type: 'progress'; value: number; message: string | undefined }
+  /** A part of the output, as JSON text. */
+  | { type: 'delta'; delta: string }
+  /** JSON text. */
+  | { type: 'output'; output: string }
+  | { type: 'error'; message: string; retryable: boolean }
+  | { type: 'passed over'; warning: string };
+
+/** A line that breaks what it is a part of. Its message is a noun: what was found. */
+export class SaidFault extends Error {}
+
+const levels: Record<string, LogLevel> = {
+  TRACE: 'DEBUG',
+  DEBUG: 'DEBUG',
+  INFO: 'INFO',
+  WARN: 'WARN',
+  WARNING: 'WARN',
+  ERROR: 'ERROR',
+  CRITICAL: 'ERROR',
+  FATAL: 'ERROR',
+};
+
+/** Reads a line of NDJSON. What is said twice is what was said last, as in JSON. */
+export function readSaid(line: string): Said {
+  const said = parseJson(line)?.value as Record<string, unknown> | null | undefined;
+  if (typeof said !== 'object' || said === null || typeof said.type !== 'string') {
+    throw new SaidFault('a line that is not a JSON object with a "type"');
+  }
+  const { type, level, message, source, value, retryable } = said;
+  switch (type) {
+    case 'log':
+      return { type, level: levelOf(level), message: messageOf(message), source: sourceOf(source) };
+    case 'progress':
+      if (typeof value !== 'number' || value < 0 || value > 1)
+        return passedOver('Progress lines whose "value" is no number from 0 to 1');
+      return { type, value, message: message === undefined ? undefined : messageOf(message) };
+    case 'delta':
+      return { type, delta: deltaOf(line) };
+    case 'output': {
+      const output = rawMember(line, type);
+      if (output === undefined) throw new SaidFault('an output line without "output"');
+      return { type, output };
+    }
+    case 'error':
+      return {
+        type,
+        message: message === undefined ? 'The model failed.' : messageOf(message),
+        retryable: retryable === true,
+      };
+    default:
+      return passedOver(`Lines of the unknown type "${cleanText(type, 50)}"`);
+  }
+}
+
+function deltaOf(line: string): string {
+  const delta = rawMember(line, 'delta');
+  if (delta === undefined) throw new SaidFault('a delta line without "delta"');
+  if (Buffer.byteLength(delta) > maxDeltaBytes) throw new SaidFault(`a delta larger than ${maxDeltaBytes} bytes`);
+  return delta;
+}
+
+const passedOver = (what: string): Said => ({
+  type: 'passed over',
+  warning: `${what} in the model's answer are passed over.`,
+});
+
+function levelOf(level: unknown): LogLevel {
+  return (typeof level === 'string' ? levels[level.toUpperCase()] : undefined) ?? 'INFO';
+}
+
+function sourceOf(source: unknown): LogSource {
+  return source === 'stdout' || source === 'stderr' ? source : 'runner';
+}
+
+function messageOf(message: unknown): string {
+  return cleanText(typeof message === 'string' ? message : JSON.stringify(message ?? null), maxMessageLength);
+}
