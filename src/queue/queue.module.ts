@@ -15,6 +15,7 @@ import { RequestEntity } from './entities/request.entity.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 import { ModelLoads } from './model-loads.js';
+import { OutputSources } from './output-sources.js';
 import { QueueEvents } from './queue-events.js';
 import { duties, QueueLifecycle } from './queue-lifecycle.js';
 import { QueueService } from './queue.service.js';
@@ -47,6 +48,7 @@ import { Submissions } from './submit/submissions.js';
     ModelAvailability,
     WaitingIndex,
     ModelLoads,
+    OutputSources,
     QueueEvents,
     QueueLifecycle,
     QueueService,
@@ -72,6 +74,7 @@ import { Submissions } from './submit/submissions.js';
     Estimates,
     ModelAvailability,
     ModelLoads,
+    OutputSources,
     QueueEvents,
     QueueLifecycle,
     QueueService,

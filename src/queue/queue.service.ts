@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import { IsNull, Not, type Repository } from 'typeorm';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
 import { ModelsService } from '../models/models.service.js';
@@ -79,6 +79,10 @@ export class QueueService {
       .where({ id: requestId })
       .getRawOne<{ output: string | null }>();
     return row?.output ?? null;
+  }
+
+  async hasOutput(requestId: string): Promise<boolean> {
+    return this.requests.existsBy({ id: requestId, output: Not(IsNull()) });
   }
 
   async cancel(requestId: string): Promise<CancelAnswer> {

@@ -6,7 +6,6 @@ import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { validated } from '../http/validated.js';
-import { useHeadFields } from '../internals/head-fields.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
 import { StatusSources } from '../queue/status-sources.js';
@@ -15,6 +14,7 @@ import { LogsQuery } from '../requests/dto/logs.query.js';
 import { RequestHandlers } from '../requests/request-handlers.js';
 import { keepAlive } from './keep-alive.js';
 import { statusMessages } from './status-messages.js';
+import { useStreamHead } from './stream-head.js';
 
 /** Characters of events that wait for a client that is not reading; beyond it the client is dropped. */
 export const maxPendingDataLength = 256 * 1024;
@@ -51,11 +51,7 @@ export class StatusStreams {
     const { logs } = validated(LogsQuery, request.query);
     const { 'last-event-id': seen } = validated(StreamHeaders, request.headers);
     const row = await this.requests.find(caller, requestId);
-    useHeadFields(response, {
-      'Cache-Control': 'no-cache, no-transform',
-      // Nest says keep-alive whatever the caller says, who would wait for the end of the connection.
-      ...(/\bclose\b/i.test(request.headers.connection ?? '') && { Connection: 'close' }),
-    });
+    useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
     // An id that no stream of this request can have sent is not believed.
     const after = seen !== undefined && seen <= row.lastEventId ? seen : undefined;

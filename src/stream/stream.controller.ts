@@ -9,6 +9,8 @@ import { Limited } from '../limits/limited.js';
 import { LogsQuery } from '../requests/dto/logs.query.js';
 import { ApiStatusStream } from '../requests/openapi/operations.js';
 import { toStatus } from '../requests/status-view.js';
+import { ApiOutputStream } from './openapi.js';
+import { maxPendingOutputLength, OutputHeaders, OutputQuery, OutputStreams } from './output-streams.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from './status-streams.js';
 
 @ApiTags('Stream')
@@ -16,6 +18,7 @@ import { maxPendingDataLength, StatusStreams, StreamHeaders } from './status-str
 export class StreamController {
   constructor(
     private readonly streams: StatusStreams,
+    private readonly outputs: OutputStreams,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -34,5 +37,19 @@ export class StreamController {
     return this.streams.open(request, response, caller, requestId, (snapshot, logs) =>
       toStatus(snapshot, base, logs),
     );
+  }
+
+  @Sse('requests/:request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })
+  @ApiOutputStream()
+  @Limited('read')
+  outputStream(
+    @Param('request_id') requestId: string,
+    @Query() _query: OutputQuery,
+    @Headers() _headers: OutputHeaders,
+    @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    return this.outputs.open(request, response, caller, requestId);
   }
 }

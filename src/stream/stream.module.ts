@@ -3,13 +3,14 @@ import { AuthModule } from '../auth/auth.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
+import { OutputStreams } from './output-streams.js';
 import { StatusStreams } from './status-streams.js';
 import { StreamController } from './stream.controller.js';
 
 @Module({
   imports: [AuthModule, QueueModule, LimitsModule, RequestsModule],
   controllers: [StreamController],
-  providers: [StatusStreams],
-  exports: [StatusStreams],
+  providers: [OutputStreams, StatusStreams],
+  exports: [OutputStreams, StatusStreams],
 })
 export class StreamModule {}

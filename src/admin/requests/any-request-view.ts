@@ -43,11 +43,12 @@ export class RequestViews {
       cancel_url: _c,
       ...status
     } = toStatus(snapshot, '', this.seesPayloads ? logs : undefined);
-    const { error } = status;
+    const { error, progress } = status;
     const { details: _, ...told } = error ?? {};
     return {
       ...status,
       request_id: this.id(row.id),
+      ...(progress && !this.seesPayloads && { progress: { value: progress.value, message: null } }),
       ...(error && !this.seesPayloads && { error: told as typeof error }),
       ...(row.retryOf !== null && { retry_of: this.id(row.retryOf) }),
       ...(row.retriedAs !== null && { retried_as: this.id(row.retriedAs) }),

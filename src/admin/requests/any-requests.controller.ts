@@ -1,6 +1,7 @@
 import {
   Controller,
   Get,
+  Headers,
   HttpCode,
   type MessageEvent,
   Param,
@@ -20,6 +21,12 @@ import { Handles } from '../../auth/handles.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
+import {
+  maxPendingOutputLength,
+  OutputHeaders,
+  OutputQuery,
+  OutputStreams,
+} from '../../stream/output-streams.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
 import { AnyRequests } from './any-requests.js';
 import { AnyRequestLists } from './any-request-lists.js';
@@ -39,6 +46,7 @@ export class AnyRequestsController {
     private readonly requests: AnyRequests,
     private readonly lists: AnyRequestLists,
     private readonly streams: StatusStreams,
+    private readonly outputs: OutputStreams,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
     private readonly reasons: ReasonBodies,
@@ -92,6 +100,21 @@ export class AnyRequestsController {
     return this.streams.open(request, response, undefined, row.id, (snapshot, logs) =>
       views.status(snapshot, logs),
     );
+  }
+
+  @Sse(':request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })
+  @docs.ApiAnyOutputStream()
+  @Limited('payloads', { needsKey: true })
+  async anyRequestOutput(
+    @Param('request_id') id: string,
+    @Query() _query: OutputQuery,
+    @Headers() _headers: OutputHeaders,
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Observable<MessageEvent>> {
+    const row = await this.requests.read(caller, this.trail.actorOf(request, caller), id, 'output');
+    return this.outputs.open(request, response, undefined, row.id);
   }
 
   @Get(':request_id/log')

@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { codeNames, Field } from '../../http/openapi/problem.dto.js';
 import { exampleId } from '../../http/openapi/responses.js';
-import { LogEntryDto, RequestErrorDto, TimeSpanDto } from '../../requests/dto/answers.dto.js';
+import { LogEntryDto, ProgressDto, RequestErrorDto, TimeSpanDto } from '../../requests/dto/answers.dto.js';
 
 export const time = { format: 'date-time' };
 export const timeOrNull = { type: String, ...time, nullable: true } as const;
@@ -79,6 +79,11 @@ export class AnyRequestDto {
   estimated_start?: TimeSpanDto;
   @ApiPropertyOptional({ description: 'As in the status of its caller.', type: TimeSpanDto })
   estimated_end?: TimeSpanDto;
+  @ApiPropertyOptional({
+    description: 'How far its run is; its message only with `payloads`.',
+    type: ProgressDto,
+  })
+  progress?: ProgressDto;
   @ApiPropertyOptional({ description: 'Once it completed.' })
   success?: boolean;
   @ApiPropertyOptional({ description: 'Why it has no response.', type: RequestErrorDto, nullable: true })

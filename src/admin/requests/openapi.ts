@@ -78,6 +78,22 @@ export const ApiAnyStream = (): MethodDecorator =>
     ApiNoContentResponse({ description: 'It has completed, and all was sent.' }),
   );
 
+export const ApiAnyOutputStream = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall(
+      'Follow the output of a request of any key',
+      'As its own output stream. Needs the scope `payloads`; reading it is audited.',
+      'invalid_query',
+      'gone',
+    ),
+    ApiProduces('text/event-stream'),
+    ApiOkResponse({
+      description: 'Events `output`, `reset` and `done`.',
+      content: { 'text/event-stream': { schema: { type: 'string' } } },
+    }),
+    ApiNoContentResponse({ description: 'It has completed, and all was sent.' }),
+  );
+
 export const ApiAnyLog = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall('Read the log of a request', 'Needs the scope `payloads`; reading it is audited.'),

@@ -1,0 +1,136 @@
+import type { OutputPlace, OutputRow } from './queries/read-output.js';
+import type { OutputRows } from './queue-events.js';
+import type { StatusRow } from './status-row.js';
+
+/** Characters of the newest rows that are kept for the readers of a request; who is behind them reads the table. */
+const maxTailLength = 32 * 1024;
+const rowsAtOnce = 32;
+
+/** How far a reader has come: `index` is that of the next row. */
+export type ReadPlace = Pick<OutputPlace, 'attempt' | 'index'>;
+
+/** The output of one request as it grows, for all its readers in this process. */
+export class OutputSource {
+  readers = 0;
+  /** Grows with whatever changes. */
+  version = 0;
+  /** The process stops: nothing more will come. */
+  isClosed = false;
+  /** The newest rows, without a hole. */
+  private tail: { attempt: number; first: number; deltas: string[]; length: number };
+  /** How often the table was said to hold more than the tail; and how often when it was read last. */
+  private hints = 1;
+  private read = 0;
+  private readonly reads = new Map<string, Promise<OutputRow[] | 'gone'>>();
+  private readonly waiting = new Map<object, () => void>();
+
+  constructor(
+    public row: StatusRow,
+    private readonly readRows: (place: OutputPlace, limit: number) => Promise<OutputRow[]>,
+  ) {
+    this.tail = { attempt: row.attempt, first: 0, deltas: [], length: 0 };
+  }
+
+  /** At its end the table has the last word. */
+  update(row: StatusRow): void {
+    this.row = row;
+    if (row.state === 'COMPLETED') this.hints++;
+    this.wake();
+  }
+
+  /** The table may hold more. */
+  hint(): void {
+    this.hints++;
+    this.wake();
+  }
+
+  /** Rows that were committed, as this node wrote them. */
+  add({ attempt, first, deltas }: NonNullable<OutputRows['rows']>): void {
+    if (attempt < this.tail.attempt) return;
+    this.append(attempt, first, deltas);
+    this.wake();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.wake();
+  }
+
+  /** Resolves once there is another version than this, or its reader is released. */
+  changed(version: number, reader: object): Promise<void> {
+    if (version !== this.version) return Promise.resolve();
+    return new Promise((resolve) => this.waiting.set(reader, resolve));
+  }
+
+  release(reader: object): void {
+    this.waiting.get(reader)?.();
+    this.waiting.delete(reader);
+  }
+
+  private wake(): void {
+    this.version++;
+    const waiting = [...this.waiting.values()];
+    this.waiting.clear();
+    for (const resolve of waiting) resolve();
+  }
+
+  /** The next rows after a place; none: there are no more yet. `gone`: what is before or after it was dropped. */
+  async after(place: ReadPlace): Promise<OutputRow[] | 'gone'> {
+    const { attempt, first, deltas } = this.tail;
+    const isKnown = place.index < this.next || (place.index === this.next && this.read === this.hints);
+    if (place.attempt === attempt && place.index >= first && isKnown)
+      return rowsOf(deltas.slice(place.index - first), place.index);
+    // Many who are at the same place share what is read.
+    const key = `${place.attempt} ${place.index} ${this.hints}`;
+    const reading = this.reads.get(key) ?? this.readFrom(place);
+    this.reads.set(key, reading);
+    return reading.finally(() => this.reads.delete(key));
+  }
+
+  private get next(): number {
+    return this.tail.first + this.tail.deltas.length;
+  }
+
+  /** With the row before, which shows that nothing between was dropped. */
+  private async readFrom({ attempt, index }: ReadPlace): Promise<OutputRow[] | 'gone'> {
+    const { hints } = this;
+    const anchor = Math.max(0, index - 1);
+    const sinceMs = this.row.startedAtMs ?? 0;
+    const found = await this.readRows(
+      { requestId: this.row.id, attempt, index: anchor, sinceMs },
+      rowsAtOnce + 1,
+    );
+    if (found.length === 0 ? index > 0 : found[0]!.index !== anchor) return 'gone';
+    const rows = found.filter((row) => row.index >= index);
+    const isWhole = found.length <= rowsAtOnce;
+    const isNewest = attempt > this.tail.attempt || index + rows.length >= this.next;
+    if (!isWhole || attempt < this.tail.attempt || !isNewest) return rows;
+    this.append(
+      attempt,
+      index,
+      rows.map(({ delta }) => delta),
+    );
+    this.read = hints;
+    return rows;
+  }
+
+  /** Where they do not follow what is there, they take its place. */
+  private append(attempt: number, first: number, deltas: readonly string[]): void {
+    const { next } = this;
+    const isNext = attempt === this.tail.attempt && first <= next;
+    if (!isNext) this.tail = { attempt, first, deltas: [], length: 0 };
+    for (const delta of isNext ? deltas.slice(next - first) : deltas) {
+      this.tail.deltas.push(delta);
+      this.tail.length += delta.length;
+    }
+    let dropped = 0;
+    while (this.tail.length > maxTailLength && dropped < this.tail.deltas.length - 1)
+      this.tail.length -= this.tail.deltas[dropped++]!.length;
+    if (dropped === 0) return;
+    this.tail.deltas.splice(0, dropped);
+    this.tail.first += dropped;
+  }
+}
+
+const rowsOf = (deltas: readonly string[], first: number): OutputRow[] =>
+  deltas.map((delta, i) => ({ index: first + i, delta }));

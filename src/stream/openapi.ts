@@ -1,0 +1,77 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiExtraModels,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiProperty,
+  ApiSchema,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import { Field } from '../http/openapi/problem.dto.js';
+import { ApiRequestCall } from '../requests/openapi/operations.js';
+
+@ApiSchema({ name: 'OutputDelta', description: 'A part of an output that grows, as the `data` of an event `output`.' })
+export class OutputDeltaDto {
+  @Field('Counts from 0 within an attempt, without a hole.', 7, { type: 'integer', minimum: 0 })
+  index!: number;
+  @ApiProperty({
+    description: 'Any JSON value. Strings that followed each other within 100 ms come as one.',
+    allOf: [{ $ref: '#/components/schemas/JsonValue' }],
+    example: ' upon a time',
+  })
+  delta!: unknown;
+}
+
+@ApiSchema({ name: 'OutputReset', description: 'What came before does not count: the `data` of an event `reset`.' })
+export class OutputResetDto {
+  @Field('The attempt that begins anew.', 2, { type: 'integer', minimum: 1 })
+  attempt!: number;
+}
+
+@ApiSchema({ name: 'OutputDone', description: 'Nothing follows: the `data` of an event `done`.' })
+export class OutputDoneDto {
+  @Field('Whether there is a response to fetch; why not, the status says.', true)
+  success!: boolean;
+}
+
+const events = [
+  ['output', '1.1', { index: 0, delta: 'Once' }],
+  ['reset', '2.0', { attempt: 2 }],
+  ['output', '2.1', { index: 0, delta: 'Once' }],
+  ['output', '2.2', { index: 1, delta: ' upon a time' }],
+  ['done', '2.done', { success: true }],
+]
+  .map(([name, id, data]) => `event: ${String(name)}\nid: ${String(id)}\ndata: ${JSON.stringify(data)}\n\n`)
+  .join('');
+
+export const ApiOutputStream = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(OutputDeltaDto, OutputResetDto, OutputDoneDto),
+    ApiRequestCall(
+      'Read the output of a request while it grows',
+      'Server-sent events: `output` for each part that the model gives, in order; `reset` when another attempt ' +
+        'begins, and what came before does not count; `done` at the end, then the server closes. A part is committed ' +
+        'before it is sent: after any `id` that was seen the stream goes on, from any node, without a hole or a ' +
+        'repetition. A model that gives no parts has its whole output in one event at its end, and so has one that ' +
+        'ended more than ten minutes ago. A comment line comes every 15 s. To close the stream cancels nothing. A ' +
+        'reconnect after `done` gets 204, which stops an `EventSource`.',
+      'bad_request',
+      'invalid_query',
+    ),
+    ApiOkResponse({
+      description: 'The stream.',
+      content: {
+        'text/event-stream': {
+          schema: {
+            type: 'string',
+            description: 'Events as the HTML standard has them; `x-event-data` has the schema of the `data` of each.',
+            'x-event-data': {
+              oneOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({ $ref: getSchemaPath(one) })),
+            },
+          } as object,
+          example: events,
+        },
+      },
+    }),
+    ApiNoContentResponse({ description: 'The caller has seen that it is done.' }),
+  );

@@ -1,0 +1,87 @@
+import type { MessageEvent } from '@nestjs/common';
+import type { OutputSource, ReadPlace } from '../queue/output-source.js';
+import type { StatusRow } from '../queue/status-row.js';
+import { attemptOf } from '../requests/status-view.js';
+import { idOf, type OutputPosition } from './output-place.js';
+
+/** One reader of an output that grows: what it is to be sent, as much at once as it takes. */
+export class OutputReader {
+  private isClosed = false;
+
+  constructor(
+    private readonly source: OutputSource,
+    private seen: OutputPosition | undefined,
+    /** The output of a request that has completed with success, as JSON text. */
+    private readonly whole: () => Promise<string>,
+  ) {}
+
+  close(): void {
+    this.isClosed = true;
+    this.source.release(this);
+  }
+
+  /** Ends with the request, or with the process. */
+  async *events(): AsyncGenerator<MessageEvent[]> {
+    while (!this.isClosed) {
+      const { version, row } = this.source;
+      // What an attempt said that was given back is of no use while the next one waits.
+      if (row.state !== 'IN_QUEUE' && row.attempt > 0) yield* this.grown(row);
+      if (row.state === 'COMPLETED') return yield* this.end(row);
+      if (this.source.isClosed) return;
+      await this.source.changed(version, this);
+    }
+  }
+
+  private async *grown(row: StatusRow): AsyncGenerator<MessageEvent[]> {
+    const { seen } = this;
+    if (seen !== undefined && seen.attempt !== row.attempt) yield this.reset(row);
+    if (seen !== undefined && 'at' in seen && seen.attempt === row.attempt) return;
+    let place: ReadPlace = this.place(row);
+    while (!this.isClosed) {
+      const rows = await this.source.after(place);
+      if (rows === 'gone') {
+        if (place.index === 0) return;
+        yield this.reset(row);
+        place = this.place(row);
+        continue;
+      }
+      if (rows.length === 0) break;
+      const events = rows.map(({ index, delta }) => outputEvent(row.attempt, index, delta));
+      place = { attempt: row.attempt, index: rows.at(-1)!.index + 1 };
+      this.seen = place;
+      yield events;
+    }
+    this.seen = place;
+  }
+
+  private async *end(row: StatusRow): AsyncGenerator<MessageEvent[]> {
+    const success = row.outcome === 'succeeded';
+    const { attempt } = row;
+    const isShown = this.seen !== undefined && ('at' in this.seen || this.seen.index > 0);
+    if (success && !isShown) {
+      const data = `{"index":0,"delta":${await this.whole()}}`;
+      yield [{ type: 'output', id: idOf({ attempt, at: 'whole' }), data }];
+    }
+    yield [{ type: 'done', id: idOf({ attempt, at: 'done' }), data: JSON.stringify({ success }) }];
+  }
+
+  private place(row: StatusRow): ReadPlace {
+    const { seen } = this;
+    return seen !== undefined && 'index' in seen ? seen : { attempt: row.attempt, index: 0 };
+  }
+
+  private reset(row: StatusRow): MessageEvent[] {
+    const { attempt } = row;
+    this.seen = { attempt, index: 0 };
+    return [{ type: 'reset', id: idOf(this.seen), data: JSON.stringify({ attempt: attemptOf(row) }) }];
+  }
+}
+
+/** Its id is where a reader goes on after it. */
+function outputEvent(attempt: number, index: number, delta: string): MessageEvent {
+  return {
+    type: 'output',
+    id: idOf({ attempt, index: index + 1 }),
+    data: `{"index":${index},"delta":${delta}}`,
+  };
+}

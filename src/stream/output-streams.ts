@@ -1,0 +1,91 @@
+import { Injectable, type MessageEvent } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import { EMPTY, type Observable } from 'rxjs';
+import type { Caller } from '../auth/caller.js';
+import { problem, validated } from '../http/validated.js';
+import { OutputSources } from '../queue/output-sources.js';
+import { QueueService } from '../queue/queue.service.js';
+import type { StatusRow } from '../queue/status-row.js';
+import { gone, RequestHandlers } from '../requests/request-handlers.js';
+import { Parsed } from '../tools/validation.js';
+import { keepAlive } from './keep-alive.js';
+import { type OutputPosition, positionOf } from './output-place.js';
+import { OutputReader } from './output-reader.js';
+import { type Pulled, pulled } from './pulled.js';
+import { useStreamHead } from './stream-head.js';
+
+/** What waits is bounded by `pulled`; an output that comes as one event may be longer than any bound. */
+export const maxPendingOutputLength = Infinity;
+
+const example = '1.7';
+const eventId = (what: string) => (value: unknown) => {
+  if (value === undefined || value === '') return undefined;
+  const position = typeof value === 'string' ? positionOf(value) : undefined;
+  if (position !== undefined) return position;
+  throw new Error(`${what} takes the id of an event of this stream, such as ${example}, once.`);
+};
+
+export class OutputHeaders {
+  @ApiPropertyOptional({
+    name: 'Last-Event-ID',
+    type: String,
+    example,
+    description: 'The `id` of the last event that was received: the stream goes on from there.',
+  })
+  @Parsed(eventId('The field Last-Event-ID'))
+  'last-event-id': OutputPosition | undefined;
+}
+
+export class OutputQuery {
+  @ApiPropertyOptional({
+    type: String,
+    example,
+    description: 'As the field `Last-Event-ID`, which goes before it, for those who cannot send that.',
+  })
+  @Parsed(eventId('The query parameter "starting_after"'), problem('invalid_query'))
+  starting_after: OutputPosition | undefined;
+}
+
+/** The rules of a stream of output, whichever route it is asked for by. */
+@Injectable()
+export class OutputStreams {
+  constructor(
+    private readonly requests: RequestHandlers,
+    private readonly sources: OutputSources,
+    private readonly queue: QueueService,
+  ) {}
+
+  async open(
+    request: Request,
+    response: Response,
+    caller: Caller | undefined,
+    requestId: string,
+  ): Promise<Observable<MessageEvent>> {
+    const seen = lastSeen(request);
+    const row = await this.requests.find(caller, requestId);
+    useStreamHead(request, response);
+    if (request.method === 'HEAD') return EMPTY;
+    const isOver = seen !== undefined && 'at' in seen && seen.at === 'done' && seen.attempt === row.attempt;
+    if (row.state === 'COMPLETED' && isOver) {
+      response.status(204).end(); // an EventSource does not come back then
+      return EMPTY;
+    }
+    if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
+    return pulled(() => this.read(row, seen), response).pipe(keepAlive(response));
+  }
+
+  private read(row: StatusRow, seen: OutputPosition | undefined): Pulled {
+    const source = this.sources.open(row);
+    const reader = new OutputReader(source, seen, () => this.requests.output(source.row));
+    const close = (): void => {
+      reader.close();
+      this.sources.close(source);
+    };
+    return { events: reader.events(), close };
+  }
+}
+
+function lastSeen({ headers, query }: Request): OutputPosition | undefined {
+  return validated(OutputHeaders, headers)['last-event-id'] ?? validated(OutputQuery, query).starting_after;
+}
