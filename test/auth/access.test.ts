@@ -4,6 +4,7 @@ import { startTestService, type TestService, until } from '../support/index.js';
 const routes = [
   ['GET', '/status'],
   ['GET', '/status/stream'],
+  ['GET', '/output/stream'],
   ['GET', ''],
   ['PUT', '/cancel'],
 ] as const;
@@ -40,8 +41,8 @@ describe('with REQUEST_ACCESS=capability', () => {
   afterAll(() => service.stop());
 
   test('the id alone is enough, and the key that submitted it does no harm', async () => {
-    expect(await statuses(callWith(service, id))).toEqual([200, 200, 200, 400]);
-    expect(await statuses(callWith(service, id, keyHeader(service.key)))).toEqual([200, 200, 200, 400]);
+    expect(await statuses(callWith(service, id))).toEqual([200, 200, 200, 200, 400]);
+    expect(await statuses(callWith(service, id, keyHeader(service.key)))).toEqual([200, 200, 200, 200, 400]);
   });
 
   test('a key that is sent must be valid', async () => {
@@ -86,7 +87,7 @@ test('REQUEST_ACCESS=key demands the key that submitted the request', async () =
     const id = await calls.submit('demo/text/echo');
     await until(async () => (await service.get(calls.path(id), { headers: owner })).status === 200);
     expect(await verdicts(callWith(service, id))).toEqual(each(401, 'missing_key'));
-    expect(await statuses(callWith(service, id, owner))).toEqual([200, 200, 200, 400]);
+    expect(await statuses(callWith(service, id, owner))).toEqual([200, 200, 200, 200, 400]);
     const foreign = callWith(service, id, keyHeader(await calls.newKey()));
     expect(await verdicts(foreign)).toEqual(each(404, 'unknown_request'));
   } finally {

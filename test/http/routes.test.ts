@@ -78,6 +78,7 @@ test.each([
   ['GET', `${request}/retry`, 'POST'],
   ['PUT', `${request}/status`, 'GET, HEAD'],
   ['PATCH', `${request}/status/stream`, 'GET, HEAD'],
+  ['POST', `${request}/output/stream`, 'GET, HEAD'],
   ['GET', '/v1/queue/demo/text/echo', 'POST'],
   ['PUT', '/v1/queue/demo%2Ftext%2Fecho', 'POST'],
   ['POST', '/health/ready', 'GET, HEAD'],

@@ -56,6 +56,7 @@ test('the document has the routes of the service and no others', () => {
     'GET /v1/queue/requests',
     'GET /v1/queue/requests/{request_id}',
     'GET /v1/queue/requests/{request_id}/deliveries',
+    'GET /v1/queue/requests/{request_id}/output/stream',
     'GET /v1/queue/requests/{request_id}/status',
     'GET /v1/queue/requests/{request_id}/status/stream',
     'POST /v1/queue/requests',

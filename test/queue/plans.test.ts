@@ -60,13 +60,14 @@ function watch(queries: Queries & { atomically?: Database['atomically'] }): () =
 
 /** Takes requests through every statement of the hot path. */
 async function liveALife(): Promise<void> {
-  const body = '{"type":"log","message":"x"}\n{"type":"output","output":1}';
+  const body = '{"type":"log","message":"x"}\n{"type":"delta","delta":1}';
   const busy = { status: 500, headers: { 'retry-after': '0' } };
   const id = await calls.submit('test/model', {
     attempts: [busy, { type: 'application/x-ndjson', body }],
   });
   await calls.response(id);
   await calls.status(id, '?logs=1');
+  await (await service.get(`${calls.path(id)}/output/stream`)).text();
   await calls.response(await calls.submit('test/model', { attempts: [{ status: 400 }] }));
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
   await calls.submit('test/model', {}, { 'idempotency-key': 'plans' });
@@ -186,6 +187,8 @@ const hot = [
   'read_status_one',
   'read_status_many',
   'read_log',
+  'read_output',
+  'read_output_of',
   'submit_many_once',
   'find_idempotency_keys',
   'retry',

@@ -136,7 +136,7 @@ describe('the response of a failure', () => {
 });
 
 describe('what retention has removed', () => {
-  const routes = ['/status', '/status/stream', ''];
+  const routes = ['/status', '/status/stream', '/output/stream', ''];
 
   async function longGone(): Promise<string> {
     const id = await calls.run('test/model');

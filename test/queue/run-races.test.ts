@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
-import { appendLog } from '../../src/queue/queries/append-log.js';
+import { appendEvents } from '../../src/queue/queries/append-events.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
 import type { Claimed } from '../../src/queue/queries/claim.js';
 import { expire } from '../../src/queue/queries/expire.js';
@@ -10,7 +10,7 @@ import { requestErrors } from '../../src/queue/request-errors.js';
 import {
   claimSome,
   ending,
-  logLine,
+  logLines,
   QueueTables,
   rescueSome,
   returning,
@@ -124,7 +124,7 @@ describe('a run whose lease was taken', () => {
   test('cannot end, return or log what another run is doing', async () => {
     expect(await finish(here, [ending(frozen)])).toEqual([false]);
     expect(await requeue(here, returning(frozen))).toBeUndefined();
-    await appendLog(here, [logLine(frozen, 1)]);
+    expect(await appendEvents(here, [logLines(frozen, 0)])).toEqual(new Map());
     expect(await messages()).toEqual([]);
     expect(await tables.rows('SELECT token FROM lease')).toEqual([{ token: successor.token }]);
     const running = { state: 'IN_PROGRESS', attempt: 2 };
@@ -196,27 +196,32 @@ describe('COMPLETED is final, whatever the tables of what waits and runs say', (
 describe('the log', () => {
   test('has a line once, however often it is written', async () => {
     const run = await runOne(here, node);
-    await appendLog(here, [logLine(run, 1), logLine(run, 2)]);
-    await appendLog(here, [logLine(run, 1), logLine(run, 2)]);
-    await appendLog(here, [logLine(run, 2), logLine(run, 3)]);
-    expect(await messages()).toEqual(['line 1', 'line 2', 'line 3']);
+    const next = async (from: number, count: number): Promise<number | undefined> =>
+      (await appendEvents(here, [logLines(run, from, count)])).get(run.id)?.next;
+    expect(await next(0, 2)).toBe(2);
+    expect(await next(0, 2)).toBe(2);
+    // One that overlaps is cut off by whoever sends it, and a gap is filled.
+    expect(await next(1, 2)).toBe(2);
+    expect(await next(3, 1)).toBe(2);
+    expect(await next(2, 1)).toBe(3);
+    expect(await messages()).toEqual(['line 0', 'line 1', 'line 2']);
   });
 
   test('has a line once when it is written again while the first write is under way', async () => {
     const run = await runOne(here, node);
     await here.execute('BEGIN');
-    await appendLog(here, [logLine(run, 1)]);
-    const again = appendLog(there, [logLine(run, 1), logLine(run, 2)]);
+    await appendEvents(here, [logLines(run, 0, 2)]);
+    const again = appendEvents(there, [logLines(run, 0, 2)]);
     await tables.blocked(1);
     await here.execute('COMMIT');
-    await again;
-    expect(await messages()).toEqual(['line 1', 'line 2']);
+    expect((await again).get(run.id)?.next).toBe(2);
+    expect(await messages()).toEqual(['line 0', 'line 1']);
   });
 
   test('and a cancel follow each other, so that a stream which saw the one has seen what was before it', async () => {
     const run = await runOne(here, node);
     await here.execute('BEGIN');
-    await appendLog(here, [logLine(run, 1)]);
+    await appendEvents(here, [logLines(run, 0)]);
     const cancelling = cancel(there, run.id, cancelled);
     await tables.blocked(1);
     await here.execute('COMMIT');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { v7 } from 'uuid';
 import type { Database } from '../../src/database/database.js';
-import { appendLog } from '../../src/queue/queries/append-log.js';
+import { appendEvents } from '../../src/queue/queries/append-events.js';
 import { cancel } from '../../src/queue/queries/cancel.js';
 import { cancelMany } from '../../src/queue/queries/cancel-many.js';
 import { erase } from '../../src/queue/queries/erase.js';
@@ -19,7 +19,7 @@ import {
   claimSome,
   ending,
   keyId,
-  logLine,
+  logLines,
   QueueTables,
   rescueSome,
   returning,
@@ -154,12 +154,11 @@ const claimFor = (node: number, limit: number): Command =>
 const log = (pick: number, from: number, count: number): Command =>
   step(`log ${count} lines from ${from} of ${pick}`, anyRuns, async (model) => {
     const request = pickFrom(model.at('lease'), pick);
-    // From one that may be written already: a write that is repeated.
-    const first = Math.max(1, request.lease!.lines + 1 - from);
-    const numbers = Array.from({ length: count }, (_, i) => first + i);
-    const lines = numbers.map((number) => logLine(held(request), number));
-    await appendLog(database, lines);
-    model.log(request, numbers);
+    // From one that may be written already: a write that is repeated changes nothing.
+    const first = Math.max(0, request.lease!.lines - from);
+    const appended = await appendEvents(database, [logLines(held(request), first, count)]);
+    model.log(request, first, count);
+    expect(appended.get(request.id)?.next).toBe(request.lease!.lines);
   });
 
 const finishSome = (picks: number[], how: Finish['attemptOutcome']): Command =>
@@ -332,7 +331,7 @@ const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
         const run = { id: late.id, token };
         expect(await finish(database, [ending(run, how)])).toEqual([false]);
         expect(await requeue(database, returning(run))).toBeUndefined();
-        await appendLog(database, [logLine(run, 1_000)]);
+        expect(await appendEvents(database, [logLines(run, 0)])).toEqual(new Map());
       }
     },
   );

@@ -223,7 +223,7 @@ test.each([
   ['a word of SQL', "'%20OR%20true--"],
   ['too long', 'a'.repeat(1_000)],
 ])('an id that is %s is unknown_request, on every route', async (_name, id) => {
-  for (const route of ['/status', '/status/stream', '']) {
+  for (const route of ['/status', '/status/stream', '/output/stream', '']) {
     expect(await verdict(service.get(`${calls.path(id)}${route}`))).toEqual([404, 'unknown_request']);
   }
   expect(await verdict(calls.cancel(id))).toEqual([404, 'unknown_request']);

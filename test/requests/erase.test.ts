@@ -53,7 +53,7 @@ test('nothing of the content is left, and every call but the list says that it i
     await erased(id);
     expect(await kept(id)).not.toContain(secret);
     const path = calls.path(id);
-    for (const call of ['/status', '/status?logs=1', '', '?logs=1', '/status/stream'])
+    for (const call of ['/status', '/status?logs=1', '', '?logs=1', '/status/stream', '/output/stream'])
       expect(await verdict(service.get(path + call))).toEqual([410, 'gone']);
     expect(await verdict(calls.cancel(id))).toEqual([410, 'gone']);
     expect(await verdict(collection.retry(id))).toEqual([410, 'gone']);

@@ -97,6 +97,9 @@ describe('an NDJSON answer', () => {
     ['[]\n', false, 'a line that is not a JSON object'],
     ['{"message":"a"}\n', false, 'a line that is not a JSON object'],
     ['{"type":"output"}\n', false, 'an output line without "output"'],
+    ['{"type":"delta"}\n', false, 'a delta line without "delta"'],
+    [`{"type":"delta","delta":"${'x'.repeat(65_536)}"}\n`, false, 'is larger than 50000 bytes'],
+    [`{"type":"delta","delta":"${'x'.repeat(30_000)}"}\n`.repeat(2), false, 'output is larger than 50000 bytes'],
     ['{"type":"output","output":{"a":', false, 'a line that is not a JSON object'],
   ])('%j is a failure of the model', async (body, retryable, message) => {
     const failure = await failureOf(runner, ndjsonRun(body));
@@ -104,14 +107,52 @@ describe('an NDJSON answer', () => {
     expect(failure.message).toContain(message);
   });
 
+  it('has its progress and its parts passed on as they were written', async () => {
+    const run = ndjsonRun(
+      '{"type":"progress","value":0.25,"message":"half a half"}\n{"type":"progress","value":1}\n' +
+        '{"type":"delta","delta":"a\\n"}\n{"type":"delta","delta":{"seed":12345678901234567890}}\n' +
+        '{"type":"delta","delta":null}\n{"type":"output","output":1}',
+      7,
+    );
+    expect(await runner.run(run)).toBe('1');
+    expect(run.steps).toEqual([
+      [0.25, 'half a half'],
+      [1, undefined],
+    ]);
+    expect(run.deltas).toEqual(['"a\\n"', '{"seed":12345678901234567890}', 'null']);
+  });
+
+  it('needs no output line after parts', async () => {
+    expect(await runner.run(ndjsonRun('{"type":"delta","delta":"a"}\n'))).toBeUndefined();
+  });
+
+  it('may be refused for one part that is too large', async () => {
+    const roomy = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000_000 }), new Tracing());
+    const failure = await failureOf(roomy, ndjsonRun(`{"type":"delta","delta":"${'x'.repeat(65_536)}"}\n`));
+    expect(failure.message).toBe("The model's answer holds a delta larger than 65536 bytes.");
+  });
+
+  it.each(['{}', '{"value":"0.5"}', '{"value":1.5}', '{"value":-0.1}', '{"value":null}'])(
+    'is warned of once where progress is %s',
+    async (said) => {
+      const text = `{"type":"progress",${said.slice(1)}\n`.replace(',}', '}');
+      const run = ndjsonRun(text.repeat(3) + output);
+      expect(await runner.run(run)).toBe('1');
+      expect(run.steps).toEqual([]);
+      expect(run.lines).toEqual([
+        { level: 'WARN', message: expect.stringMatching(/^Progress lines .* number from 0 to 1 .* passed over/) },
+      ]);
+    },
+  );
+
   it('warns once of each unknown type, and of ten at most', async () => {
-    const types = ['progress', 'progress', ...Array.from({ length: 30 }, (_, n) => `t${n}`)];
+    const types = ['unheard', 'unheard', ...Array.from({ length: 30 }, (_, n) => `t${n}`)];
     const run = ndjsonRun(ndjson(types.map((type) => ({ type }))) + output);
     expect(await runner.run(run)).toBe('1');
     expect(run.lines).toHaveLength(10);
     expect(run.lines[0]).toEqual({
       level: 'WARN',
-      message: 'Lines of the unknown type "progress" in the model\'s answer are passed over.',
+      message: 'Lines of the unknown type "unheard" in the model\'s answer are passed over.',
     });
   });
 

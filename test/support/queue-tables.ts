@@ -4,7 +4,7 @@ import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
-import type { LogLine } from '../../src/queue/queries/append-log.js';
+import type { EventBatch } from '../../src/queue/queries/append-events.js';
 import { claim, type Claimed } from '../../src/queue/queries/claim.js';
 import type { Finish } from '../../src/queue/queries/finish.js';
 import { register } from '../../src/queue/queries/heartbeat.js';
@@ -48,7 +48,8 @@ export class QueueTables {
 
   /** As if nothing had been submitted and no node had been there. */
   async clear(): Promise<void> {
-    const all = ['request', 'attempt', 'request_event', 'queue_entry', 'delayed_entry', 'lease', 'node'];
+    const kept = ['request', 'attempt', 'request_event', 'output_delta'];
+    const all = [...kept, 'queue_entry', 'delayed_entry', 'lease', 'node'];
     await this.rows(all.map((table) => `DELETE FROM ${table}`).join('; '));
   }
 
@@ -155,9 +156,11 @@ export function returning({ id, token }: Held, more: Partial<Requeue> = {}): Req
   return { requestId: id, token, attemptOutcome: 'returned', delayMs: 0, ...nothing, ...more };
 }
 
-export function logLine({ id, token }: Held, number: number): LogLine {
-  const message = `line ${number}`;
-  return { requestId: id, token, number, level: 'INFO', source: 'runner', message, atMs: 0 };
+/** So many log lines of a run from one on, counted from 0. */
+export function logLines({ id, token }: Held, from: number, count = 1): EventBatch {
+  const lines = Array.from({ length: count }, (_, i) => `line ${from + i}`);
+  const logs = lines.map((message) => ({ level: 'INFO', source: 'runner', message, atMs: 0 }) as const);
+  return { requestId: id, token, from, count, logs, progress: null, deltas: [] };
 }
 
 /** Takes the requests of all nodes whose heartbeat is that old. */

@@ -111,12 +111,12 @@ export class QueueModel {
     request.events.push(`started ${attemptOf(request)}`);
   }
 
-  log(request: ModelRequest, numbers: number[]): void {
-    const { lease } = request;
-    for (const number of numbers.filter((one) => one > lease!.lines)) {
-      request.events.push(`log ${attemptOf(request)} line ${number}`);
-    }
-    lease!.lines = Math.max(lease!.lines, ...numbers);
+  /** Lines from one on, which are written if they are the next. */
+  log(request: ModelRequest, from: number, count: number): void {
+    const lease = request.lease!;
+    if (from !== lease.lines) return;
+    while (lease.lines < from + count)
+      request.events.push(`log ${attemptOf(request)} line ${lease.lines++}`);
   }
 
   finish(request: ModelRequest, outcome: Outcome, how: AttemptOutcome, code: string | null): void {

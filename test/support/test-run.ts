@@ -4,6 +4,9 @@ import type { Call } from './model-server.js';
 
 export interface TestRun extends Run {
   lines: { level: string; message: string }[];
+  /** Values, with their messages. */
+  steps: [value: number, message: string | undefined][];
+  deltas: string[];
   abort(reason: string): void;
 }
 
@@ -11,6 +14,8 @@ export interface TestRun extends Run {
 export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 1): TestRun {
   const controller = new AbortController();
   const lines: TestRun['lines'] = [];
+  const steps: TestRun['steps'] = [];
+  const deltas: string[] = [];
   return {
     requestId: '01890000-0000-7000-8000-000000000001',
     model: { id: 'test/model', runner } as Model,
@@ -18,8 +23,12 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     input,
     signal: controller.signal,
     log: (level, message) => lines.push({ level, message }),
+    progress: (value, message) => steps.push([value, message]),
+    delta: (json) => deltas.push(json),
     reached: () => undefined,
     lines,
+    steps,
+    deltas,
     abort: (reason) => controller.abort(reason),
   };
 }

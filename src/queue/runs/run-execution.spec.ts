@@ -23,7 +23,9 @@ const execution = (): RunExecution =>
   new RunExecution(
     claimed,
     model,
-    () => expect.fail('it says nothing'),
+    () => {
+      throw new Error('it says nothing');
+    },
     () => 0,
   );
 const obedient: Runner = {

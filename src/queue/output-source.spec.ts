@@ -1,0 +1,106 @@
+import { OutputSource } from './output-source.js';
+import type { OutputPlace, OutputRow } from './queries/read-output.js';
+import type { StatusRow } from './status-row.js';
+
+let table: OutputRow[];
+let reads: number;
+let source: OutputSource;
+
+const row = (state: string, attempt = 1): StatusRow => ({ id: 'r', state, attempt, startedAtMs: 0 }) as StatusRow;
+const read = async ({ index, attempt }: OutputPlace, limit: number): Promise<OutputRow[]> => {
+  reads++;
+  return attempt === 1 ? table.filter((one) => one.index >= index).slice(0, limit) : [];
+};
+const rows = (first: number, count: number): OutputRow[] =>
+  Array.from({ length: count }, (_, i) => ({ index: first + i, delta: String(first + i) }));
+const after = async (index: number, attempt = 1): Promise<string> => {
+  const found = await source.after({ attempt, index });
+  return found === 'gone' ? found : found.map(({ delta }) => delta).join();
+};
+
+beforeEach(() => {
+  [table, reads] = [[], 0];
+  source = new OutputSource(row('IN_PROGRESS'), read);
+});
+
+it('asks the table once, then has what this node writes', async () => {
+  table = rows(0, 2);
+  expect(await after(0)).toBe('0,1');
+  expect(await after(2)).toBe('');
+  source.add({ attempt: 1, first: 2, deltas: ['2', '3'] });
+  expect(await after(2)).toBe('2,3');
+  expect(await after(4)).toBe('');
+  expect(reads).toBe(1);
+});
+
+it('asks the table again when there is said to be more, once for all who are at the same place', async () => {
+  expect(await after(0)).toBe('');
+  table = rows(0, 3);
+  source.hint();
+  expect(await Promise.all([after(0), after(0), after(0)])).toEqual(['0,1,2', '0,1,2', '0,1,2']);
+  expect(reads).toBe(2);
+});
+
+it('takes no rows twice that come late, and none before those that are missing', async () => {
+  table = rows(0, 4);
+  expect(await after(0)).toBe('0,1,2,3');
+  source.add({ attempt: 1, first: 1, deltas: ['1', '2'] });
+  source.add({ attempt: 1, first: 3, deltas: ['3', '4'] });
+  expect(await after(4)).toBe('4');
+  table = rows(0, 8);
+  source.add({ attempt: 1, first: 7, deltas: ['7'] });
+  expect(await after(5)).toBe('5,6,7');
+});
+
+it('reads the table for who is far behind, some rows at a time', async () => {
+  table = rows(0, 100);
+  source.add({ attempt: 1, first: 90, deltas: rows(90, 10).map(({ delta }) => delta) });
+  const first = (await after(0)).split(',').length;
+  expect(first).toBeGreaterThan(10);
+  expect(first).toBeLessThan(50);
+  expect(await after(95)).toBe('95,96,97,98,99');
+});
+
+it('keeps no more than it may, whatever is written', async () => {
+  for (let index = 0; index < 1_000; index++)
+    source.add({ attempt: 1, first: index, deltas: [JSON.stringify('x'.repeat(1_000))] });
+  table = rows(0, 1_000);
+  expect(await after(900)).toMatch(/^900,/);
+  expect(reads).toBe(1);
+});
+
+it('asks the table at the end, and says when what is before a place is gone', async () => {
+  table = rows(0, 2);
+  expect(await after(0)).toBe('0,1');
+  table = rows(0, 3);
+  source.update(row('COMPLETED'));
+  expect(await after(2)).toBe('2');
+  source.update(row('COMPLETED'));
+  table = [];
+  expect(await after(3)).toBe('gone');
+  table = rows(2, 1);
+  source.hint();
+  expect(await after(0)).toBe('gone');
+});
+
+it('begins anew with another attempt', async () => {
+  table = rows(0, 2);
+  expect(await after(0)).toBe('0,1');
+  source.add({ attempt: 2, first: 0, deltas: ['"b"'] });
+  source.add({ attempt: 1, first: 2, deltas: ['2'] });
+  source.update(row('IN_PROGRESS', 2));
+  expect(await after(0, 2)).toBe('"b"');
+});
+
+it('wakes those that wait, and lets go of one that leaves', async () => {
+  const readers = [{}, {}];
+  const woken: number[] = [];
+  const waits = readers.map((reader, i) => source.changed(source.version, reader).then(() => woken.push(i)));
+  source.release(readers[1]!);
+  await waits[1];
+  expect(woken).toEqual([1]);
+  source.add({ attempt: 1, first: 0, deltas: ['0'] });
+  await Promise.all(waits);
+  expect(woken).toEqual([1, 0]);
+  await source.changed(-1, readers[0]!);
+});

@@ -1,0 +1,43 @@
+import { EventBuffer, outputOf } from './event-buffer.js';
+
+const taken = (...deltas: string[]): string[] => {
+  const buffer = new EventBuffer();
+  for (const delta of deltas) buffer.addDelta(delta);
+  return buffer.take().deltas;
+};
+
+it('joins strings that follow each other, whatever they hold', () => {
+  expect(taken('"a"', '"\\""', '""', '"\\u0000b"', '{"c":"d"}', '"e"', '"f"', '1')).toEqual([
+    '"a\\"\\u0000b"',
+    '{"c":"d"}',
+    '"ef"',
+    '1',
+  ]);
+});
+
+it('begins another row after 16 KiB', () => {
+  const long = JSON.stringify('x'.repeat(16 * 1024));
+  expect(taken('"a"', long, '"b"').map(({ length }) => length)).toEqual([long.length + 1, 3]);
+});
+
+it('hands out a mebibyte at once, and the rest the next time', () => {
+  const buffer = new EventBuffer();
+  const part = JSON.stringify('x'.repeat(60_000));
+  for (let i = 0; i < 40; i++) buffer.addDelta(part);
+  const first = buffer.take();
+  expect(first).toMatchObject({ count: 18, logs: [], progress: null });
+  expect(buffer.take().deltas.length + buffer.take().deltas.length).toBe(22);
+  expect(buffer.isEmpty).toBe(true);
+  expect(buffer.deltaBytes).toBe(0);
+});
+
+it.each<[string[], string | undefined]>([
+  [[], undefined],
+  [['"a"', '"b\\n"', '""'], '"ab\\n"'],
+  [['1'], '[1]'],
+  [['"a"', '"b"', '1.0', '"c"', '"d"'], '["ab",1.0,"cd"]'],
+  [['"\\ud83d"', '"\\udc08"'], '"\\ud83d\\udc08"'],
+])('makes of %j the output %s', (deltas, output) => {
+  expect(outputOf(deltas)).toBe(output);
+  if (output !== undefined) JSON.parse(output);
+});

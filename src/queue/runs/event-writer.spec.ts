@@ -1,0 +1,122 @@
+import type { Appended, EventBatch } from '../queries/append-events.js';
+import { EventWriter } from './event-writer.js';
+import { Rhythm } from './rhythm.js';
+
+const { jest } = import.meta;
+
+beforeEach(() => jest.useFakeTimers({ now: 0 }));
+afterEach(() => jest.useRealTimers());
+
+const line = { level: 'INFO', source: 'runner', message: 'a', atMs: 0 } as const;
+const asIs = ({ from, count }: EventBatch): Appended => ({
+  ...{ attempt: 1, cancel: false, outputBytes: 0, nextIndex: 0 },
+  next: from + count,
+});
+
+/** What it writes, each with when. */
+function writer(answer: (batch: EventBatch) => Promise<Appended | undefined> = async (batch) => asIs(batch)) {
+  const written: [ms: number, what: string][] = [];
+  const began = performance.now();
+  const events = new EventWriter({ requestId: 'r', token: 't' }, new Rhythm(100), (batch) => {
+    const { from, logs, progress, deltas } = batch;
+    const what = [...logs.map(({ message }) => message), ...(progress ? [progress.value] : []), ...deltas];
+    written.push([Math.round(performance.now() - began), `${from}: ${what.join(' ')}`]);
+    return answer(batch);
+  });
+  return { events, written, pass: (ms: number) => jest.advanceTimersByTimeAsync(ms) };
+}
+
+it('writes the first part at once, and what follows in steps of 100 ms', async () => {
+  const { events, written, pass } = writer();
+  for (let part = 0; part < 12; part++) {
+    events.delta(String(part));
+    await pass(20);
+  }
+  await pass(100);
+  expect(written.map(([, what]) => what)).toEqual(['0: 0', '1: 1 2 3 4', '5: 5 6 7 8 9', '10: 10 11']);
+  expect(written.map(([ms]) => ms)).toEqual([0, 100, 200, 300]);
+  await pass(1_000);
+  events.delta('"late"');
+  expect(written.at(-1)).toEqual([1_340, '12: "late"']);
+});
+
+it('does not wait with 16 KiB', async () => {
+  const { events, written, pass } = writer();
+  events.delta('1');
+  await pass(10);
+  events.delta(JSON.stringify('x'.repeat(16 * 1024)));
+  expect(written).toHaveLength(2);
+});
+
+it('writes log lines at once, with what waits', async () => {
+  const { events, written, pass } = writer();
+  events.delta('1');
+  await pass(10);
+  events.delta('2');
+  events.log(line);
+  await pass(0);
+  expect(written).toEqual([
+    [0, '0: 1'],
+    [10, '1: a 2'],
+  ]);
+});
+
+it('writes the last progress every 250 ms, and none at the end', async () => {
+  const { events, written, pass } = writer();
+  for (let step = 0; step < 30; step++) {
+    events.progress({ value: step / 100, message: null });
+    await pass(20);
+  }
+  expect(written.map(([ms]) => ms)).toEqual([0, 300, 600]);
+  events.progress({ value: 1, message: null });
+  await events.flush();
+  expect(written).toHaveLength(3);
+});
+
+it('writes one batch at a time, and all that waits at the end', async () => {
+  let answer = (): void => undefined;
+  const { events, written, pass } = writer(
+    (batch) => new Promise((resolve) => (answer = () => resolve(asIs(batch)))),
+  );
+  events.delta('1');
+  await pass(500);
+  events.delta('2');
+  events.log(line);
+  expect(written).toHaveLength(1);
+  const flushed = events.flush();
+  answer();
+  await pass(0);
+  expect(written.map(([, what]) => what)).toEqual(['0: 1', '1: a 2']);
+  answer();
+  await flushed;
+  expect(events.hasGap).toBe(false);
+});
+
+it('knows when parts were refused', async () => {
+  const { events } = writer(() => Promise.reject(new Error('no')));
+  events.log(line);
+  await events.flush();
+  expect(events.hasGap).toBe(false);
+  events.delta('1');
+  await events.flush();
+  expect(events.hasGap).toBe(true);
+});
+
+it('lets the writers of many runs go at the same moments', async () => {
+  const rhythm = new Rhythm(100);
+  const moments = new Set<number>();
+  const writers = Array.from({ length: 5 }, () =>
+    new EventWriter({ requestId: 'r', token: 't' }, rhythm, async (batch) => {
+      moments.add(performance.now());
+      return asIs(batch);
+    }),
+  );
+  for (const events of writers) {
+    events.delta('1');
+    await jest.advanceTimersByTimeAsync(7);
+  }
+  moments.clear();
+  for (const events of writers) events.delta('2');
+  await jest.advanceTimersByTimeAsync(100);
+  expect(moments.size).toBe(1);
+});

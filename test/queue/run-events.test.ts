@@ -1,0 +1,114 @@
+import type { Database } from '../../src/database/database.js';
+import { appendEvents, type EventBatch } from '../../src/queue/queries/append-events.js';
+import type { Claimed } from '../../src/queue/queries/claim.js';
+import { readOutput, readOutputOf } from '../../src/queue/queries/read-output.js';
+import { readStatus } from '../../src/queue/queries/read-status.js';
+import { requeue } from '../../src/queue/queries/requeue.js';
+import { claimSome, logLines, QueueTables, returning, runOne, submitSome } from '../support/queue-tables.js';
+
+let tables: QueueTables;
+let here: Database;
+let there: Database;
+let node: string;
+
+beforeAll(async () => {
+  tables = await QueueTables.create();
+  [here, there] = [tables.session(), tables.session()];
+});
+beforeEach(async () => {
+  await tables.clear();
+  node = await tables.node(here);
+});
+afterAll(() => tables.drop());
+
+const said = (run: Claimed, from: number, what: Partial<EventBatch>): EventBatch => {
+  const batch = { ...logLines(run, from, 0), ...what };
+  const { logs, progress, deltas } = batch;
+  return { ...batch, count: logs.length + deltas.length + (progress === null ? 0 : 1) };
+};
+const append = async (database: Database, batch: EventBatch) =>
+  (await appendEvents(database, [batch])).get(batch.requestId);
+const rows = (run: Claimed, index = 0) =>
+  readOutput(here, { requestId: run.id, attempt: run.attempt, index, sinceMs: 0 }, 100);
+
+test('the parts of an output are rows, numbered within the attempt over all its batches', async () => {
+  const run = await runOne(here, node);
+  expect(await append(here, said(run, 0, { deltas: ['"a"', '{"b":1.0}'] }))).toEqual({
+    attempt: 1,
+    next: 2,
+    nextIndex: 2,
+    cancel: false,
+    outputBytes: 12,
+  });
+  const third = said(run, 2, { deltas: ['12345678901234567890'] });
+  expect(await append(here, third)).toMatchObject({ nextIndex: 3 });
+  expect(await rows(run)).toEqual([
+    { index: 0, delta: '"a"' },
+    { index: 1, delta: '{"b":1.0}' },
+    { index: 2, delta: '12345678901234567890' },
+  ]);
+  expect(await rows(run, 2)).toHaveLength(1);
+});
+
+test('a part is there once when it is written again while the first write is under way', async () => {
+  const run = await runOne(here, node);
+  const batch = said(run, 0, { deltas: ['"a"'], ...{ logs: logLines(run, 0).logs } });
+  await append(here, batch);
+  await here.execute('BEGIN');
+  const more = said(run, 2, { deltas: ['"b"'] });
+  await append(here, more);
+  const again = append(there, more);
+  await tables.blocked(1);
+  await here.execute('COMMIT');
+  expect(await again).toMatchObject({ next: 3, nextIndex: 2 });
+  expect(await append(there, batch)).toMatchObject({ next: 3, nextIndex: 2 });
+  expect(await readOutputOf(here, run.id, 1)).toEqual(['"a"', '"b"']);
+});
+
+test('another attempt begins at 0, and the parts of the one before stay its own', async () => {
+  const run = await runOne(here, node);
+  await append(here, said(run, 0, { deltas: ['"a"', '1'] }));
+  await requeue(here, returning(run, { attemptOutcome: 'failed' }));
+  expect(await append(here, said(run, 2, { deltas: ['"late"'] }))).toBeUndefined();
+  const [next] = (await claimSome(here, node, 1)) as [Claimed];
+  expect(await append(here, said(next, 0, { deltas: ['"b"'] }))).toMatchObject({ attempt: 2, nextIndex: 1 });
+  expect(await readOutputOf(here, run.id, 1)).toEqual(['"a"', '1']);
+  expect(await readOutputOf(here, run.id, 2)).toEqual(['"b"']);
+});
+
+test('the last progress is in the status while it runs, and of the run that goes on', async () => {
+  const run = await runOne(here, node);
+  const progress = async () => (await readStatus(here, [run.id]))[0]!.progress;
+  expect(await progress()).toBeNull();
+  await append(here, said(run, 0, { progress: { value: 0.4, message: 'halfway' } }));
+  expect(await progress()).toEqual({ value: 0.4, message: 'halfway' });
+  await append(here, said(run, 1, { deltas: ['1'] }));
+  expect(await progress()).toEqual({ value: 0.4, message: 'halfway' });
+  await append(here, said(run, 2, { progress: { value: 0.5, message: null } }));
+  expect(await progress()).toEqual({ value: 0.5, message: null });
+  await requeue(here, returning(run));
+  expect(await progress()).toBeNull();
+  await claimSome(here, node, 1);
+  expect(await progress()).toBeNull();
+});
+
+test('one statement serves many runs, each by its own counter', async () => {
+  await submitSome(here, 3);
+  const runs = await claimSome(here, node, 3);
+  await append(here, said(runs[1]!, 0, { deltas: ['"early"'] }));
+  const batches = runs.map((run, i) => said(run, 0, { deltas: [`"of ${i}"`], logs: logLines(run, 0).logs }));
+  const appended = await appendEvents(here, batches);
+  expect(runs.map(({ id }) => appended.get(id)?.next)).toEqual([2, 1, 2]);
+  const outputs = await Promise.all(runs.map(({ id }) => readOutputOf(here, id, 1)));
+  expect(outputs).toEqual([['"of 0"'], ['"early"'], ['"of 2"']]);
+});
+
+test('a time that nobody made a table for gets one', async () => {
+  const run = await runOne(here, node);
+  const parts = await tables.rows<{ name: string }>(
+    `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'output_delta'::regclass`,
+  );
+  if (parts.length > 0) await tables.rows(`DROP TABLE ${parts.map(({ name }) => name).join()}`);
+  expect(await append(here, said(run, 0, { deltas: ['1'] }))).toMatchObject({ nextIndex: 1 });
+  expect(await readOutputOf(here, run.id, 1)).toEqual(['1']);
+});

@@ -1,0 +1,266 @@
+import type { Server } from 'node:http';
+import { Pruner } from '../../src/queue/duties/pruner.js';
+import { OutputSources } from '../../src/queue/output-sources.js';
+import { createTestDatabase, startTestService, type TestDatabase, until } from '../support/index.js';
+import { ModelServer } from '../support/model-server.js';
+import { type OutputStreamReader, readOutputStream, wordOf } from '../support/output-stream.js';
+import { QueueCalls, unknownId, verdict } from '../support/queue-calls.js';
+
+const bootstrapApiKey = 'a-key-that-both-nodes-know';
+const model = new ModelServer();
+let database: TestDatabase;
+/** The first runs requests, the second only serves. */
+let here: QueueCalls, there: QueueCalls;
+
+beforeAll(async () => {
+  await model.start();
+  database = await createTestDatabase();
+  const models = model.file({ 'test/model': { concurrency: 20 }, 'test/again': { attempts: 3 } });
+  const start = async (role: 'all' | 'api'): Promise<QueueCalls> => {
+    const config = { databaseUrl: database.url, bootstrapApiKey, role };
+    return new QueueCalls(await startTestService({ models, config, limits: '1000/s' }));
+  };
+  here = await start('all');
+  there = await start('api');
+});
+afterAll(async () => {
+  model.release();
+  for (const { service } of [there, here]) await service.stop();
+  await model.stop();
+  await database.drop();
+});
+afterEach(async () => {
+  for (const { service } of [here, there]) await until(() => service.app.get(OutputSources).size === 0);
+});
+
+const open = (calls: QueueCalls, id: string, lastEventId = ''): Promise<OutputStreamReader> =>
+  readOutputStream(`${calls.service.url}${calls.path(id)}/output/stream`, lastEventId);
+const delta = (value: unknown): object => ({ type: 'delta', delta: value });
+const line = (value: object): string => `${JSON.stringify(value)}\n`;
+const output = line({ type: 'output', output: { text: 'whole' } });
+const said = (...deltas: unknown[]): object => ({
+  type: 'application/x-ndjson',
+  body: deltas.map((one) => line(delta(one))).join(''),
+});
+
+test('a stream has each part as it is said, on either node, then done, and closes', async () => {
+  const id = await here.submit('test/model', { hold: true });
+  const readers = [await open(here, id), await open(there, id)];
+  await model.say(id, [delta('Once')]);
+  for (const reader of readers) await reader.has(1);
+  await model.say(id, [delta({ upon: 1 }), delta('a'), delta(' time')]);
+  for (const reader of readers) await until(() => reader.deltas.length >= 3);
+  await model.answer(id, '');
+  for (const reader of readers) {
+    await reader.ended;
+    expect(reader.words).toEqual(['0 "Once"', '1 {"upon":1}', '2 "a time"', 'done true']);
+    expect(reader.response.headers).toMatchObject({
+      'content-type': expect.stringMatching(/^text\/event-stream/),
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+  }
+  expect(await (await here.response(id)).json()).toEqual(['Once', { upon: 1 }, 'a time']);
+});
+
+test('any id that was seen goes on from there, on the other node and after the end, without gap or repetition', async () => {
+  const id = await here.submit('test/model', { hold: true });
+  const first = await open(here, id);
+  for (let part = 0; part < 6; part++) {
+    await model.say(id, [delta({ part })]);
+    await first.has(part + 1);
+  }
+  const resumed = await Promise.all(first.events.map((event) => open(there, id, event.id)));
+  await model.say(id, [delta({ part: 6 })]);
+  await model.answer(id, '');
+  await first.ended;
+  const all = first.words;
+  expect(all).toHaveLength(8);
+  for (const [seen, reader] of resumed.entries()) {
+    await reader.ended;
+    expect(reader.words).toEqual(all.slice(seen + 1));
+  }
+  for (const [seen, event] of first.events.entries()) {
+    const query = await there.service.get(`${there.path(id)}/output/stream?starting_after=${event.id}`);
+    if (event.event === 'done') expect([query.status, await query.text()]).toEqual([204, '']);
+    else {
+      await query.text();
+      const again = await open(there, id, event.id);
+      await again.ended;
+      expect(again.words).toEqual(all.slice(seen + 1));
+    }
+  }
+});
+
+test('another attempt is a reset, for those who read on and for those who come back with what they had', async () => {
+  const retry = { status: 500, headers: { 'retry-after': '0' } };
+  const id = await here.submit('test/again', { attempts: [{ hold: true }, retry, { hold: true }] });
+  const reader = await open(there, id);
+  await model.say(id, [delta('wrong')]);
+  await reader.has(1);
+  const { lastEventId } = reader;
+  await model.say(id, [{ type: 'error', message: 'no', retryable: true }]);
+  await model.arrived(id, 3);
+  await model.say(id, [delta('right')], 3);
+  await until(() => reader.deltas.join() === 'right');
+  const back = await open(here, id, lastEventId);
+  await until(() => back.deltas.join() === 'right');
+  await model.answer(id, '', 3);
+  for (const each of [reader, back]) await each.ended;
+  expect(back.words).toEqual(['reset 3', '0 "right"', 'done true']);
+  expect(reader.words.filter((word) => word !== 'reset 2')).toEqual(['0 "wrong"', ...back.words]);
+  // A reset that was seen is not sent again.
+  const afterReset = await open(there, id, back.events[0]!.id);
+  await afterReset.ended;
+  expect(afterReset.words).toEqual(['0 "right"', 'done true']);
+});
+
+test('a request without parts has its whole output in one event, as it was written', async () => {
+  const body = '{ "seed": 12345678901234567890,\n "n": 1.0 }';
+  const id = await here.submit('test/model', { hold: true });
+  const waiting = await open(there, id);
+  await model.answer(id, body);
+  await waiting.ended;
+  const text = await (await here.service.get(`${here.path(id)}/output/stream`)).text();
+  expect(text).toContain('data: {"index":0,"delta":{ "seed": 12345678901234567890,\ndata:  "n": 1.0 }}\n\n');
+  expect(waiting.words).toEqual([wordOf(waiting.events[0]!), 'done true']);
+  const again = await open(here, id, waiting.events[0]!.id);
+  await again.ended;
+  expect(again.words).toEqual(['done true']);
+});
+
+test('what was said before a failure or a cancel is there, and done says that there is no response', async () => {
+  const failed = await here.submit('test/model', said('half', 1));
+  await here.reached(failed, 'COMPLETED');
+  const bad = await here.submit('test/model', {
+    type: 'application/x-ndjson',
+    body: line(delta('half')) + line({ type: 'error', message: 'no' }),
+  });
+  const ofBad = await open(there, bad);
+  await ofBad.ended;
+  expect(ofBad.words).toEqual(['0 "half"', 'done false']);
+  const cancelled = await here.submit('test/model?delay=1h');
+  const reader = await open(there, cancelled);
+  await there.cancel(cancelled);
+  await reader.ended;
+  expect(reader.words).toEqual(['done false']);
+});
+
+test('the output that is given goes before the parts', async () => {
+  const id = await here.submit('test/model', {
+    type: 'application/x-ndjson',
+    body: line(delta('draft')) + output,
+  });
+  expect(await (await here.response(id)).json()).toEqual({ text: 'whole' });
+  const reader = await open(here, id);
+  await reader.ended;
+  expect(reader.words).toEqual(['0 "draft"', 'done true']);
+});
+
+test('to close a stream cancels nothing, and all readers of a request on a node share a source', async () => {
+  const id = await here.submit('test/model', { hold: true });
+  const readers = await Promise.all(Array.from({ length: 10 }, () => open(there, id)));
+  await model.say(id, [delta(1)]);
+  for (const reader of readers) await reader.has(1);
+  expect(there.service.app.get(OutputSources).size).toBe(1);
+  for (const reader of readers) await reader.drop();
+  await until(() => there.service.app.get(OutputSources).size === 0);
+  await model.answer(id, '');
+  expect(await here.reached(id, 'COMPLETED')).toMatchObject({ success: true });
+});
+
+test.each(['x', '1', '1.', '-1.2', '1.2.3', '01234567890.1', '1.all', '%00'])(
+  '%j is no id of an event',
+  async (id) => {
+    const path = `${here.path(unknownId())}/output/stream`;
+    const byQuery = await here.service.get(`${path}?starting_after=${id}`);
+    expect(await verdict(byQuery)).toEqual([400, 'invalid_query']);
+    if (id === '%00') return;
+    const byField = await here.service.get(path, { headers: { 'last-event-id': id } });
+    expect(await verdict(byField)).toEqual([400, 'bad_request']);
+  },
+);
+
+test('an id of a place where the stream has never been is a reset, then all from the beginning', async () => {
+  const id = await here.submit('test/model', { hold: true });
+  await model.say(id, [delta('a')]);
+  const first = await open(here, id);
+  await first.has(1);
+  const readers = await Promise.all(['1.7', '9.1', '9.done'].map((place) => open(there, id, place)));
+  for (const reader of readers) await until(() => reader.words.join() === 'reset 1,0 "a"');
+  await model.answer(id, '');
+  for (const reader of [first, ...readers]) await reader.ended;
+});
+
+test('once the parts are dropped, a reader has the whole output, after a reset where it had some of them', async () => {
+  const id = await here.submit('test/model', said('Once', 1, ' upon'));
+  await here.reached(id, 'COMPLETED');
+  const before = await open(here, id);
+  await before.ended;
+  const running = await here.submit('test/model', { hold: true });
+  await model.say(running, [delta('goes on')]);
+  await here.reached(running, 'IN_PROGRESS');
+  const ofRunning = await open(here, running);
+  await ofRunning.has(1);
+  // As if half an hour had passed, but for the run that began before.
+  const age = async (of: string): Promise<unknown> => here.service.query(of);
+  await age(`DO $$ DECLARE old text; BEGIN
+    SELECT tableoid::regclass INTO old FROM output_delta WHERE request_id = '${id}' LIMIT 1;
+    EXECUTE format('ALTER TABLE output_delta DETACH PARTITION %I', old);
+    EXECUTE format('UPDATE %I SET at = at - interval ''1 hour''', old);
+    EXECUTE format('ALTER TABLE %I RENAME TO %I', old, 'output_delta_' || to_char(
+      date_bin('10 minutes', now() - interval '1 hour', timestamptz 'epoch') AT TIME ZONE 'UTC', 'YYYYMMDDHH24MI'));
+  END $$`);
+  await age(`DO $$ DECLARE old text; start timestamptz := date_bin('10 minutes', now() - interval '1 hour', timestamptz 'epoch'); BEGIN
+    old := 'output_delta_' || to_char(start AT TIME ZONE 'UTC', 'YYYYMMDDHH24MI');
+    EXECUTE format('UPDATE %I SET at = %L', old, start);
+    EXECUTE format('ALTER TABLE output_delta ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', old, start, start + interval '10 minutes');
+  END $$`);
+  await age(`UPDATE lease SET started_at = now() - interval '2 hours'`);
+  await age(`UPDATE request SET started_at = now() - interval '2 hours' WHERE state = 'IN_PROGRESS'`);
+  const pruner = here.service.app.get(Pruner);
+  const parts = async (): Promise<number> =>
+    (await here.service.query(`SELECT FROM output_delta WHERE request_id = '${id}'`)).length;
+  await pruner.runOnce();
+  expect(await parts()).toBeGreaterThan(0);
+  await model.answer(running, '');
+  await ofRunning.ended;
+  expect(await (await here.response(running)).json()).toBe('goes on');
+  await pruner.runOnce();
+  expect(await parts()).toBe(0);
+
+  const whole = '0 ["Once",1," upon"]';
+  const fresh = await open(there, id);
+  await fresh.ended;
+  expect(fresh.words).toEqual([whole, 'done true']);
+  const middle = await open(there, id, before.events[0]!.id);
+  await middle.ended;
+  expect(middle.words).toEqual(['reset 1', whole, 'done true']);
+});
+
+test('a client that does not read costs bounded memory, while others get everything, and then so does it', async () => {
+  const id = await here.submit('test/model', { hold: true });
+  const sockets: { writableLength: number }[] = [];
+  const server: Server = here.service.app.getHttpServer();
+  const remember = (_request: object, response: { socket: unknown }): void =>
+    void sockets.push(response.socket as (typeof sockets)[0]);
+  server.on('request', remember);
+  const slow = await open(here, id);
+  server.off('request', remember);
+  const quick = await open(here, id);
+  slow.response.pause();
+  const text = 'x'.repeat(40_000);
+  let maxHeld = 0;
+  for (let part = 0; part < 200; part++) {
+    await model.say(id, [delta({ part, text })]);
+    if (part % 10 === 9) await quick.has(part);
+    maxHeld = Math.max(maxHeld, sockets[0]!.writableLength);
+  }
+  await model.answer(id, '');
+  await quick.ended;
+  expect(quick.events).toHaveLength(201);
+  expect(maxHeld).toBeLessThan(2 * 1024 * 1024);
+  slow.response.resume();
+  await slow.ended;
+  expect(slow.words).toEqual(quick.words);
+});
