@@ -79,7 +79,7 @@ it('asks the table at the end, and says when what is before a place is gone', as
   table = [];
   expect(await after(3)).toBe('gone');
   table = rows(2, 1);
-  source.hint();
+  source = new OutputSource(row('COMPLETED'), read);
   expect(await after(0)).toBe('gone');
 });
 

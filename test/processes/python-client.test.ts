@@ -14,6 +14,8 @@ interface Input {
   n?: number;
   /** Said one after another before the answer. */
   logs?: string[];
+  /** Parts of the output. */
+  deltas?: unknown[];
   /** The status of a refusal. */
   fail?: number;
 }
@@ -26,19 +28,21 @@ function respond({ method, url, body, response }: Call): void {
   const json = (status: number, value: object): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   if (method === 'GET') return json(200, Object.fromEntries(counts));
-  const { name = '', n = 0, logs = [], fail } = JSON.parse(body) as Input;
+  const { name = '', n = 0, logs = [], deltas = [], fail } = JSON.parse(body) as Input;
   count(name);
   if (url.endsWith('/held')) return void response.on('close', () => count(`${name}, stopped`));
   if (fail !== undefined) return json(fail, { why: 'because' });
-  if (logs.length === 0) return json(200, { square: n * n });
+  if (logs.length + deltas.length === 0) return json(200, { square: n * n });
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+  const lines: object[] = [
+    ...logs.map((message) => ({ type: 'log', level: 'info', message })),
+    ...deltas.map((delta) => ({ type: 'delta', delta })),
+    ...(deltas.length === 0 ? [{ type: 'output', output: { square: n * n } }] : []),
+  ];
   const say = (next: number): void => {
-    if (next === logs.length) {
-      response.end(ndjson([{ type: 'output', output: { square: n * n } }]));
-      return;
-    }
-    response.write(ndjson([{ type: 'log', level: 'info', message: logs[next] }]));
-    setTimeout(say, 5, next + 1);
+    if (next === lines.length) return void response.end();
+    response.write(ndjson([lines[next]!]));
+    setTimeout(say, deltas.length > 0 ? 40 : 5, next + 1);
   };
   say(0);
 }

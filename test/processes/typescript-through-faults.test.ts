@@ -6,7 +6,10 @@ import { inParallel } from '../support/in-parallel.js';
 import { type Call, ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, model, calls } = testQueue({ limits: 'off', models: { 'test/model': { concurrency: 50 } } });
+const { service, model, calls } = testQueue({ limits: 'off', models: {
+    'test/model': { concurrency: 50 },
+    'test/again': { concurrency: 50, attempts: 2, retry: { base: '50ms', cap: '100ms' } },
+  } });
 let proxy: ChaosProxy;
 
 beforeAll(async () => (proxy = await new ChaosProxy(service.url, 19).start()));
@@ -66,6 +69,55 @@ test('streams over broken connections go on without gap or repetition', async ()
   expect(timesComputed()).toEqual(Array.from({ length: 200 }, () => 1));
   expect(proxy.counts.cut - cutBefore).toBeGreaterThan(100);
 }, 240_000);
+
+test('outputs over broken connections grow without gap or repetition, and begin anew with another attempt', async () => {
+  const parts = Array.from({ length: 20 }, (_, part) => ({ part }));
+  model.respond = ({ response, body, attempt }) => {
+    const fails = attempt === 1 && (JSON.parse(body) as { number: number }).number % 4 === 0;
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    const rest = (fails ? parts.slice(0, 8) : parts).map((delta) => ndjson([{ type: 'delta', delta }]));
+    const timer = setInterval(() => {
+      const line = rest.shift();
+      if (line !== undefined) return response.write(line);
+      clearInterval(timer);
+      return response.end(fails ? ndjson([{ type: 'error', message: 'again', retryable: true }]) : '');
+    }, 40);
+  };
+  const queue = client();
+  const cutBefore = proxy.counts.cut;
+  await inParallel(40, Array.from({ length: 200 }), async (_, number) => {
+    const { request_id } = await queue.submit('test/again', { input: { number } });
+    let grown: unknown[] = [];
+    const resets: number[] = [];
+    const onReset = (attempt: number): void => {
+      resets.push(attempt);
+      grown = [];
+    };
+    for await (const delta of queue.output(request_id, { onReset })) {
+      grown.push(delta);
+      expect(grown).toEqual(parts.slice(0, grown.length));
+    }
+    expect(grown).toEqual(parts);
+    // One who came when the second was under way had nothing to forget.
+    expect(resets.join()).toMatch(number % 4 === 0 ? /^2?$/ : /^$/);
+  });
+  expect(proxy.counts.cut - cutBefore).toBeGreaterThan(100);
+}, 240_000);
+
+test('an output that fails rejects with why, after what there was of it', async () => {
+  model.respond = ({ response }) =>
+    response
+      .writeHead(200, { 'content-type': 'application/x-ndjson' })
+      .end(ndjson([{ type: 'delta', delta: 'half' }, { type: 'error', message: 'no more' }]));
+  const queue = createClient({ url: service.url, key: service.key });
+  const { request_id } = await queue.submit('test/model', { input: {} });
+  const parts: unknown[] = [];
+  const read = async (): Promise<void> => {
+    for await (const part of queue.output(request_id)) parts.push(part);
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'model_error', message: 'no more' });
+  expect(parts).toEqual(['half']);
+});
 
 test('a stream that is held back on the way is followed by polling', async () => {
   model.respond = echo;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from . import _calls as calls
 from . import _sending as sending
@@ -53,6 +53,12 @@ class Api:
     def follow(self, request_id: str, logs: bool, deadline: float | None) -> Flow[None]:
         limit = sending.Deadline(self._settings, deadline)
         return waiting.follow(self._settings, request_id, logs, limit)
+
+    def output(
+        self, request_id: str, on_reset: Callable[[int], object] | None, deadline: float | None
+    ) -> Flow[None]:
+        limit = sending.Deadline(self._settings, deadline)
+        return waiting.output(self._settings, request_id, on_reset, limit)
 
     def status(self, request_id: str, logs: bool) -> Flow[t.Status]:
         return self._of_request("GET", request_id, "/status", query=calls.logs_query(logs))

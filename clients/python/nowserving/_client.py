@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, overload
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
 import httpx
 
@@ -97,6 +97,20 @@ class Client:
     ) -> Generator[t.Status, None, None]:
         """What `subscribe` gives, of a request that was submitted before."""
         return self._driver.iterate(self._api.follow(request_id, logs, deadline))
+
+    def output(
+        self,
+        request_id: str,
+        *,
+        on_reset: Callable[[int], object] | None = None,
+        deadline: float | None = None,
+    ) -> Generator[Any, None, None]:
+        """
+        The parts of an output as the model gives them; what it gives at once is one part. Raises NowServingError if
+        the request ends without success. When another attempt begins, `on_reset` is called with its number, and the
+        parts begin anew.
+        """
+        return self._driver.iterate(self._api.output(request_id, on_reset, deadline))
 
     def status(self, request_id: str, *, logs: bool = False) -> t.Status:
         """How a request is now."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Event:
     id: str | None
     data: str
+    name: str = "message"
 
 
 class EventParser:
@@ -15,6 +16,7 @@ class EventParser:
     def __init__(self) -> None:
         self._rest = b""
         self._id: str | None = None
+        self._name = ""
         self._data: list[str] = []
 
     def feed(self, chunk: bytes) -> list[Event]:
@@ -29,11 +31,14 @@ class EventParser:
     def _take(self, line: str) -> Event | None:
         if line == "":
             data, self._data = self._data, []
-            return Event(self._id, "\n".join(data)) if data else None
+            sent, self._name = self._name or "message", ""
+            return Event(self._id, "\n".join(data), sent) if data else None
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "id":
             self._id = value
+        elif name == "event":
+            self._name = value
         elif name == "data":
             self._data.append(value)
         return None

@@ -6,12 +6,13 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
+from collections.abc import Callable, Mapping
 
 from . import _calls as calls
 from ._retry import problem_of, retry_after_of
 from ._sending import Deadline, send, wait_to_retry
 from ._settings import Settings
-from ._sse import EventParser
+from ._sse import Event, EventParser
 from ._steps import Answer, Call, Close, Emit, Flow, Left, Lost, Open, Read, Send, Sleep
 from .errors import NowServingError
 from .types import Result
@@ -88,7 +89,58 @@ def subscribe(
 
 
 def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) -> Flow[None]:
-    """Emits statuses until the last one. A stream that breaks goes on from the event that came last."""
+    """Emits statuses until the last one."""
+
+    def take(event: Event) -> Flow[bool]:
+        status = json.loads(event.data)
+        if status["status"] != "COMPLETED":
+            yield Emit(status)
+            return False
+        yield Close()
+        # To leave the loop here is not to leave the request.
+        with suppress(Left):
+            yield Emit(status)
+        return True
+
+    query = calls.logs_query(logs)
+    yield from _read_stream(settings, request_id, "/status/stream", query, deadline, take)
+
+
+def output(
+    settings: Settings, request_id: str, on_reset: Callable[[int], object] | None, deadline: Deadline
+) -> Flow[None]:
+    """Emits the parts of an output until the last one."""
+    success = True
+
+    def take(event: Event) -> Flow[bool]:
+        nonlocal success
+        said = json.loads(event.data)
+        if event.name == "output":
+            yield Emit(said["delta"])
+        elif event.name == "reset" and on_reset is not None:
+            on_reset(said["attempt"])
+        elif event.name == "done":
+            yield Close()
+            success = said["success"]
+            return True
+        return False
+
+    yield from _read_stream(settings, request_id, "/output/stream", {}, deadline, take)
+    if not success:
+        # Of a request that failed this is the error.
+        response = calls.call(settings, "GET", calls.request_path(request_id))
+        yield from send(settings, response, request_id=request_id, deadline=deadline)
+
+
+def _read_stream(
+    settings: Settings,
+    request_id: str,
+    route: str,
+    query: Mapping[str, str],
+    deadline: Deadline,
+    take: Callable[[Event], Flow[bool]],
+) -> Flow[None]:
+    """Until `take` is true of an event. A stream that breaks goes on from the event that came last."""
     last_id: str | None = None
     failures = 0
     while True:
@@ -96,8 +148,8 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
         headers = {"accept": "text/event-stream"}
         if last_id is not None:
             headers["last-event-id"] = last_id
-        path = calls.request_path(request_id, "/status/stream")
-        stream = calls.call(settings, "GET", path, query=calls.logs_query(logs), headers=headers)
+        path = calls.request_path(request_id, route)
+        stream = calls.call(settings, "GET", path, query=query, headers=headers)
         outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S))
         error = problem_of(outcome, request_id)
         if error is None and isinstance(outcome, Answer) and outcome.status == 204:
@@ -111,14 +163,8 @@ def follow(settings: Settings, request_id: str, logs: bool, deadline: Deadline) 
                 break
             for event in parser.feed(chunk):
                 last_id, failures = event.id or last_id, 0
-                status = json.loads(event.data)
-                if status["status"] == "COMPLETED":
-                    yield Close()
-                    # To leave the loop here is not to leave the request.
-                    with suppress(Left):
-                        yield Emit(status)
+                if (yield from take(event)):
                     return
-                yield Emit(status)
             deadline.check(request_id)
         yield Close()
         failures += 1

@@ -134,7 +134,17 @@ class InQueueStatus(_Details, _Sometimes, _Starts):
     metrics: NoMetrics
 
 
-class InProgressStatus(_Details, _Sometimes, _Ends):
+class Progress(TypedDict):
+    value: float
+    """From 0 to 1."""
+    message: str | None
+
+
+class _Progresses(_Ends, total=False):
+    progress: Progress
+
+
+class InProgressStatus(_Details, _Sometimes, _Progresses):
     status: Literal["IN_PROGRESS"]
     metrics: QueueMetrics
 

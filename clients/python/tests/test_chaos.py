@@ -26,6 +26,9 @@ def proxy(service: Service) -> Iterable[ChaosProxy]:
     assert sum(proxy.faults.values()) > 100, f"Hardly anything went wrong: {proxy.faults}"
 
 
+PARTS = [{"part": number} for number in range(12)]
+
+
 def expect_each_once(service: Service, name: str, squares: list[int]) -> None:
     assert squares == [n * n for n in range(len(squares))]
     assert service.runs_of(name) == len(squares)
@@ -85,3 +88,27 @@ def test_streams_go_on_where_they_broke_off(
         blocking = [*pool.map(follow, range(STREAMS))]
     assert blocking + asyncio.run(follow_all()) == [lines] * STREAMS * 2
     assert service.runs_of("stream") == STREAMS * 2
+
+
+def test_outputs_grow_without_gap_or_repetition(
+    service: Service, proxy: ChaosProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nowserving._waiting.STREAM_SILENCE_S", 1)
+
+    def read(n: int) -> list[Any]:
+        with Client(proxy.url, service.key, **PATIENCE) as client:
+            request = client.submit(SQUARE, {"name": "output", "n": n, "deltas": PARTS})
+            return [*client.output(request["request_id"])]
+
+    async def read_async(n: int) -> list[Any]:
+        async with AsyncClient(proxy.url, service.key, **PATIENCE) as client:
+            request = await client.submit(SQUARE, {"name": "output", "n": n, "deltas": PARTS})
+            return [part async for part in client.output(request["request_id"])]
+
+    async def read_all() -> list[list[Any]]:
+        return await asyncio.gather(*map(read_async, range(STREAMS)))
+
+    with ThreadPoolExecutor(20) as pool:
+        blocking = [*pool.map(read, range(STREAMS))]
+    assert blocking + asyncio.run(read_all()) == [PARTS] * STREAMS * 2
+    assert service.runs_of("output") == STREAMS * 2

@@ -156,3 +156,33 @@ def test_an_answer_that_is_no_stream_is_an_error() -> None:
     played = subscribe(QUEUED, problem(404, "unknown_request"))
     assert isinstance(played.raised, NowServingError) and played.raised.code == "unknown_request"
     assert subscribe(QUEUED, Answer(204, {}, b"")).emitted == []
+
+
+def output(*outcomes: Any) -> tuple[Played, list[int]]:
+    resets: list[int] = []
+    return Played(Api(settings()).output("r", resets.append, None), outcomes), resets
+
+
+def part(name: str, id: str, data: Any) -> bytes:
+    return f"event: {name}\nid: {id}\ndata: {json.dumps(data)}\n\n".encode()
+
+
+def test_an_output_grows_over_broken_connections_and_begins_anew_with_another_attempt() -> None:
+    played, resets = output(
+        STREAM,
+        part("output", "1.1", {"index": 0, "delta": "wrong"}),
+        Lost("ReadError"),
+        STREAM,
+        part("reset", "2.0", {"attempt": 2}) + part("output", "2.1", {"index": 0, "delta": "right"}),
+        part("done", "2.done", {"success": True}),
+    )
+    assert (played.emitted, resets) == (["wrong", "right"], [2])
+    assert played.sent == ["GET /v1/queue/requests/r/output/stream"] * 2
+    assert [played.header(n, "last-event-id") for n in range(2)] == [None, "1.1"]
+
+
+def test_an_output_that_fails_raises_why() -> None:
+    done = part("done", "1.done", {"success": False})
+    played, _ = output(STREAM, done, problem(502, "model_error"))
+    assert isinstance(played.raised, NowServingError)
+    assert played.raised.code == "model_error"

@@ -28,6 +28,7 @@ TYPES: dict[str, Any] = {
         "LogEntry",
         "Model",
         "NoMetrics",
+        "Progress",
         "QueuedRequest",
         "QueueMetrics",
         "RequestError",

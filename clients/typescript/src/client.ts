@@ -1,5 +1,6 @@
 import { NowServingError } from './errors.js';
 import { follow, polled } from './follow.js';
+import { growing } from './output.js';
 import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey } from './options.js';
 import { type Call, Transport } from './transport.js';
 import type {
@@ -16,6 +17,7 @@ import type {
   ListOptions,
   LogEntry,
   Model,
+  OutputOptions,
   Page,
   QueuedRequest,
   Result,
@@ -94,6 +96,22 @@ export class Client {
     const status = succeeded(last as CompletedStatus);
     const output = await this.response<Output>(requestId, { signal: options.signal });
     return { output, requestId, status: options.logs === true ? { ...status, logs: entries } : status };
+  }
+
+  /**
+   * The parts of an output as the model gives them, to its end; rejects if that is no success. What a model gives at
+   * once is one part. When another attempt begins, `onReset` is called, and the parts begin anew.
+   */
+  async *output<Delta = unknown>(
+    requestId: string,
+    options: OutputOptions = {},
+  ): AsyncGenerator<Delta, void, void> {
+    const result = () => this.result<Delta>(requestId, { signal: options.signal });
+    try {
+      yield* growing(this.transport, { ...options, requestId }, result);
+    } finally {
+      await this.cancelIfAborted(requestId, options);
+    }
   }
 
   /** The output of a request as it is; rejects with `not_completed` before the end. */
@@ -204,7 +222,7 @@ export class Client {
     return this.send({ ...call, path: ['queue', 'requests', requestId, ...route], requestId });
   }
 
-  private async cancelIfAborted(requestId: string, { signal, cancelOnAbort }: FollowOptions): Promise<void> {
+  private async cancelIfAborted(requestId: string, { signal, cancelOnAbort }: OutputOptions): Promise<void> {
     if (cancelOnAbort !== true || signal?.aborted !== true) return;
     // It may have completed meanwhile; and what is thrown is that the call was aborted.
     await this.cancel(requestId, { signal: AbortSignal.timeout(cancelMs) }).catch(() => undefined);

@@ -1,6 +1,6 @@
 import { pause } from './deadline.js';
-import { mayPass } from './errors.js';
-import { type Call, pauseBetween, secondsOf, type Transport } from './transport.js';
+import { reopened } from './reopened.js';
+import { type Call, secondsOf, type Transport } from './transport.js';
 import type { Status } from './types.js';
 
 interface Followed {
@@ -9,8 +9,6 @@ interface Followed {
   signal?: AbortSignal | undefined;
 }
 
-/** A stream that lived so long has worked, however it ended. */
-const livedMs = 10_000;
 /** Of a service that does not hold its answers. */
 const pollMs = { first: 200, last: 2_000, max: 30_000 };
 
@@ -43,27 +41,12 @@ export async function* polled(
 
 /** Ends before the request does where no stream can be had. */
 async function* streamed(transport: Transport, followed: Followed, seen: Seen) {
-  const call = callOf(followed, 'status', 'stream');
-  for (let failures = 0; failures <= transport.retries; failures++) {
-    const opened = performance.now();
-    let hasSpoken = false;
-    let retryAfter: number | undefined;
-    try {
-      for await (const { id, data } of transport.events(call)) {
-        hasSpoken = true;
-        call.headers = { 'last-event-id': id };
-        const news = seen.withNewLogs(JSON.parse(data) as Status);
-        if (news !== undefined) yield news;
-        if (seen.hasCompleted) return;
-        if (news !== undefined) failures = 0;
-      }
-    } catch (error) {
-      if (!mayPass(error)) throw error;
-      if (!hasSpoken && ['timeout', 'invalid_response'].includes(error.code)) return;
-      ({ retryAfter } = error);
-    }
-    if (performance.now() - opened > livedMs) failures = 0;
-    await pauseBetween(failures, call, retryAfter);
+  const tries = { failed: 0 };
+  for await (const { data } of reopened(transport, callOf(followed, 'status', 'stream'), tries)) {
+    const news = seen.withNewLogs(JSON.parse(data) as Status);
+    if (news !== undefined) yield news;
+    if (seen.hasCompleted) return;
+    if (news !== undefined) tries.failed = 0;
   }
 }
 

@@ -16,6 +16,7 @@ export type {
   ListOptions,
   LogEntry,
   Model,
+  OutputOptions,
   Page,
   ProblemCode,
   QueuedRequest,

@@ -1,4 +1,6 @@
 export interface ServerEvent {
+  /** `message` if it has none. */
+  name: string;
   id: string;
   data: string;
 }
@@ -7,6 +9,7 @@ export interface ServerEvent {
 export class EventParser {
   private rest = '';
   private id = '';
+  private name = '';
   private data: string[] = [];
 
   /** The events that are complete with this piece of text. */
@@ -18,9 +21,10 @@ export class EventParser {
     for (const line of lines) {
       if (line !== '') this.field(line);
       else if (this.data.length > 0) {
-        events.push({ id: this.id, data: this.data.join('\n') });
+        events.push({ name: this.name || 'message', id: this.id, data: this.data.join('\n') });
         this.data = [];
       }
+      if (line === '') this.name = '';
     }
     return events;
   }
@@ -28,6 +32,7 @@ export class EventParser {
   private field(line: string): void {
     const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!;
     if (name === 'data') this.data.push(value);
+    if (name === 'event') this.name = value;
     if (name === 'id' && !value.includes('\0')) this.id = value;
   }
 }

@@ -35,7 +35,7 @@ export interface Answer<T> {
 /** The first event of a stream comes at once, or something on the way holds it back. */
 const firstEventMs = 5_000;
 /** A stream says something every 15 s. */
-const silenceMs = 40_000;
+export const silenceMs = 40_000;
 
 /** Calls of the service over HTTP, tried again where that may help. */
 export class Transport {
@@ -68,12 +68,12 @@ export class Transport {
   }
 
   /** The events of a stream, once; it is tried again by who knows where it was. */
-  async *events(call: Call): AsyncGenerator<ServerEvent, void, void> {
+  async *events(call: Call & { firstMs?: number }): AsyncGenerator<ServerEvent, void, void> {
     const { url, headers } = this.request(call);
     headers.set('accept', 'text/event-stream');
     const deadline = new Deadline(call.signal);
     try {
-      deadline.start(firstEventMs);
+      deadline.start(call.firstMs ?? firstEventMs);
       const response = await this.fetch(url, { headers, signal: deadline.signal });
       if (!response.ok) throw problemOf(response, await response.text(), call);
       if (response.status === 204) return;

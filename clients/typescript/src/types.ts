@@ -81,6 +81,13 @@ export interface FollowOptions extends CallOptions {
   cancelOnAbort?: boolean | undefined;
 }
 
+export interface OutputOptions extends CallOptions {
+  /** Another attempt begins: what was given before does not count. Called before its first part. */
+  onReset?: ((attempt: number) => void) | undefined;
+  /** When the signal fires, the request is cancelled on the server too. */
+  cancelOnAbort?: boolean | undefined;
+}
+
 export interface RunOptions extends SubmitOptions, FollowOptions {}
 
 export interface Result<Output = unknown> {
