@@ -6,7 +6,8 @@ let table: OutputRow[];
 let reads: number;
 let source: OutputSource;
 
-const row = (state: string, attempt = 1): StatusRow => ({ id: 'r', state, attempt, startedAtMs: 0 }) as StatusRow;
+const row = (state: string, attempt = 1): StatusRow =>
+  ({ id: 'r', state, attempt, startedAtMs: 0 }) as StatusRow;
 const read = async ({ index, attempt }: OutputPlace, limit: number): Promise<OutputRow[]> => {
   reads++;
   return attempt === 1 ? table.filter((one) => one.index >= index).slice(0, limit) : [];

@@ -10,7 +10,10 @@ import {
 import { Field } from '../http/openapi/problem.dto.js';
 import { ApiRequestCall } from '../requests/openapi/operations.js';
 
-@ApiSchema({ name: 'OutputDelta', description: 'A part of an output that grows, as the `data` of an event `output`.' })
+@ApiSchema({
+  name: 'OutputDelta',
+  description: 'A part of an output that grows, as the `data` of an event `output`.',
+})
 export class OutputDeltaDto {
   @Field('Counts from 0 within an attempt, without a hole.', 7, { type: 'integer', minimum: 0 })
   index!: number;
@@ -22,7 +25,10 @@ export class OutputDeltaDto {
   delta!: unknown;
 }
 
-@ApiSchema({ name: 'OutputReset', description: 'What came before does not count: the `data` of an event `reset`.' })
+@ApiSchema({
+  name: 'OutputReset',
+  description: 'What came before does not count: the `data` of an event `reset`.',
+})
 export class OutputResetDto {
   @Field('The attempt that begins anew.', 2, { type: 'integer', minimum: 1 })
   attempt!: number;
@@ -64,9 +70,12 @@ export const ApiOutputStream = (): MethodDecorator =>
         'text/event-stream': {
           schema: {
             type: 'string',
-            description: 'Events as the HTML standard has them; `x-event-data` has the schema of the `data` of each.',
+            description:
+              'Events as the HTML standard has them; `x-event-data` has the schema of the `data` of each.',
             'x-event-data': {
-              oneOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({ $ref: getSchemaPath(one) })),
+              oneOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({
+                $ref: getSchemaPath(one),
+              })),
             },
           } as object,
           example: events,

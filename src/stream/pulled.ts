@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessageEvent } from '@nestjs/common';
@@ -32,7 +31,7 @@ async function pump(
       for (const event of some) subscriber.next(event);
       // What was handed over is written in the turns to come.
       do {
-        if (response.writableNeedDrain) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+        if (response.writableNeedDrain) await drained(response);
         await nextTurn();
       } while (response.writableNeedDrain && !subscriber.closed);
       if (subscriber.closed) return;
@@ -41,4 +40,14 @@ async function pump(
     // The database went away in mid-stream. Closing makes the client come back with its Last-Event-ID.
   }
   subscriber.complete();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }

@@ -6,10 +6,13 @@ import { inParallel } from '../support/in-parallel.js';
 import { type Call, ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 
-const { service, model, calls } = testQueue({ limits: 'off', models: {
+const { service, model, calls } = testQueue({
+  limits: 'off',
+  models: {
     'test/model': { concurrency: 50 },
     'test/again': { concurrency: 50, attempts: 2, retry: { base: '50ms', cap: '100ms' } },
-  } });
+  },
+});
 let proxy: ChaosProxy;
 
 beforeAll(async () => (proxy = await new ChaosProxy(service.url, 19).start()));
@@ -106,9 +109,12 @@ test('outputs over broken connections grow without gap or repetition, and begin 
 
 test('an output that fails rejects with why, after what there was of it', async () => {
   model.respond = ({ response }) =>
-    response
-      .writeHead(200, { 'content-type': 'application/x-ndjson' })
-      .end(ndjson([{ type: 'delta', delta: 'half' }, { type: 'error', message: 'no more' }]));
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(
+      ndjson([
+        { type: 'delta', delta: 'half' },
+        { type: 'error', message: 'no more' },
+      ]),
+    );
   const queue = createClient({ url: service.url, key: service.key });
   const { request_id } = await queue.submit('test/model', { input: {} });
   const parts: unknown[] = [];

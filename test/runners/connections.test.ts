@@ -33,7 +33,7 @@ async function shareConnection(first = answer(), second = answer()): Promise<boo
   return server.calls[0]!.socket === server.calls[1]!.socket;
 }
 
-function run(signal?: AbortSignal): Promise<string> {
+function run(signal?: AbortSignal): Promise<string | undefined> {
   const one = testRun({ kind: 'http', url: server.url, headers: {} });
   return runner.run(signal === undefined ? one : Object.assign(one, { signal }));
 }

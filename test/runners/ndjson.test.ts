@@ -99,7 +99,11 @@ describe('an NDJSON answer', () => {
     ['{"type":"output"}\n', false, 'an output line without "output"'],
     ['{"type":"delta"}\n', false, 'a delta line without "delta"'],
     [`{"type":"delta","delta":"${'x'.repeat(65_536)}"}\n`, false, 'is larger than 50000 bytes'],
-    [`{"type":"delta","delta":"${'x'.repeat(30_000)}"}\n`.repeat(2), false, 'output is larger than 50000 bytes'],
+    [
+      `{"type":"delta","delta":"${'x'.repeat(30_000)}"}\n`.repeat(2),
+      false,
+      'output is larger than 50000 bytes',
+    ],
     ['{"type":"output","output":{"a":', false, 'a line that is not a JSON object'],
   ])('%j is a failure of the model', async (body, retryable, message) => {
     const failure = await failureOf(runner, ndjsonRun(body));
@@ -140,7 +144,10 @@ describe('an NDJSON answer', () => {
       expect(await runner.run(run)).toBe('1');
       expect(run.steps).toEqual([]);
       expect(run.lines).toEqual([
-        { level: 'WARN', message: expect.stringMatching(/^Progress lines .* number from 0 to 1 .* passed over/) },
+        {
+          level: 'WARN',
+          message: expect.stringMatching(/^Progress lines .* number from 0 to 1 .* passed over/),
+        },
       ]);
     },
   );

@@ -115,8 +115,7 @@ export class QueueModel {
   log(request: ModelRequest, from: number, count: number): void {
     const lease = request.lease!;
     if (from !== lease.lines) return;
-    while (lease.lines < from + count)
-      request.events.push(`log ${attemptOf(request)} line ${lease.lines++}`);
+    while (lease.lines < from + count) request.events.push(`log ${attemptOf(request)} line ${lease.lines++}`);
   }
 
   finish(request: ModelRequest, outcome: Outcome, how: AttemptOutcome, code: string | null): void {

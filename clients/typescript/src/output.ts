@@ -17,7 +17,11 @@ export async function* growing<Delta>(
   let hasBegun = false;
   for await (const { name, data } of reopened(transport, call, tries)) {
     tries.failed = 0;
-    const { delta, attempt, success } = JSON.parse(data) as { delta: Delta; attempt: number; success: boolean };
+    const { delta, attempt, success } = JSON.parse(data) as {
+      delta: Delta;
+      attempt: number;
+      success: boolean;
+    };
     if (name === 'done' && success) return;
     if (name === 'done') break;
     if (name === 'reset') onReset?.(attempt);

@@ -18,7 +18,7 @@ export async function makeOutputPartitions(database: Database): Promise<number> 
  */
 const droppableStatement = statement('droppable_output')`WITH part AS (
   SELECT relname AS name,
-         regexp_replace(right(relname, 12), '(.{8})(..)(..)', '\1 \2:\3')::timestamp AT TIME ZONE 'UTC' AS start
+         regexp_replace(right(relname, 12), '(.{8})(..)(..)', '\\1 \\2:\\3')::timestamp AT TIME ZONE 'UTC' AS start
   FROM pg_class
   WHERE relname ~ '^output_delta_[0-9]{12}$'
     AND relkind = 'r'

@@ -55,11 +55,16 @@ export function outputOf(deltas: readonly string[]): string | undefined {
     isText = isString(delta);
   }
   const values = parts.map((part) => (part.length === 1 ? part[0]! : joinedAll(part)));
-  return values.length === 1 && isText ? values[0] : values.length === 0 ? undefined : `[${values.join(',')}]`;
+  return values.length === 1 && isText
+    ? values[0]
+    : values.length === 0
+      ? undefined
+      : `[${values.join(',')}]`;
 }
 
 export const isString = (json: string): boolean => json.startsWith('"');
 
 /** Of two strings as JSON texts. */
 const joined = (first: string, second: string): string => first.slice(0, -1) + second.slice(1);
-const joinedAll = (texts: readonly string[]): string => `"${texts.map((text) => text.slice(1, -1)).join('')}"`;
+const joinedAll = (texts: readonly string[]): string =>
+  `"${texts.map((text) => text.slice(1, -1)).join('')}"`;

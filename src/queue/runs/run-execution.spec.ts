@@ -19,7 +19,7 @@ const claimed = {
   input: '{}',
 };
 const model = { id: 'test/model', timeoutMs: 60_000 } as Model;
-const execution = (): RunExecution => 
+const execution = (): RunExecution =>
   new RunExecution(
     claimed,
     model,

@@ -66,7 +66,8 @@ export function readSaid(line: string): Said {
 function deltaOf(line: string): string {
   const delta = rawMember(line, 'delta');
   if (delta === undefined) throw new SaidFault('a delta line without "delta"');
-  if (Buffer.byteLength(delta) > maxDeltaBytes) throw new SaidFault(`a delta larger than ${maxDeltaBytes} bytes`);
+  if (Buffer.byteLength(delta) > maxDeltaBytes)
+    throw new SaidFault(`a delta larger than ${maxDeltaBytes} bytes`);
   return delta;
 }
 
