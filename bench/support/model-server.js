@@ -1,12 +1,18 @@
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const hrtimeMs = () => Number(process.hrtime.bigint()) / 1e6;
 
-/** The model that the handlers of all subjects call: `/timed` notes when, `/second` takes one, `/hang` never ends. */
+/**
+ * The model that the handlers of all subjects call: `/timed` notes when, `/second` takes one, `/hang` never ends, `/deltas`
+ * waits to speak.
+ */
 export class ModelServer {
   /** @type {((atMs: number) => void)[]} */
   #waiting = [];
   #gate = Promise.resolve();
+  /** @type {import('node:http').ServerResponse[]} */
+  #speakers = [];
 
   static async start() {
     const model = new ModelServer();
@@ -34,6 +40,36 @@ export class ModelServer {
     return open;
   }
 
+  /** @param {number} count of calls of `/deltas` that are there */
+  async speakers(count) {
+    while (this.#speakers.length < count) await delay(20);
+  }
+
+  /**
+   * Lets all who are there speak, each word with its number and when it was said, and then end.
+   * @param {number} perSecond words of each
+   * @param {number} seconds
+   * @returns {Promise<number>} words of all
+   */
+  async speak(perSecond, seconds) {
+    const words = perSecond * seconds;
+    const speakers = this.#speakers.splice(0);
+    const everyMs = 1_000 / perSecond;
+    await Promise.all(
+      speakers.map(async (response, i) => {
+        // Not all at the same moment.
+        const began = performance.now() + (i / speakers.length) * everyMs;
+        for (let word = 0; word < words; word++) {
+          await delay(began + word * everyMs - performance.now());
+          const at = (performance.timeOrigin + performance.now()).toFixed(2);
+          response.write(`{"type":"delta","delta":"${word}:${at} "}\n`);
+        }
+        response.end();
+      }),
+    );
+    return words * speakers.length;
+  }
+
   stop() {
     this.server.closeAllConnections();
     return new Promise((done) => this.server.close(done));
@@ -44,6 +80,11 @@ export class ModelServer {
     if (request.url === '/timed') this.#waiting.shift()?.(atMs);
     request.resume();
     if (request.url === '/hang') return;
+    if (request.url === '/deltas') {
+      response.writeHead(200, { 'Content-Type': 'application/x-ndjson' }).flushHeaders();
+      this.#speakers.push(response);
+      return;
+    }
     const answer = () => response.setHeader('Content-Type', 'application/json').end('{"ok":true}');
     if (request.url === '/second') void this.#gate.then(() => setTimeout(answer, 1_000));
     else answer();

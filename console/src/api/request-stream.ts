@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'react';
-import { serviceAddress } from './base';
+import { useState } from 'react';
 import { requestPath } from './calls';
+import { useEventSource } from './event-source';
 import type { AdminRequest, LogEntry, StreamedStatus } from './types';
 
 interface Followed {
@@ -15,13 +15,11 @@ const maxLines = 5_000;
 /** Follows a request as long as it is open and somebody looks. */
 export function useRequestStream(id: string, isOpen: boolean): Followed {
   const [followed, setFollowed] = useState(nothing);
-  useEffect(() => {
-    if (!isOpen) return;
-    let source: EventSource | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const open = (): void => {
-      if (source !== undefined || document.hidden) return;
-      source = new EventSource(serviceAddress(`${requestPath(id)}/status/stream?logs=1`));
+  useEventSource(
+    id,
+    isOpen,
+    () => `${requestPath(id)}/status/stream?logs=1`,
+    (source, close) =>
       source.addEventListener('message', ({ data }: MessageEvent<string>) => {
         const { logs = [], ...status } = JSON.parse(data) as StreamedStatus;
         setFollowed((before) => {
@@ -36,24 +34,7 @@ export function useRequestStream(id: string, isOpen: boolean): Followed {
           };
         });
         if (status.status === 'COMPLETED') close();
-      });
-      source.addEventListener('error', () => {
-        close();
-        timer = setTimeout(open, 2_000);
-      });
-    };
-    const close = (): void => {
-      clearTimeout(timer);
-      source?.close();
-      source = undefined;
-    };
-    const look = (): void => (document.hidden ? close() : open());
-    open();
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      document.removeEventListener('visibilitychange', look);
-      close();
-    };
-  }, [id, isOpen]);
+      }),
+  );
   return followed;
 }

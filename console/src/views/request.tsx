@@ -17,8 +17,10 @@ import { Table } from '../parts/table';
 import { Time } from '../parts/time';
 import { sentenceOf } from '../request/sentence';
 import { DeliveryState, Redeliver, Tries } from './deliveries-view';
+import { GrowingView } from './growing-view';
 import { LogView } from './log-view';
 import { PayloadView } from './payload-view';
+import { ProgressBar } from './progress-bar';
 import { TimelineView } from './timeline-view';
 
 export default function RequestView({ id }: { id: string }) {
@@ -62,6 +64,8 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
   const now = useNow();
   const model = overview?.models.find(({ id }) => id === request.model_id);
   const positions = [...(history.data?.positions ?? []), ...stream.positions];
+  // What was read first may be of an attempt before.
+  const { progress } = stream.status.status === undefined ? read : stream.status;
   return (
     <>
       <div className="head">
@@ -75,6 +79,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
         </span>
       </div>
       <p className="sentence">{sentenceOf({ request, events, model, now })}</p>
+      {request.status === 'IN_PROGRESS' && progress !== undefined && <ProgressBar {...progress} />}
       <section className="card" aria-label="Its life">
         <Loaded query={history}>
           {(read) => <TimelineView history={{ ...read, positions }} isOver={isOver} />}
@@ -120,6 +125,7 @@ function Content({ request, logs }: { request: RequestDetails; logs: readonly Lo
               { path, what: 'Its status' },
               { path: `${path}/status/stream?logs=1`, stream: true, what: 'The same as it changes' },
               { path: `${path}/events`, what: 'What happened to it' },
+              { path: `${path}/output/stream`, stream: true, what: 'Its output while it grows' },
               { path: `${path}/response`, what: 'Its output' },
               { path: `${path}/input`, what: 'Its input' },
               { path: `${path}/log`, what: 'Its log' },
@@ -129,12 +135,11 @@ function Content({ request, logs }: { request: RequestDetails; logs: readonly Lo
         </span>
       </div>
       <div role="tabpanel" id="content" aria-labelledby={`tab-${tab}`} className="stack">
-        {tab === 'output' &&
-          (hasOutput ? (
-            <Compared request={request} name="output" path={`${path}/response`} />
-          ) : (
-            <NoOutput request={request} />
-          ))}
+        {tab === 'output' && hasOutput && (
+          <Compared request={request} name="output" path={`${path}/response`} />
+        )}
+        {tab === 'output' && !isOver && <GrowingView key={id} id={id} />}
+        {tab === 'output' && isOver && !hasOutput && <NoOutput request={request} />}
         {tab === 'input' &&
           (request.erased_at === undefined ? (
             <PayloadView path={`${path}/input`} name="input" size={request.input_bytes} />
@@ -178,9 +183,8 @@ function Compared({ request, name, path }: { request: RequestDetails; name: 'out
   );
 }
 
-function NoOutput({ request: { erased_at, error, status } }: { request: AdminRequest }) {
+function NoOutput({ request: { erased_at, error } }: { request: AdminRequest }) {
   if (erased_at !== undefined) return <p className="empty">The output was erased.</p>;
-  if (status !== 'COMPLETED') return <p className="empty">There is no output yet.</p>;
   if (!error) return <p className="empty">It has no output.</p>;
   return (
     <>

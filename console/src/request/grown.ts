@@ -1,0 +1,31 @@
+/** What of an output has come: texts as one, and where it is no text its parts. */
+export interface Grown {
+  parts: unknown[];
+  /** Parts in front that are not kept: a tab bears so much. */
+  dropped: number;
+  /** Which began anew; 0: none did. */
+  attempt: number;
+}
+
+export const nothing: Grown = { parts: [], dropped: 0, attempt: 0 };
+const maxText = 200_000;
+const maxParts = 1_000;
+
+export function grownBy(
+  before: Grown,
+  event: 'output' | 'reset' | 'done',
+  data: { delta?: unknown; attempt?: number },
+): Grown {
+  if (event === 'done') return before;
+  if (event === 'reset') return { ...nothing, attempt: data.attempt ?? 0 };
+  const { delta } = data;
+  const last = before.parts.at(-1);
+  if (typeof delta === 'string' && typeof last === 'string') {
+    const text = last + delta;
+    const dropped = before.dropped + Math.max(0, text.length - maxText);
+    return { ...before, dropped, parts: [...before.parts.slice(0, -1), text.slice(-maxText)] };
+  }
+  const parts = [...before.parts, delta];
+  const over = Math.max(0, parts.length - maxParts);
+  return { ...before, dropped: before.dropped + over, parts: parts.slice(over) };
+}

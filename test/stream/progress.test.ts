@@ -1,0 +1,59 @@
+import { until } from '../support/index.js';
+import type { Status } from '../support/queue-calls.js';
+import { readStream } from '../support/stream-reader.js';
+import { testQueue } from '../support/test-queue.js';
+
+type WithProgress = Status & { progress?: { value: number; message: string | null } };
+
+const { service, calls, model } = testQueue({ models: { 'test/model': { attempts: 2 } }, limits: '1000/s' });
+
+const progress = (value: number, message?: string): object => ({ type: 'progress', value, message });
+const shownIn = (statuses: Status[]): unknown[] =>
+  statuses.map((status) => (status as WithProgress).progress?.value);
+const statusOf = (id: string): Promise<WithProgress> => calls.status(id);
+
+test('the last progress is in the status while it runs, and not after', async () => {
+  const id = await calls.submit('test/model', { hold: true });
+  await model.arrived(id);
+  expect(await statusOf(id)).not.toHaveProperty('progress');
+  await model.say(id, [progress(0.25), progress(0.5, 'half\0way')]);
+  await until(async () => (await statusOf(id)).progress?.value === 0.5);
+  expect((await statusOf(id)).progress).toEqual({ value: 0.5, message: 'half\ufffdway' });
+  await model.say(id, [progress(0.75)]);
+  await until(async () => (await statusOf(id)).progress?.value === 0.75);
+  expect((await statusOf(id)).progress).toEqual({ value: 0.75, message: null });
+  await model.answer(id, '{"type":"output","output":1}\n');
+  expect(await calls.reached(id, 'COMPLETED')).not.toHaveProperty('progress');
+});
+
+test('a stream brings progress as a change of its own, to the last value, and no more often than four times a second', async () => {
+  const id = await calls.submit('test/model', { hold: true });
+  const stream = await readStream(`${service.url}${calls.path(id)}/status/stream`);
+  await model.arrived(id);
+  const began = performance.now();
+  // With a line each, which a stream without logs does not show.
+  for (let step = 1; step <= 100; step++) {
+    await model.say(id, [progress(step / 100), { type: 'log', message: 'a' }]);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await stream.event((status) => (status as WithProgress).progress?.value === 1, 'the last value');
+  const quarters = (performance.now() - began) / 250;
+  const shown = shownIn(stream.data).filter((value) => value !== undefined);
+  expect(shown).toEqual([...shown].sort((a, b) => Number(a) - Number(b)));
+  expect(new Set(shown).size).toBe(shown.length);
+  expect(shown.length).toBeLessThanOrEqual(quarters + 2);
+  await model.answer(id, '{"type":"output","output":1}\n');
+  await stream.ended;
+  expect(stream.statuses().at(-1)).toBe('COMPLETED');
+});
+
+test('another attempt begins without the progress of the one before', async () => {
+  const id = await calls.submit('test/model', { hold: true });
+  await model.say(id, [progress(0.9)]);
+  await until(async () => (await statusOf(id)).progress?.value === 0.9);
+  const retry = { type: 'error', message: 'again', retryable: true };
+  await model.say(id, [retry]);
+  await model.arrived(id, 2);
+  expect(await statusOf(id)).not.toHaveProperty('progress');
+  await model.answer(id, undefined, 2);
+});
