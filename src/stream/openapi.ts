@@ -14,7 +14,7 @@ import { ApiRequestCall } from '../requests/openapi/operations.js';
   name: 'OutputDelta',
   description: 'A part of an output that grows, as the `data` of an event `output`.',
 })
-export class OutputDeltaDto {
+class OutputDeltaDto {
   @Field('Counts from 0 within an attempt, without a hole.', 7, { type: 'integer', minimum: 0 })
   index!: number;
   @ApiProperty({
@@ -29,25 +29,26 @@ export class OutputDeltaDto {
   name: 'OutputReset',
   description: 'What came before does not count: the `data` of an event `reset`.',
 })
-export class OutputResetDto {
+class OutputResetDto {
   @Field('The attempt that begins anew.', 2, { type: 'integer', minimum: 1 })
   attempt!: number;
 }
 
 @ApiSchema({ name: 'OutputDone', description: 'Nothing follows: the `data` of an event `done`.' })
-export class OutputDoneDto {
+class OutputDoneDto {
   @Field('Whether there is a response to fetch; why not, the status says.', true)
   success!: boolean;
 }
 
-const events = [
+const sent: [name: string, id: string, data: object][] = [
   ['output', '1.1', { index: 0, delta: 'Once' }],
   ['reset', '2.0', { attempt: 2 }],
   ['output', '2.1', { index: 0, delta: 'Once' }],
   ['output', '2.2', { index: 1, delta: ' upon a time' }],
   ['done', '2.done', { success: true }],
-]
-  .map(([name, id, data]) => `event: ${String(name)}\nid: ${String(id)}\ndata: ${JSON.stringify(data)}\n\n`)
+];
+const events = sent
+  .map(([name, id, data]) => `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`)
   .join('');
 
 export const ApiOutputStream = (): MethodDecorator =>

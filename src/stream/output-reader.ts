@@ -26,7 +26,10 @@ export class OutputReader {
       const { version, row } = this.source;
       // What an attempt said that was given back is of no use while the next one waits.
       if (row.state !== 'IN_QUEUE' && row.attempt > 0) yield* this.grown(row);
-      if (row.state === 'COMPLETED') return yield* this.end(row);
+      if (row.state === 'COMPLETED') {
+        yield* this.end(row);
+        return;
+      }
       // What was the end while this was read is looked at first.
       if (this.source.isClosed && this.source.version === version) return;
       await this.source.changed(version, this);

@@ -1,24 +1,25 @@
-import { useRef, useState } from 'react';
-import { grownBy, type Grown, nothing } from '../request/grown';
+import { useEffect, useState } from 'react';
+import { type Grown, grownBy, nothing, type Said } from '../request/grown';
 import { requestPath } from './calls';
-import { useEventSource } from './event-source';
+import { keepOpen } from './event-source';
 
 /** The output of a request as it grows, as long as somebody looks. */
 export function useOutputStream(id: string, isWanted: boolean): Grown {
   const [grown, setGrown] = useState(nothing);
-  const seen = useRef('');
-  useEventSource(
-    id,
-    isWanted,
-    () => `${requestPath(id)}/output/stream${seen.current === '' ? '' : `?starting_after=${seen.current}`}`,
-    (source, close) => {
-      for (const name of ['output', 'reset', 'done'] as const)
-        source.addEventListener(name, ({ data, lastEventId }: MessageEvent<string>) => {
-          seen.current = lastEventId;
-          setGrown((before) => grownBy(before, name, JSON.parse(data)));
-          if (name === 'done') close();
-        });
-    },
-  );
+  useEffect(() => {
+    if (!isWanted) return;
+    let seen = '';
+    return keepOpen(
+      () => `${requestPath(id)}/output/stream${seen === '' ? '' : `?starting_after=${seen}`}`,
+      (source, close) => {
+        for (const name of ['output', 'reset', 'done'] as const)
+          source.addEventListener(name, ({ data, lastEventId }: MessageEvent<string>) => {
+            seen = lastEventId;
+            setGrown((before) => grownBy(before, name, JSON.parse(data) as Said));
+            if (name === 'done') close();
+          });
+      },
+    );
+  }, [id, isWanted]);
   return grown;
 }

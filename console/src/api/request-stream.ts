@@ -1,6 +1,6 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { requestPath } from './calls';
-import { useEventSource } from './event-source';
+import { keepOpen } from './event-source';
 import type { AdminRequest, LogEntry, StreamedStatus } from './types';
 
 interface Followed {
@@ -15,26 +15,27 @@ const maxLines = 5_000;
 /** Follows a request as long as it is open and somebody looks. */
 export function useRequestStream(id: string, isOpen: boolean): Followed {
   const [followed, setFollowed] = useState(nothing);
-  useEventSource(
-    id,
-    isOpen,
-    () => `${requestPath(id)}/status/stream?logs=1`,
-    (source, close) =>
-      source.addEventListener('message', ({ data }: MessageEvent<string>) => {
-        const { logs = [], ...status } = JSON.parse(data) as StreamedStatus;
-        setFollowed((before) => {
-          const { queue_position: position } = status;
-          const isMove = position !== undefined && before.positions.at(-1)?.position !== position;
-          return {
-            status,
-            logs: logs.length === 0 ? before.logs : [...before.logs, ...logs].slice(-maxLines),
-            positions: isMove
-              ? [...before.positions, { at: new Date().toISOString(), position }]
-              : before.positions,
-          };
-        });
-        if (status.status === 'COMPLETED') close();
-      }),
-  );
+  useEffect(() => {
+    if (!isOpen) return;
+    return keepOpen(
+      () => `${requestPath(id)}/status/stream?logs=1`,
+      (source, close) =>
+        source.addEventListener('message', ({ data }: MessageEvent<string>) => {
+          const { logs = [], ...status } = JSON.parse(data) as StreamedStatus;
+          setFollowed((before) => {
+            const { queue_position: position } = status;
+            const isMove = position !== undefined && before.positions.at(-1)?.position !== position;
+            return {
+              status,
+              logs: logs.length === 0 ? before.logs : [...before.logs, ...logs].slice(-maxLines),
+              positions: isMove
+                ? [...before.positions, { at: new Date().toISOString(), position }]
+                : before.positions,
+            };
+          });
+          if (status.status === 'COMPLETED') close();
+        }),
+    );
+  }, [id, isOpen]);
   return followed;
 }

@@ -7,15 +7,17 @@ export interface Grown {
   attempt: number;
 }
 
+/** The data of an event. */
+export interface Said {
+  delta?: unknown;
+  attempt?: number;
+}
+
 export const nothing: Grown = { parts: [], dropped: 0, attempt: 0 };
 const maxText = 200_000;
 const maxParts = 1_000;
 
-export function grownBy(
-  before: Grown,
-  event: 'output' | 'reset' | 'done',
-  data: { delta?: unknown; attempt?: number },
-): Grown {
+export function grownBy(before: Grown, event: 'output' | 'reset' | 'done', data: Said): Grown {
   if (event === 'done') return before;
   if (event === 'reset') return { ...nothing, attempt: data.attempt ?? 0 };
   const { delta } = data;

@@ -62,7 +62,7 @@ export function outputOf(deltas: readonly string[]): string | undefined {
       : `[${values.join(',')}]`;
 }
 
-export const isString = (json: string): boolean => json.startsWith('"');
+const isString = (json: string): boolean => json.startsWith('"');
 
 /** Of two strings as JSON texts. */
 const joined = (first: string, second: string): string => first.slice(0, -1) + second.slice(1);

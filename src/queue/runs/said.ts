@@ -4,7 +4,7 @@ import type { LogLevel, LogSource } from './runner.js';
 
 const maxMessageLength = 8_192;
 export const maxProgressMessage = 1_000;
-export const maxDeltaBytes = 64 * 1024;
+const maxDeltaBytes = 64 * 1024;
 
 /** One line of what a run says, in the words that models, commands and workers share. */
 export type Said =
