@@ -74,7 +74,8 @@ test('streams over broken connections go on without gap or repetition', async ()
 }, 240_000);
 
 test('outputs over broken connections grow without gap or repetition, and begin anew with another attempt', async () => {
-  const parts = Array.from({ length: 20 }, (_, part) => ({ part }));
+  const text = 'x'.repeat(400);
+  const parts = Array.from({ length: 20 }, (_, part) => ({ part, text }));
   model.respond = ({ response, body, attempt }) => {
     const fails = attempt === 1 && (JSON.parse(body) as { number: number }).number % 4 === 0;
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -121,7 +122,7 @@ test('an output that fails rejects with why, after what there was of it', async 
   const read = async (): Promise<void> => {
     for await (const part of queue.output(request_id)) parts.push(part);
   };
-  await expect(read()).rejects.toMatchObject({ code: 'model_error', message: 'no more' });
+  await expect(read()).rejects.toMatchObject({ code: 'model_error', detail: 'no more' });
   expect(parts).toEqual(['half']);
 });
 
