@@ -56,7 +56,8 @@ export class RunEvents {
     const results = new Map<EventBatch, Appended | undefined>();
     // Two of one request, such as one that is sent again while the first is under way, are not for one statement.
     for (let left = batches; left.length > 0; left = left.filter((batch) => !results.has(batch))) {
-      const once = [...new Map(left.map((batch) => [batch.requestId, batch])).values()];
+      const taken = new Set<string>();
+      const once = left.filter(({ requestId }) => !taken.has(requestId) && taken.add(requestId));
       const appended = await appendEvents(this.database, once);
       for (const batch of once) results.set(batch, appended.get(batch.requestId));
     }
