@@ -13,7 +13,7 @@ import type { Priority, Scope } from './caller.js';
 @Check('api_key_weight_is_sane', `weight BETWEEN 0.01 AND 1000`)
 @Check(
   'api_key_scopes_are_known',
-  `scopes <@ ARRAY['submit', 'read', 'cancel', 'observe', 'payloads', 'admin']`,
+  `scopes <@ ARRAY['submit', 'read', 'cancel', 'work', 'observe', 'payloads', 'admin']`,
 )
 export class ApiKey {
   @PrimaryColumn('uuid', { primaryKeyConstraintName: 'api_key_pkey' }) id!: string;

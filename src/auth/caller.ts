@@ -11,6 +11,7 @@ const bringing: Readonly<Record<Scope, readonly Scope[]>> = {
   submit: ['submit', 'admin'],
   read: ['read', 'admin'],
   cancel: ['cancel', 'admin'],
+  work: ['work', 'admin'],
   observe: ['observe', 'payloads', 'admin'],
   payloads: ['payloads', 'admin'],
   admin: ['admin'],
@@ -85,4 +86,6 @@ export interface Access {
   isOpen?: boolean;
   /** It is many calls in one, refused one by one. */
   isMany?: boolean;
+  /** No limit counts the calls of those who may make it. */
+  isUncounted?: boolean;
 }

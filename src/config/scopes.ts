@@ -1,10 +1,11 @@
 /** What a key gets unless it is said. */
 export const callerScopes = ['submit', 'read', 'cancel'] as const;
-export const scopes = [...callerScopes, 'observe', 'payloads', 'admin'] as const;
+export const scopes = [...callerScopes, 'work', 'observe', 'payloads', 'admin'] as const;
 
 /**
  * What a key allows. Of its own requests: sending them; status, stream and response; cancelling. Of all keys' requests:
- * seeing everything but payloads; payloads as well; everything, and changing things.
+ * running those of its models, as a worker; seeing everything but payloads; payloads as well; everything, and changing
+ * things.
  */
 export type Scope = (typeof scopes)[number];
 

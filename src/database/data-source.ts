@@ -20,6 +20,7 @@ import { Traces1790000000027 } from '../../migrations/0017-traces.js';
 import { SignIn1790000000028 } from '../../migrations/0018-sign-in.js';
 import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
 import { Receivers1790000000030 } from '../../migrations/0020-receivers.js';
+import { Workers1790000000031 } from '../../migrations/0021-workers.js';
 import { OutputStream1790000000032 } from '../../migrations/0022-output-stream.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -45,6 +46,7 @@ export const migrations = [
   SignIn1790000000028,
   KeyChanges1790000000029,
   Receivers1790000000030,
+  Workers1790000000031,
   OutputStream1790000000032,
 ];
 

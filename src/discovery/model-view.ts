@@ -4,13 +4,14 @@ import type { ModelDto, TypicalTimeDto } from './dto/models.dto.js';
 
 export function toModelView(
   { id, description, inputSchema, concurrency, paused }: Model,
-  { waiting, running, oldestWaitMs, times, availability }: ModelLoad,
+  { waiting, running, oldestWaitMs, times, availability, workers }: ModelLoad,
 ): ModelDto {
   return {
     id,
     description,
     input_schema: inputSchema,
     concurrency,
+    workers,
     waiting,
     running,
     load: waiting + running,

@@ -14,6 +14,7 @@ const kinds: Partial<Record<string, { type: string; status?: number }>> = {
   model_error: { type: 'runner_server_error', status: 500 },
   model_unavailable: { type: 'runner_connection_error', status: 503 },
   node_lost: { type: 'runner_disconnected', status: 503 },
+  worker_lost: { type: 'runner_disconnected', status: 503 },
 } satisfies Partial<Record<ProblemCode, { type: string; status?: number }>>;
 
 interface AnyError {

@@ -76,7 +76,7 @@ export class ClusterGauges {
   private addRuns(): void {
     this.ofModels('requests_running', 'Runs in progress.', (id, { runs }) => sumOf(runs, id));
     this.ofModels('slots', 'How many runs the nodes may have at once, together.', (id, { slots }) =>
-      sumOf(slots, id),
+      this.models.get(id)!.runner.isPulled ? null : sumOf(slots, id),
     );
     this.ofModels(
       'concurrency',
@@ -88,8 +88,12 @@ export class ClusterGauges {
       'Nodes that find the model away.',
       (id, { circuits }) => circuits.filter(({ modelId }) => modelId === id).length,
     );
-    this.ofModels('model_unavailable', '1: no node can reach the model.', (id) =>
-      this.availability.of(id) === 'unavailable' ? 1 : 0,
+    // Where nothing waits, nobody misses a worker.
+    const isMissed = (id: string): boolean =>
+      !this.models.get(id)!.runner.isPulled || this.index.depth(id) > 0;
+    const unavailable = '1: no node can reach the model, or no worker asks for what waits.';
+    this.ofModels('model_unavailable', unavailable, (id) =>
+      this.availability.of(id) === 'unavailable' && isMissed(id) ? 1 : 0,
     );
     this.ofModels('model_paused', '1: an operator has paused the model.', (id) =>
       this.models.get(id)!.paused === null ? 0 : 1,
@@ -141,13 +145,16 @@ export class ClusterGauges {
   private ofModels(
     name: string,
     help: string,
-    value: (modelId: string, snapshot: ClusterSnapshot) => number,
+    value: (modelId: string, snapshot: ClusterSnapshot) => number | null,
   ): void {
     this.add(name, help, ['model'], (snapshot) =>
       this.models
         .all()
         .slice(0, maxModels)
-        .map(({ id }) => [[id], value(id, snapshot)]),
+        .flatMap(({ id }): Value[] => {
+          const number = value(id, snapshot);
+          return number === null ? [] : [[[id], number]];
+        }),
     );
   }
 

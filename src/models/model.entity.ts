@@ -14,7 +14,8 @@ export class ModelEntity {
   @PrimaryColumn({ type: 'text', primaryKeyConstraintName: 'model_pkey' }) id!: string;
   @Column({ type: 'text', default: '' }) description!: string;
   @Column({ type: 'text' }) runner!: string;
-  @Column({ type: 'integer' }) concurrency!: number;
+  /** null: no bound; only of models that workers run. */
+  @Column({ type: 'integer', nullable: true }) concurrency!: number | null;
   @Column({ name: 'timeout_ms', type: 'integer' }) timeoutMs!: number;
   @Column({ name: 'expires_ms', type: 'bigint', nullable: true }) expiresMs!: number | null;
   @Column({ type: 'integer' }) attempts!: number;

@@ -20,8 +20,8 @@ export interface FileModel {
   readonly id: string;
   readonly description: string;
   readonly runner: RunnerOptions;
-  /** Runs at once, over all nodes. */
-  readonly concurrency: number;
+  /** Runs at once, over all nodes and workers; null: no bound, for workers run it. */
+  readonly concurrency: number | null;
   readonly timeoutMs: number;
   /** A request may wait this long from its submission on; null: for ever. */
   readonly expiresMs: number | null;

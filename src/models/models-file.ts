@@ -102,7 +102,7 @@ class ModelsReader {
     const map = this.mapAt(node, 'expected a model: a map with "id" and "runner"');
     if (map === undefined) return undefined;
     const options = map.read(ModelOptions, { besides: ['runner', 'retry', 'input_schema'] });
-    const { id = '', timeout: timeoutMs, expires: expiresMs, ...rest } = options;
+    const { id = '', timeout: timeoutMs, expires: expiresMs, concurrency, ...rest } = options;
     const {
       retention: retentionMs,
       retention_payload: retentionPayloadMs,
@@ -123,6 +123,8 @@ class ModelsReader {
       retry: this.readRetry(map.node('retry')),
       maxWaiting,
       runner,
+      // Without a number workers take as much as they like.
+      concurrency: runner.isPulled && map.node('concurrency') === null ? null : concurrency,
       timeoutMs,
       expiresMs,
       retentionMs,

@@ -83,7 +83,8 @@ export class ModelsService implements OnModuleInit {
     const known = await table.find({ order: { id: 'ASC' }, lock: { mode: 'pessimistic_write' } });
     const rows = models.map((model) => {
       const before = known.find(({ id }) => id === model.id);
-      const isLowered = before !== undefined && before.concurrency > model.concurrency;
+      const isLowered =
+        before !== undefined && (before.concurrency ?? Infinity) > (model.concurrency ?? Infinity);
       return { ...toRow(model), removedAt: null, slotRound: (before?.slotRound ?? 0) + (isLowered ? 1 : 0) };
     });
     rows.sort((one, other) => (one.id < other.id ? -1 : 1));

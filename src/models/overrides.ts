@@ -61,7 +61,7 @@ export async function changeOverrides(
       concurrencyOverride: concurrency,
       concurrencyOverriddenAt: concurrency === null ? null : at,
       concurrencyOverriddenBy: concurrency === null ? null : by,
-      ...(to < from && { slotRound: before.slotRound + 1 }),
+      ...((to ?? Infinity) < (from ?? Infinity) && { slotRound: before.slotRound + 1 }),
     });
   }
   if (paused !== undefined && paused !== before.paused) {

@@ -11,6 +11,11 @@ export class RunnerOptions {
     return this.kind;
   }
 
+  /** Whether workers claim its runs over HTTP: no node runs any. */
+  get isPulled(): boolean {
+    return false;
+  }
+
   /** The URL that its runs are sent to; undefined: they stay in this process. */
   address(): string | undefined {
     return undefined;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../database/clock.js';
 import { Database } from '../database/database.js';
+import { ModelsService } from '../models/models.service.js';
 import { Recent } from '../tools/recent.js';
 import { type Availability, ModelAvailability } from './circuits/model-availability.js';
 import {
@@ -10,6 +11,7 @@ import {
   type TypicalTimes,
 } from './queries/model-loads.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
+import { WorkerBook } from './workers/worker-book.js';
 
 export type { TypicalTimes } from './queries/model-loads.js';
 
@@ -22,6 +24,8 @@ export interface ModelLoad {
   /** undefined: too little is known. */
   times: TypicalTimes | undefined;
   availability: Availability;
+  /** That ask for runs; null: nodes run it. */
+  workers: number | null;
 }
 
 /** So old may be what is read from the database. */
@@ -40,6 +44,8 @@ export class ModelLoads {
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
     private readonly clock: Clock,
+    private readonly models: ModelsService,
+    private readonly book: WorkerBook,
   ) {
     this.running = new Recent(loadAgeMs, () => countRunning(database));
     this.oldest = new Recent(loadAgeMs, () => findOldestWaiting(database, index.heads()));
@@ -71,6 +77,7 @@ export class ModelLoads {
         oldestWaitMs,
         times: times.get(id),
         availability: this.availability.of(id),
+        workers: this.models.get(id)?.runner.isPulled === true ? this.book.count(id) : null,
       };
     });
   }

@@ -47,6 +47,8 @@ export interface QueueChanges {
   output?: OutputRows[];
   /** Running requests asked to stop. */
   cancelled?: string[];
+  /** Requests whose workers have lost their leases. */
+  lost?: string[];
   /** What a node finds away has changed, and is written. */
   circuits?: CircuitChange[];
   /** Messages of other nodes may have been lost: read again what depends on them. */

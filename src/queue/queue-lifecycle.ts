@@ -18,6 +18,8 @@ import { Rescuer } from './duties/rescuer.js';
 import { Scheduler } from './duties/scheduler.js';
 import { SlotKeeper } from './duties/slot-keeper.js';
 import { IndexSync } from './duties/index-sync.js';
+import { WorkerKeeper } from './duties/worker-keeper.js';
+import { WorkerRescuer } from './duties/worker-rescuer.js';
 import { Runs } from './runs/runs.js';
 
 /** In the order in which they start. */
@@ -33,6 +35,8 @@ const everywhere = [
   Releaser,
   Pruner,
   RunTimesKeeper,
+  WorkerKeeper,
+  WorkerRescuer,
 ];
 const whereRequestsRun = [SlotKeeper, Scheduler];
 export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];

@@ -13,6 +13,7 @@ import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
 import { LeaseEntity } from './entities/lease.entity.js';
 import { RequestEntity } from './entities/request.entity.js';
 import { RequestEventEntity } from './entities/request-event.entity.js';
+import { WorkerEntity } from './entities/worker.entity.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 import { ModelLoads } from './model-loads.js';
 import { OutputSources } from './output-sources.js';
@@ -32,9 +33,24 @@ import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
+import { LeasedRuns } from './workers/leased-runs.js';
+import { WorkerBeats } from './workers/worker-beats.js';
+import { WorkerBook } from './workers/worker-book.js';
+import { WorkerClaims } from './workers/worker-claims.js';
+import { WorkerEnds } from './workers/worker-ends.js';
+import { WorkerEvents } from './workers/worker-events.js';
+import { WorkerStore } from './workers/worker-store.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
+  imports: [
+    TypeOrmModule.forFeature([
+      IdempotencyKeyEntity,
+      LeaseEntity,
+      RequestEntity,
+      RequestEventEntity,
+      WorkerEntity,
+    ]),
+  ],
   providers: [
     ...duties,
     AllRequests,
@@ -65,6 +81,13 @@ import { Submissions } from './submit/submissions.js';
     SubmissionWriter,
     Submissions,
     Backlog,
+    LeasedRuns,
+    WorkerBeats,
+    WorkerBook,
+    WorkerClaims,
+    WorkerEnds,
+    WorkerEvents,
+    WorkerStore,
   ],
   exports: [
     AllRequests,
@@ -87,6 +110,12 @@ import { Submissions } from './submit/submissions.js';
     Submissions,
     Backlog,
     WaitingIndex,
+    LeasedRuns,
+    WorkerBeats,
+    WorkerBook,
+    WorkerClaims,
+    WorkerEnds,
+    WorkerEvents,
   ],
 })
 export class QueueModule {}

@@ -22,6 +22,8 @@ function requestError(
 
 const nodeLost = 'The nodes that ran the request stopped working each time; it is not tried again.';
 
+const workerLost = 'The workers that ran the request were lost each time; it is not tried again.';
+
 /** The errors that requests end with; `atMs` is the database's time. */
 export const requestErrors = {
   cancelled: (atMs: number) => requestError('cancelled', 'The request was cancelled.', atMs),
@@ -34,5 +36,6 @@ export const requestErrors = {
       atMs,
     ),
   nodeLost: (atMs: number) => requestError('node_lost', nodeLost, atMs),
+  workerLost: (atMs: number) => requestError('worker_lost', workerLost, atMs),
   failed: requestError,
 };

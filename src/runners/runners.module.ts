@@ -6,11 +6,15 @@ import { RunnerRegistry } from '../queue/runs/runner-registry.js';
 import type { Runner } from '../queue/runs/runner.js';
 import { DemoRunner } from './demo-runner.js';
 import { HttpRunner } from './http-runner.js';
+import { workerKind } from './worker-kind.js';
 
-/** All that the `kind` of a model's runner may name; each brings its options and its behaviour. */
-export const runnerKinds: readonly (RunnerKind & Type<Runner>)[] = [HttpRunner, DemoRunner];
+/** What nodes run; each brings its options and its behaviour. */
+const runners: readonly (RunnerKind & Type<Runner>)[] = [HttpRunner, DemoRunner];
 
-@Module({ imports: [QueueModule], providers: [...runnerKinds] })
+/** All that the `kind` of a model's runner may name. */
+export const runnerKinds: readonly RunnerKind[] = [...runners, workerKind];
+
+@Module({ imports: [QueueModule], providers: [...runners] })
 export class RunnersModule implements OnModuleInit {
   constructor(
     private readonly registry: RunnerRegistry,
@@ -18,6 +22,6 @@ export class RunnersModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    for (const runner of runnerKinds) this.registry.register(runner.kind, this.providers.get(runner));
+    for (const runner of runners) this.registry.register(runner.kind, this.providers.get(runner));
   }
 }

@@ -17,6 +17,10 @@ export class BoundedCache<Value> {
     this.entries.set(key, { value, until });
   }
 
+  delete(key: string): void {
+    this.entries.delete(key);
+  }
+
   /** Looks at all of them. */
   forget(isOver: (value: Value) => boolean): void {
     for (const [key, { value }] of this.entries) if (isOver(value)) this.entries.delete(key);

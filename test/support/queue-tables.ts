@@ -165,6 +165,6 @@ export function logLines({ id, token }: Held, from: number, count = 1): EventBat
 
 /** Takes the requests of all nodes whose heartbeat is that old. */
 export async function rescueSome(database: Database, nodeId: string, lostLimit: number, lostAfterMs = -1) {
-  const [nodeLost, cancelled] = [requestErrors.nodeLost(0), requestErrors.cancelled(0)];
-  return (await rescue(database, { nodeId, lostAfterMs, lostLimit, nodeLost, cancelled })).requests;
+  const [lost, cancelled] = [requestErrors.nodeLost(0), requestErrors.cancelled(0)];
+  return (await rescue(database, { nodeId, lostAfterMs, lostLimit, lost, cancelled })).requests;
 }

@@ -12,7 +12,7 @@ CAP_S = 8.0
 # Beyond that the error is of more use than a caller that seems to hang. The windows of the limits are a minute.
 MAX_RETRY_AFTER_S = 90.0
 # How a request has ended: to ask again changes nothing, whatever the status is.
-ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_lost", "timed_out"}
+ENDINGS = {"cancelled", "expired", "model_error", "model_unavailable", "node_lost", "timed_out", "worker_lost"}
 
 
 def problem_of(outcome: Answer | Lost, request_id: str | None) -> NowServingError | None:

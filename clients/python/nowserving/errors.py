@@ -11,6 +11,7 @@ ProblemCode = Literal[
     "body_too_large",
     "cancelled",
     "changed_meanwhile",
+    "claim_conflict",
     "conflict",
     "expired",
     "forbidden",
@@ -23,6 +24,7 @@ ProblemCode = Literal[
     "invalid_key",
     "invalid_models_file",
     "invalid_query",
+    "lease_lost",
     "method_not_allowed",
     "missing_key",
     "model_error",
@@ -41,6 +43,9 @@ ProblemCode = Literal[
     "unknown_operation",
     "unknown_request",
     "unsupported_encoding",
+    "worker_lost",
+    "worker_resting",
+    "worker_stopped",
 ]
 """What the service answers; /docs/errors of the service says what to do about each."""
 

@@ -63,6 +63,7 @@ const finalCodes = new Set([
   'model_error',
   'model_unavailable',
   'node_lost',
+  'worker_lost',
   'timed_out',
   'expired',
   'cancelled',

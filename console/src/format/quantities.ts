@@ -62,5 +62,9 @@ export const percent = (share: number): string =>
   `${share > 0 && share < 0.01 ? '<\u00a01' : Math.round(share * 100)}\u00a0%`;
 
 /** 1 request, 2 requests. */
+/** Before what is in them; null: there is no bound. */
+export const ofSlots = (slots: number | null): string =>
+  slots === null ? '' : `of ${counted(slots, 'slot')} `;
+
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)}\u00a0${count === 1 ? one : many}`;

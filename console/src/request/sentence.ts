@@ -53,7 +53,8 @@ function waiting({ request, events, model, now }: Told): string {
       return `It waits because ${id} was paused${who}. ${before}, and it keeps its place.`;
     }
     default: {
-      const slots = model?.concurrency.current;
+      // Of a model without a bound it waits for a worker.
+      const slots = model?.concurrency.current ?? undefined;
       const busy =
         slots === undefined || model!.running < slots
           ? `for a free slot of ${id}`
@@ -120,7 +121,7 @@ function completed({ request, events, now }: Told): string {
 function failure(end: Partial<Pick<RequestEvent, 'outcome' | 'code' | 'message' | 'node'>>): string {
   const where = end.node ? ` on ${end.node}` : '';
   const message = end.message ? `: “${trimEnd(end.message)}”` : '';
-  if (end.outcome === 'lost' || end.code === 'node_lost') {
+  if (end.outcome === 'lost' || end.code === 'node_lost' || end.code === 'worker_lost') {
     return end.node ? `it was lost with its node ${end.node}` : 'it was lost with its nodes';
   }
   if (end.outcome === 'returned')

@@ -10,6 +10,7 @@ const scopes: readonly (readonly [Scope, string])[] = [
   ['submit', 'send requests'],
   ['read', 'read its own requests'],
   ['cancel', 'cancel its own'],
+  ['work', 'run requests of its models, as a worker'],
   ['observe', 'see this console, without payloads'],
   ['payloads', 'see inputs, outputs and logs of all'],
   ['admin', 'everything, and change things'],

@@ -23,8 +23,8 @@ export function ModelActions({ model }: { model: AdminModel }) {
   return (
     <>
       {model.concurrency.override !== null && (
-        <span className="chip warn" title={`models.yaml says ${model.concurrency.base}`}>
-          {model.concurrency.current} instead of {model.concurrency.base} at once
+        <span className="chip warn" title={`models.yaml says ${model.concurrency.base ?? 'nothing'}`}>
+          {model.concurrency.current} instead of {model.concurrency.base ?? 'any number'} at once
         </span>
       )}
       {isPaused ? (
@@ -38,7 +38,9 @@ export function ModelActions({ model }: { model: AdminModel }) {
       ) : (
         <ActButton onClick={() => setOpen('pause')}>Pause…</ActButton>
       )}
-      <ActButton onClick={() => setOpen('concurrency')}>{model.concurrency.current} at once…</ActButton>
+      <ActButton onClick={() => setOpen('concurrency')}>
+        {model.concurrency.current ?? 'Any number'} at once…
+      </ActButton>
       {open === undefined && change.error !== null && <Failure error={change.error} />}
       {open === 'pause' && <PauseDialog model={model} change={change} onClose={() => setOpen(undefined)} />}
       {open === 'concurrency' && (
@@ -101,7 +103,7 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
 
 function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
   const { current, base, override, overridden_at, overridden_by } = model.concurrency;
-  const [value, setValue] = useState(String(current));
+  const [value, setValue] = useState(String(current ?? ''));
   return (
     <Dialog title={`Concurrency of ${model.id}`} onClose={onClose}>
       <form
@@ -122,7 +124,7 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
           />
         </label>
         <p className="small muted">
-          models.yaml says {base}.{' '}
+          models.yaml says {base ?? 'nothing: as many as workers take'}.{' '}
           {override !== null && (
             <>
               {overridden_by ?? 'Somebody'} changed it to {override}
@@ -145,13 +147,17 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
               disabled={change.isPending}
               onClick={() => change.mutate({ concurrency: null })}
             >
-              Reset to {base}
+              Reset to {base ?? 'any number'}
             </button>
           )}
           <button type="button" onClick={onClose}>
-            Leave it at {current}
+            Leave it at {current ?? 'any number'}
           </button>
-          <button type="submit" className="primary" disabled={change.isPending || value === String(current)}>
+          <button
+            type="submit"
+            className="primary"
+            disabled={change.isPending || value === String(current ?? '')}
+          >
             Run {value || '…'} at once
           </button>
         </div>

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { listModels, readQueue, readShares } from '../api/calls';
 import { useLive } from '../api/live';
 import type { AdminModel, QueueEntry, Share, TypicalTime } from '../api/types';
-import { counted, duration, percent, rate, whole } from '../format/quantities';
+import { duration, ofSlots, percent, rate, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
@@ -69,7 +69,7 @@ function Known({ model }: { model: AdminModel }) {
         <div className="model-body">
           <dl className="figures">
             <div>
-              <dt>of {counted(model.concurrency.current, 'slot')} running</dt>
+              <dt>{ofSlots(model.concurrency.current)}running</dt>
               <dd>
                 <Slots running={model.running} slots={model.concurrency.current} />
                 {whole(model.running)}

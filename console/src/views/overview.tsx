@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { listModels, listRequests } from '../api/calls';
 import { useLive } from '../api/live';
 import type { AdminModel } from '../api/types';
-import { counted, rate, short, whole } from '../format/quantities';
+import { counted, ofSlots, rate, short, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Failure, Bones } from '../parts/states';
 import { Since } from '../parts/time';
@@ -135,7 +135,7 @@ function ModelCard({ model }: { model: AdminModel }) {
         <Trouble model={model} />
         <dl className="figures">
           <div>
-            <dt>of {counted(concurrency.current, 'slot')} running</dt>
+            <dt>{ofSlots(concurrency.current)}running</dt>
             <dd>
               <Slots running={running} slots={concurrency.current} />
               {whole(running)}

@@ -24,8 +24,8 @@ export function Plate({ value, label, state }: { value: number; label: string; s
 }
 
 /** Each slot as long as they can be told apart. */
-export function Slots({ running, slots }: { running: number; slots: number }) {
-  if (slots > 16) return null;
+export function Slots({ running, slots }: { running: number; slots: number | null }) {
+  if (slots === null || slots > 16) return null;
   return (
     <span className="slots" aria-hidden="true">
       {Array.from({ length: slots }, (_, i) => (

@@ -16,10 +16,14 @@ const pausesAndFalse = {
   description: 'A number of the models file, and what was set beside it.',
 })
 export class OverriddenConcurrencyDto {
-  @Field('What holds.', 2, { type: 'integer', minimum: 1 })
-  current!: number;
-  @Field('As the file has it.', 4, { type: 'integer', minimum: 1 })
-  base!: number;
+  @Field('What holds; null: no bound, for workers run it.', 2, {
+    type: 'integer',
+    minimum: 1,
+    nullable: true,
+  })
+  current!: number | null;
+  @Field('As the file has it; null: no bound.', 4, { type: 'integer', minimum: 1, nullable: true })
+  base!: number | null;
   @Field('What an operator has set; null: nothing.', 2, { type: 'integer', nullable: true, minimum: 1 })
   override!: number | null;
   @Field('When; null: nothing is set.', '2026-03-01T12:00:00.000Z', at)

@@ -11,7 +11,9 @@ export class KeyDto {
   @Field('Its name, as the operator gave it.', 'web shop')
   name!: string;
   @ApiProperty({
-    description: '`submit` sends requests; `read` is status, stream, response, models; `cancel` cancels.',
+    description:
+      '`submit` sends requests; `read` is status, stream, response, models; `cancel` cancels; `work` runs requests of ' +
+      'its models.',
     type: [String],
     enum: scopes,
     example: scopes,

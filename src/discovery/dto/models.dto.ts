@@ -23,14 +23,27 @@ export class ModelDto {
     example: { type: 'object', required: ['prompt'], properties: { prompt: { type: 'string' } } },
   })
   input_schema!: Readonly<Record<string, unknown>> | null;
-  @Field('How many runs of it may be in progress at once, on all nodes.', 2, { type: 'integer', minimum: 1 })
-  concurrency!: number;
+  @Field('How many runs of it may be in progress at once, in all; null: as many as workers take.', 2, {
+    type: 'integer',
+    minimum: 1,
+    nullable: true,
+  })
+  concurrency!: number | null;
+  @Field('How many workers ask for runs of it, some seconds old; null: nodes run it.', null, {
+    type: 'integer',
+    minimum: 0,
+    nullable: true,
+  })
+  workers!: number | null;
   @Field('How many requests wait in its queue. What is scheduled for later is not among them.', 3, {
     type: 'integer',
     minimum: 0,
   })
   waiting!: number;
-  @Field('How many are in progress, on all nodes; up to a second old.', 2, { type: 'integer', minimum: 0 })
+  @Field('How many are in progress, on all nodes and workers; up to a second old.', 2, {
+    type: 'integer',
+    minimum: 0,
+  })
   running!: number;
   @Field('`waiting` and `running` together: what an autoscaler goes by.', 5, { type: 'integer', minimum: 0 })
   load!: number;

@@ -83,8 +83,11 @@ export class ModelFiguresDto {
   held!: number;
   @Field('Requests in progress, on all nodes; some seconds old at most.', 2, whole)
   running!: number;
-  @Field('How many runs the nodes may have at once, together.', 2, whole)
-  slots!: number;
+  @Field('How many runs the nodes, or workers, may have at once, together; null: any number.', 2, {
+    ...whole,
+    nullable: true,
+  })
+  slots!: number | null;
   @Field('Since when the front of the queue waits; null: nothing waits.', exampleTime, maybeTime)
   oldest_waiting_at!: string | null;
   @Field('Runs that were started since midnight UTC.', 1_204, whole)

@@ -4,18 +4,25 @@ import { Cluster } from '../cluster/cluster.js';
 
 export type Availability = 'available' | 'unavailable';
 
-/** Which models no node can reach, as far as this node knows; also where requests are not run. */
+/** Which models no node can reach, or no worker asks for, as far as this node knows; also where requests are not run. */
 @Injectable()
 export class ModelAvailability {
   private nodesWithout = new Map<string, Set<string>>();
+  private withoutWorkers = new Set<string>();
 
   constructor(private readonly cluster: Cluster) {}
 
-  /** Unavailable: each node that runs requests has found it away. */
+  /** Unavailable: each node that runs requests has found it away, or no worker asks for it. */
   of(modelId: string): Availability {
+    if (this.withoutWorkers.has(modelId)) return 'unavailable';
     const without = this.nodesWithout.get(modelId);
     const isAway = without !== undefined && this.cluster.schedulers.every((id) => without.has(id));
     return isAway ? 'unavailable' : 'available';
+  }
+
+  /** Of the models that workers run, those that none asks for. */
+  setWithoutWorkers(modelIds: readonly string[]): void {
+    this.withoutWorkers = new Set(modelIds);
   }
 
   set(openCircuits: readonly NodeCircuit[]): void {

@@ -19,7 +19,7 @@ type WireChanges = [
 
 interface WireMessage extends Pick<
   QueueChanges,
-  'work' | 'changed' | 'cancelled' | 'circuits' | 'times' | 'missed'
+  'work' | 'changed' | 'cancelled' | 'lost' | 'circuits' | 'times' | 'missed'
 > {
   /** Requests of whose output there is more. */
   output?: string[];
@@ -107,6 +107,7 @@ export class ClusterMessages {
     const changed = pending.flatMap((changes) => changes.changed ?? []);
     const output = new Set(pending.flatMap((changes) => changes.output ?? []).map(({ id }) => id));
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
+    const lost = pending.flatMap((changes) => changes.lost ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
     const times = pending.flatMap((changes) => changes.times ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
@@ -122,7 +123,7 @@ export class ClusterMessages {
       held: toWire(held),
       released: toWire(released),
     };
-    const rest = { work: [...work], changed, output: [...output], cancelled, circuits, times };
+    const rest = { work: [...work], changed, output: [...output], cancelled, lost, circuits, times };
     const chunks = chunkMessages({ ...entries, ...rest });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));

@@ -14,6 +14,7 @@ export class Cluster {
   readonly nodeId = v7();
   nodes: readonly string[] = [];
   hasLostNodes = false;
+  hasOverdueLeases = false;
   /** In a row; a rescuer must have watched for a while before it gives a node up. */
   beats = 0;
   /** The nodes that run requests. */
@@ -43,7 +44,8 @@ export class Cluster {
   }
 
   /** `beatAt`: when the heartbeat was sent, as `performance.now()`. */
-  update({ nodes, schedulers, hasLostNodes, controls }: Beat, beatAt: number): void {
+  update(beat: Beat, beatAt: number): void {
+    const { nodes, schedulers, hasLostNodes, hasOverdueLeases, controls } = beat;
     const someLeft = this.nodes.some((id) => !nodes.includes(id));
     const changed = !this.isMember || someLeft || schedulers.length !== this.schedulers.length;
     this.beats++;
@@ -52,6 +54,7 @@ export class Cluster {
     this.nodes = nodes;
     this.schedulers = schedulers;
     this.hasLostNodes = hasLostNodes;
+    this.hasOverdueLeases = hasOverdueLeases;
     if (changed) this.changes.next({ someLeft });
     if (controls === this.controls) return;
     this.controls = controls;

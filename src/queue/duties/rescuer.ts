@@ -10,10 +10,9 @@ import { requeue } from '../queries/requeue.js';
 import { rescue } from '../queries/rescue.js';
 import { QueueEvents } from '../queue-events.js';
 import { requestErrors } from '../request-errors.js';
+import { lostLimit, publishRescued } from '../rescued.js';
 import { Runs } from '../runs/runs.js';
 
-/** A request whose nodes were lost this often is not tried again: it may be what kills them. */
-const lostLimit = 2;
 /** After an outage all nodes are silent for a moment: each must be heard again before any is given up. */
 const beatsBeforeRescue = 3;
 
@@ -44,37 +43,16 @@ export class Rescuer extends Duty {
   /** Without asking whether a node seems lost. */
   async rescueNow(): Promise<void> {
     const now = this.clock.now();
-    const nodeLost = requestErrors.nodeLost(now);
+    const lost = requestErrors.nodeLost(now);
     const { nodes, requests } = await rescue(this.database, {
       nodeId: this.cluster.nodeId,
       lostAfterMs,
       lostLimit,
-      nodeLost,
+      lost,
       cancelled: requestErrors.cancelled(now),
     });
     this.events.emit('node.lost', () => nodes);
-    if (requests.length === 0) return;
-    const requeued = requests.filter(({ outcome }) => outcome === null);
-    this.events.publish({
-      added: requeued,
-      work: [...new Set(requeued.map(({ modelId }) => modelId))],
-      changed: requests.map(({ id }) => id),
-    });
-    this.events.emit('request.requeued', () =>
-      requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
-        id,
-        modelId,
-        attempt,
-        reason: 'lost',
-        delayMs: 0,
-      })),
-    );
-    this.events.emit('request.completed', () =>
-      requests.flatMap(({ id, modelId, lostAttempt: attempt, outcome }) => {
-        const failed = outcome === 'failed' && { failure: nodeLost };
-        return outcome === null ? [] : { id, modelId, attempt, outcome, attemptOutcome: 'lost', ...failed };
-      }),
-    );
+    publishRescued(this.events, requests, lost);
   }
 
   /** Hands back leases that no run belongs to: the database committed their claim, and its answer never arrived. */

@@ -7,7 +7,7 @@ import { QueueEvents } from '../queue-events.js';
 import { Slots } from '../cluster/slots.js';
 import { Duty } from '../../tools/duty.js';
 
-/** Divides the models' concurrency anew when it changes or nodes come and go, until every node has its fair part. */
+/** Divides the concurrency of models that nodes run when it changes or nodes come and go, until every node has its fair part. */
 @Injectable()
 export class SlotKeeper extends Duty {
   protected readonly intervalMs = 1_000;
@@ -34,12 +34,13 @@ export class SlotKeeper extends Duty {
     const { changes } = this;
     if (this.dividedAt === changes || !this.cluster.connected) return;
     const { generation } = this.slots;
-    const ids = new Set([...this.models.all().map(({ id }) => id), ...this.slots.modelsInUse]);
+    const own = this.models.all().filter(({ runner }) => !runner.isPulled);
+    const ids = new Set([...own.map(({ id }) => id), ...this.slots.modelsInUse]);
     const requested = [...ids].map((modelId) => {
       // No new run until the grants are known: only what runs under the old one is retained.
       const retained = Math.min(this.slots.granted(modelId), this.slots.inUse(modelId));
       this.slots.grant(modelId, retained, { limit: Math.min(retained, this.slots.limit(modelId)) });
-      return { modelId, retained, isGone: this.models.get(modelId) === undefined };
+      return { modelId, retained, isGone: this.models.get(modelId)?.runner.isPulled !== false };
     });
     let grants: SlotGrant[] | undefined;
     try {

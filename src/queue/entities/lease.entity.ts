@@ -2,6 +2,10 @@ import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** One run going on. Every write of the run is fenced on its token. */
 @Entity('lease')
+@Check('lease_is_of_a_node_or_a_worker', '(node_id IS NULL) <> (worker_id IS NULL)')
+@Check('lease_of_a_worker_expires', '(worker_id IS NULL) = (expires_at IS NULL)')
+@Index('lease_of_workers', ['modelId'], { where: 'worker_id IS NOT NULL' })
+@Index('lease_by_claim', ['claimId'], { where: 'claim_id IS NOT NULL' })
 @Check('lease_deadline_follows_start', 'deadline_at > started_at')
 @Check('lease_progress_is_a_share', 'progress_value BETWEEN 0 AND 1')
 @Index('lease_bounded', ['boundedKeyId', 'modelId'], { where: 'bounded_key_id IS NOT NULL' })
@@ -9,7 +13,8 @@ export class LeaseEntity {
   @PrimaryColumn('uuid') requestId!: string;
   @Column('uuid') token!: string;
   @Column('text') modelId!: string;
-  @Column('uuid') nodeId!: string;
+  /** null: a worker has it. */
+  @Column('uuid', { nullable: true }) nodeId!: string | null;
   @Column('integer') attempt!: number;
   @Column('timestamptz', { default: () => 'now()' }) startedAt!: Date;
   @Column('timestamptz') deadlineAt!: Date;
@@ -23,4 +28,14 @@ export class LeaseEntity {
   @Column('text', { nullable: true }) progressMessage!: string | null;
   /** The key against whose bound it counts; null: none has one. */
   @Column('uuid', { nullable: true }) boundedKeyId!: string | null;
+  /** The uid of the worker that has it; null: a node does. */
+  @Column('uuid', { nullable: true }) workerId!: string | null;
+  /** The id of the worker's key, and what the worker called the claim. */
+  @Column('text', { nullable: true }) claimId!: string | null;
+  /** Of what the claim asked for. */
+  @Column('bytea', { nullable: true }) claimHash!: Buffer | null;
+  /** How often the claim was answered with it. */
+  @Column('integer', { nullable: true }) handed!: number | null;
+  /** Unless the worker renews it. */
+  @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
 }

@@ -58,8 +58,9 @@ export class Estimates {
   private follow(): void {
     for (const { id, concurrency } of this.service.all()) {
       const known = this.models.get(id);
-      if (known === undefined) this.models.set(id, new ModelEstimates(concurrency));
-      else known.slots = concurrency;
+      const slots = concurrency ?? 0;
+      if (known === undefined) this.models.set(id, new ModelEstimates(slots));
+      else known.slots = slots;
     }
   }
 

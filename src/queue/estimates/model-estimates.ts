@@ -34,6 +34,7 @@ export class ModelEstimates {
   /** When the newest runs began, one for each slot, oldest first. */
   private readonly began: number[] = [];
 
+  /** `slots`: 0: nobody knows how many. */
   constructor(public slots: number) {
     this.runTimes = new RunTimes(memory.least + memory.ofSlot * slots);
   }
@@ -55,7 +56,7 @@ export class ModelEstimates {
   /** undefined: too little is known. */
   startIn({ position, priority, start }: WaitingPlace, span: Span, now: number): Interval | undefined {
     const { runTimes, slots } = this;
-    if (!runTimes.isKnown || this.isStalled(now)) return undefined;
+    if (slots === 0 || !runTimes.isKnown || this.isStalled(now)) return undefined;
     const { meanMs, variation, count } = runTimes;
     const everyMs = meanMs / slots;
     const before = this.before(priority, start, span);

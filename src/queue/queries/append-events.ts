@@ -3,6 +3,7 @@ import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { LogLevel, LogSource } from '../runs/runner.js';
 import { makeOutputPartitions } from './output-partitions.js';
+import { workerLease } from './worker-leases.js';
 
 export interface LogLine {
   level: LogLevel;
@@ -75,7 +76,8 @@ const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
       output_bytes = accepted.output_bytes + accepted.bytes,
       progress_value = coalesce(accepted.progress_value, lease.progress_value),
       progress_message = CASE WHEN accepted.progress_value IS NULL THEN lease.progress_message
-                              ELSE accepted.progress_message END
+                              ELSE accepted.progress_message END,
+      expires_at = CASE WHEN lease.worker_id IS NOT NULL THEN clock_timestamp() + ${workerLease} END
   FROM accepted
   WHERE lease.request_id = accepted.request_id
 ), logged AS (

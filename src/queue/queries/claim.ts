@@ -103,7 +103,10 @@ export async function claim(database: Database, options: ClaimOptions): Promise<
 }
 
 /** What left the queue, as it was there. */
-export const entriesOf = (modelId: string, claimed: readonly Claimed[]): EntryChange[] =>
+export const entriesOf = (
+  modelId: string,
+  claimed: readonly Pick<Claimed, 'priority' | 'start' | 'seq' | 'attempt'>[],
+): EntryChange[] =>
   claimed.map(({ priority, start, seq, attempt }) => ({
     modelId,
     priority,

@@ -23,7 +23,7 @@ export interface SlotGrant {
  * Index: model_pkey, slot_grant_pkey.
  */
 const lockModels = statement('lock_models')`
-SELECT id, coalesce(concurrency_override, concurrency) AS concurrency, slot_round AS round
+SELECT id, coalesce(concurrency_override, concurrency, 0) AS concurrency, slot_round AS round
 FROM model
 WHERE id = ANY ($1::text[])
 ORDER BY id FOR UPDATE`;

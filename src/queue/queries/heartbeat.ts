@@ -7,6 +7,8 @@ export interface Beat {
   known: boolean;
   /** Other nodes whose heartbeat is overdue, or leases whose node is gone. */
   hasLostNodes: boolean;
+  /** Leases of workers that have expired, or whose runs are past their deadlines. */
+  hasOverdueLeases: boolean;
   nodes: string[];
   /** The nodes that run requests, and go on doing so. */
   schedulers: string[];
@@ -30,8 +32,11 @@ const beatStatement = statement('heartbeat')`WITH beaten AS (
 )
 SELECT EXISTS (SELECT FROM beaten) AS known,
        EXISTS (SELECT FROM node WHERE id <> $1::uuid AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond')
-         OR EXISTS (SELECT FROM lease WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id))
-         OR EXISTS (SELECT FROM lease WHERE deadline_at < clock_timestamp() - interval '30 seconds') AS "hasLostNodes",
+         OR EXISTS (SELECT FROM lease WHERE worker_id IS NULL AND NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id))
+         OR EXISTS (SELECT FROM lease WHERE worker_id IS NULL AND deadline_at < clock_timestamp() - interval '30 seconds')
+         AS "hasLostNodes",
+       EXISTS (SELECT FROM lease WHERE worker_id IS NOT NULL AND least(expires_at, deadline_at) < clock_timestamp())
+         AS "hasOverdueLeases",
        ARRAY (SELECT id::text FROM node ORDER BY id) AS nodes,
        ARRAY (SELECT id::text FROM node WHERE role <> 'api' AND draining_since IS NULL ORDER BY id) AS schedulers,
        ARRAY (SELECT request_id::text FROM lease WHERE node_id = $1::uuid AND cancel_requested_at IS NOT NULL)

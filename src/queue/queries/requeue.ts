@@ -13,13 +13,16 @@ export interface Requeue {
   errorMessage?: string | null;
   /** Shown among the logs, unless the log is full. */
   message?: string | null;
+  /** Of a worker's lease: only if it was handed out so often, so that nobody else has it. */
+  handed?: number | undefined;
 }
 
 /*
  * Purpose: gives a request back to the queue under its old key, after a failed attempt, a run that never
  *   reached its model, or from a node that is to stop. A run that never reached it leaves no trace in the times.
  * Race: fenced on the token like finish, so a run that lost its lease cannot put a request in the queue twice. A cancel
- *   that was asked for meanwhile keeps the row: nothing is returned, and the caller finishes the run as cancelled.
+ *   that was asked for meanwhile keeps the row: nothing is returned, and the caller finishes the run as cancelled. A
+ *   worker that repeats its claim has the run from then on: who gives it back for the answer that was lost comes too late.
  * Index: lease_pkey, request_pkey, queue_entry_pkey or delayed_entry_pkey.
  */
 const requeueStatement = statement('requeue')`WITH released AS (
@@ -27,7 +30,8 @@ const requeueStatement = statement('requeue')`WITH released AS (
   WHERE request_id = $1::uuid
     AND token = $2::uuid
     AND cancel_requested_at IS NULL
-  RETURNING request_id, node_id, bounded_key_id, started_at, clock_timestamp() AS ended_at
+    AND ($8::integer IS NULL OR handed = $8::integer)
+  RETURNING request_id, node_id, worker_id, token, bounded_key_id, started_at, clock_timestamp() AS ended_at
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -38,8 +42,8 @@ const requeueStatement = statement('requeue')`WITH released AS (
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, released.node_id, released.started_at, released.ended_at,
-            released.bounded_key_id
+            request.attempt, request.expires_at, released.node_id, released.worker_id, released.token,
+            released.started_at, released.ended_at, released.bounded_key_id
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
                            bounded_key_id)
@@ -53,8 +57,11 @@ const requeueStatement = statement('requeue')`WITH released AS (
   FROM returned
   WHERE $4::float8 > 0
 ), recorded AS (
-  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
-  SELECT id, attempt, node_id, started_at, ended_at, $3::text, $5::text, $6::text FROM returned
+  INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
+                       error_message)
+  SELECT id, attempt, node_id, worker_id, CASE WHEN worker_id IS NOT NULL THEN sha256(uuid_send(token)) END, started_at,
+         ended_at, $3::text, $5::text, $6::text
+  FROM returned
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message)
   SELECT id, 'requeued', attempt,
@@ -66,8 +73,8 @@ SELECT id, ${entryColumns} FROM returned`;
 /** The entry the request went back to; undefined when the run held no lease or was asked to stop. */
 export async function requeue(database: Database, item: Requeue): Promise<WaitingRequest | undefined> {
   const { requestId, token, attemptOutcome, delayMs } = item;
-  const { errorCode = null, errorMessage = null, message = null } = item;
-  const values = [requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message];
+  const { errorCode = null, errorMessage = null, message = null, handed = null } = item;
+  const values = [requestId, token, attemptOutcome, delayMs, errorCode, errorMessage, message, handed];
   const [row] = await database.query<WaitingRequest>(requeueStatement, values);
   return row;
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.js';
-import { statement } from '../../database/statement.js';
+import { type Statement, statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import type { RequestEvents } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
@@ -29,15 +29,20 @@ WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
   AND NOT EXISTS (SELECT FROM lease WHERE lease.node_id = slot_grant.node_id)`;
 
 /*
- * Purpose: takes leases of lost nodes and of runs far beyond their deadline; the request waits again or has ended.
+ * Purpose: takes leases of lost nodes and of runs far beyond their deadline, or those of workers that have expired; the
+ *   request waits again or has ended.
  * Race: SKIP LOCKED leaves a lease to the finish, log write or other rescuer that holds it; DELETE decides, and from then
  *   on every write of the old run is refused for want of its token.
  * Index: lease is scanned, it is as short as what is running; request_pkey, queue_entry_pkey.
  */
-const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
+const rescueStatement = (
+  name: string,
+  orphans: string,
+  code: string,
+  message: string,
+): Statement => statement(name)`WITH orphan AS MATERIALIZED (
   SELECT request_id FROM lease
-  WHERE NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
-     OR deadline_at < clock_timestamp() - interval '30 seconds'
+  WHERE ${orphans}
   LIMIT 500 FOR UPDATE SKIP LOCKED
 ), taken AS (
   DELETE FROM lease USING orphan
@@ -98,8 +103,10 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
   SELECT id, model_id, api_key_id, priority, virtual_start, seq, attempt, failed_attempts + lost_attempts, NULL
   FROM requeued
 ), recorded AS (
-  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome, error_code, error_message)
-  SELECT request_id, attempt, node_id, started_at, ended_at, 'lost', 'node_lost', 'The node that ran it was lost.'
+  INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
+                       error_message)
+  SELECT request_id, attempt, node_id, worker_id, CASE WHEN worker_id IS NOT NULL THEN sha256(uuid_send(token)) END,
+         started_at, ended_at, 'lost', '${code}', '${message}'
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (
@@ -108,18 +115,47 @@ const rescueStatement = statement('rescue')`WITH orphan AS MATERIALIZED (
 )
 SELECT id, ${entryColumns}, lost_attempt AS "lostAttempt", outcome FROM rescued`;
 
-/** `lostLimit`: a request that took so many nodes with it is not tried again. */
+const ofNodes = rescueStatement(
+  'rescue',
+  `worker_id IS NULL
+    AND (NOT EXISTS (SELECT FROM node WHERE node.id = lease.node_id)
+         OR deadline_at < clock_timestamp() - interval '30 seconds')`,
+  'node_lost',
+  'The node that ran it was lost.',
+);
+const ofWorkers = rescueStatement(
+  'rescue_from_workers',
+  `worker_id IS NOT NULL AND expires_at < clock_timestamp()`,
+  'worker_lost',
+  'The worker that ran it was lost.',
+);
+
+interface RescueOptions {
+  /** A request that took so many nodes or workers with it is not tried again. */
+  lostLimit: number;
+  /** What that ends with. */
+  lost: RequestError;
+  cancelled: RequestError;
+}
+
 export async function rescue(
   database: Database,
-  options: { nodeId: string; lostAfterMs: number; lostLimit: number } & Record<
-    'nodeLost' | 'cancelled',
-    RequestError
-  >,
+  options: RescueOptions & { nodeId: string; lostAfterMs: number },
 ): Promise<{ nodes: RequestEvents['node.lost']; requests: Rescued[] }> {
-  const { nodeId, lostAfterMs, lostLimit, nodeLost, cancelled } = options;
+  const { nodeId, lostAfterMs } = options;
   const nodes = await database.query<{ id: string; name: string }>(giveUpStatement, [nodeId, lostAfterMs]);
-  const values = [lostLimit, JSON.stringify(nodeLost), JSON.stringify(cancelled)];
-  const requests = await database.query<Rescued>(rescueStatement, values);
+  const requests = await database.query<Rescued>(ofNodes, valuesOf(options));
   await database.query(dropGrants);
   return { nodes, requests };
 }
+
+/** Of leases that their workers did not renew. */
+export function rescueFromWorkers(database: Database, options: RescueOptions): Promise<Rescued[]> {
+  return database.query<Rescued>(ofWorkers, valuesOf(options));
+}
+
+const valuesOf = ({ lostLimit, lost, cancelled }: RescueOptions): unknown[] => [
+  lostLimit,
+  JSON.stringify(lost),
+  JSON.stringify(cancelled),
+];

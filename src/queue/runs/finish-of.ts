@@ -1,7 +1,8 @@
 import type { Finish } from '../queries/finish.js';
 import { type RequestError, requestErrors } from '../request-errors.js';
 import type { AttemptFailure, CompletedRequest } from '../request-events.js';
-import type { RunEnd, RunExecution } from './run-execution.js';
+import type { EndingRun } from './ending-run.js';
+import type { RunEnd } from './run-execution.js';
 import { storable } from './run-log.js';
 import { RunFailure } from './runner.js';
 
@@ -10,9 +11,9 @@ export type RunFinish = Finish &
   Pick<CompletedRequest, 'modelId' | 'attempt' | 'runMs' | 'outputBytes'> &
   Pick<AttemptFailure, 'cause'>;
 
-export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): RunFinish {
-  const { attempt, model, timeoutMs, runMs } = execution;
-  const { id: requestId, token } = execution.claimed;
+export function finishOf(run: EndingRun, end: RunEnd, nowMs: number): RunFinish {
+  const { attempt, model, timeoutMs, runMs } = run;
+  const { id: requestId, token } = run.claimed;
   const common = { requestId, token, output: null, message: null, modelId: model.id, attempt, runMs };
   if (end.kind === 'output') {
     const { output = null, bytes: outputBytes } = end;
@@ -23,7 +24,7 @@ export function finishOf(execution: RunExecution, end: RunEnd, nowMs: number): R
   }
   const timedOut = end.kind === 'aborted';
   const error = timedOut ? requestErrors.timedOut(nowMs, timeoutMs) : toError(end.error, nowMs);
-  const message = execution.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
+  const message = run.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
   const cause = timedOut ? undefined : causeOf(end.error);
   return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message, cause };
 }
@@ -42,7 +43,7 @@ function toError(error: unknown, nowMs: number): RequestError {
 }
 
 /** Of a run that another may follow. */
-export function toAttemptFailure({ timeoutMs }: RunExecution, end: RunEnd): AttemptFailure {
+export function toAttemptFailure({ timeoutMs }: EndingRun, end: RunEnd): AttemptFailure {
   if (end.kind !== 'failure') {
     const { code, message } = requestErrors.timedOut(0, timeoutMs);
     return { code, message };

@@ -44,7 +44,7 @@ export class ModelDispatcher {
   }
 }
 
-/** Of each model one, also of those that have left the file: what runs of them ends, and nothing starts. */
+/** Of each model one, also of those that have left the file, or that workers run now: what runs ends, nothing starts. */
 export class ModelDispatchers {
   private readonly byId = new Map<string, ModelDispatcher>();
 
@@ -62,9 +62,11 @@ export class ModelDispatchers {
   follow(): string[] {
     for (const dispatcher of this.all) {
       const { model } = dispatcher;
-      if (this.models.get(model.id) === undefined) dispatcher.model = { ...model, paused: 'hold' };
+      if (this.models.get(model.id)?.runner.isPulled !== false)
+        dispatcher.model = { ...model, paused: 'hold' };
     }
-    return this.models.all().flatMap((model) => {
+    const own = this.models.all().filter(({ runner }) => !runner.isPulled);
+    return own.flatMap((model) => {
       const known = this.byId.get(model.id);
       if (known?.model === model) return [];
       if (known === undefined) this.byId.set(model.id, new ModelDispatcher(model));

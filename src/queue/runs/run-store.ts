@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { IsNull, Not, type Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
-import { Batcher } from '../../tools/batcher.js';
+import { Batcher, type BatcherOptions } from '../../tools/batcher.js';
 import { RequestEventEntity } from '../entities/request-event.entity.js';
-import { finish } from '../queries/finish.js';
+import { finish, type RunBy } from '../queries/finish.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
@@ -13,6 +13,24 @@ import { persist } from './persist.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
 const maxWeight = 1024 * 1024;
+
+export const finishBatches: BatcherOptions<RunFinish> = {
+  ...{ maxItems: 512, maxWeight, writers: 3 },
+  weigh: ({ output }) => output?.length ?? 0,
+};
+
+export async function finishAndPublish(
+  database: Database,
+  events: QueueEvents,
+  items: RunFinish[],
+  by?: RunBy,
+): Promise<boolean[]> {
+  const ended = await finish(database, items, by);
+  // Also what was not ended here: the answer to a first try may have been lost on the way.
+  events.publish({ changed: items.map(({ requestId }) => requestId) });
+  events.emit('request.completed', () => items.filter((_, i) => ended[i]).map(toCompleted));
+  return ended;
+}
 
 /** What runs read and write, tried until the database takes it; whether a run still may write, its token decides. */
 @Injectable()
@@ -24,16 +42,7 @@ export class RunStore {
     events: QueueEvents,
     @InjectRepository(RequestEventEntity) private readonly requestEvents: Repository<RequestEventEntity>,
   ) {
-    this.finishes = new Batcher(
-      async (items) => {
-        const ended = await finish(database, items);
-        // Also what was not ended here: the answer to a first try may have been lost on the way.
-        events.publish({ changed: items.map(({ requestId }) => requestId) });
-        events.emit('request.completed', () => items.filter((_, i) => ended[i]).map(toCompleted));
-        return ended;
-      },
-      { maxItems: 512, maxWeight, weigh: ({ output }) => output?.length ?? 0, writers: 3 },
-    );
+    this.finishes = new Batcher((items) => finishAndPublish(database, events, items), finishBatches);
   }
 
   /** Whether the run still held its lease. Publishes it. */
@@ -46,13 +55,16 @@ export class RunStore {
     return persist(() => requeue(this.database, item));
   }
 
-  async logUsage(requestId: string): Promise<LogUsage> {
-    const lines = await persist(() =>
-      this.requestEvents.find({
-        select: { requestId: true, id: true, source: true, message: true },
-        where: { requestId, message: Not(IsNull()) },
-      }),
-    );
+  logUsage(requestId: string): Promise<LogUsage> {
+    return persist(() => this.readLogUsage(requestId));
+  }
+
+  /** Once; the database may be away. */
+  async readLogUsage(requestId: string): Promise<LogUsage> {
+    const lines = await this.requestEvents.find({
+      select: { requestId: true, id: true, source: true, message: true },
+      where: { requestId, message: Not(IsNull()) },
+    });
     return {
       entries: lines.length,
       bytes: lines.reduce((sum, { message }) => sum + Buffer.byteLength(message!), 0),

@@ -161,6 +161,7 @@ export const ApiFetchResponse = (): MethodDecorator =>
       'model_error',
       'model_unavailable',
       'node_lost',
+      'worker_lost',
       'timed_out',
       'expired',
     ),

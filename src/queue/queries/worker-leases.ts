@@ -1,0 +1,162 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+import type { AttemptOutcome } from '../request-state.js';
+
+/** Until a worker is heard of for the first time since its claim, and from then on. */
+export const firstLeaseMs = 10_000;
+export const leaseMs = 30_000;
+export const firstLease = `interval '${firstLeaseMs / 1_000} seconds'`;
+export const workerLease = `interval '${leaseMs / 1_000} seconds'`;
+
+/** Inputs above it are fetched by themselves. */
+export const maxInlineBytes = 256 * 1024;
+
+/** A worker's lease names itself by both. */
+export interface LeaseName {
+  id: string;
+  token: string;
+}
+
+/** What of a worker's run is to be known. */
+export interface LeasedRun extends LeaseName {
+  modelId: string;
+  workerId: string;
+  claimHash: Buffer;
+  /** How often its claim was answered with it. */
+  handed: number;
+  priority: number;
+  /** Its virtual start. */
+  start: number;
+  seq: number;
+  /** Starts of the request, with this one. */
+  attempt: number;
+  failedAttempts: number;
+  lostAttempts: number;
+  /** null: the model's. */
+  timeoutMs: number | null;
+  boundedKeyId: string | null;
+  /** Milliseconds since 1970, by the database's clock. */
+  startedAtMs: number;
+  deadlineAtMs: number;
+  traceparent: string | null;
+  tracestate: string | null;
+  /** null: it is too large to go along. */
+  input: string | null;
+}
+
+const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
+
+/** `run`: what has the lease's columns; `request`: what has the request's. */
+export const runColumns = (run: string, request = 'request'): string => `${request}.id, ${run}.token,
+       ${request}.model_id AS "modelId", ${run}.worker_id AS "workerId", ${run}.claim_hash AS "claimHash", ${run}.handed,
+       ${request}.priority, ${request}.virtual_start AS start, ${request}.seq, ${run}.attempt,
+       ${request}.failed_attempts AS "failedAttempts", ${request}.lost_attempts AS "lostAttempts",
+       ${request}.timeout_ms AS "timeoutMs", ${run}.bounded_key_id AS "boundedKeyId",
+       ${ms(`${run}.started_at`)} AS "startedAtMs", ${ms(`${run}.deadline_at`)} AS "deadlineAtMs",
+       ${request}.traceparent, ${request}.tracestate,
+       CASE WHEN octet_length(${request}.input::text) <= ${maxInlineBytes} THEN ${request}.input::text END AS input`;
+
+/*
+ * Purpose: renews leases of workers, of many beats at once, and tells which of their runs are to stop.
+ * Race: a lease that was taken away meanwhile is not found, and so is lost. Locked in the order of their ids, so that
+ *   two of these, or one and a batch of events, never wait for each other in a circle.
+ * Index: lease_pkey. The update is HOT.
+ */
+const renewStatement = statement('renew_leases')`WITH held AS MATERIALIZED (
+  SELECT lease.request_id, lease.cancel_requested_at
+  FROM unnest($1::uuid[], $2::uuid[]) AS beaten (request_id, token)
+  JOIN lease ON lease.request_id = beaten.request_id AND lease.token = beaten.token
+  WHERE lease.worker_id IS NOT NULL
+  ORDER BY lease.request_id FOR NO KEY UPDATE OF lease
+), renewed AS (
+  UPDATE lease SET expires_at = clock_timestamp() + ${workerLease}
+  FROM held
+  WHERE lease.request_id = held.request_id
+)
+SELECT request_id AS id, cancel_requested_at IS NOT NULL AS cancel FROM held`;
+
+/** For each of those that there are, whether its run is to stop. */
+export function renewLeases(
+  database: Database,
+  leases: readonly LeaseName[],
+): Promise<{ id: string; cancel: boolean }[]> {
+  return database.query(renewStatement, [leases.map(({ id }) => id), leases.map(({ token }) => token)]);
+}
+
+/*
+ * Purpose: what has to be known of runs whose claim another node answered, or this one long ago.
+ * Race: none; whether the run may still write, its token decides once more.
+ * Index: lease_pkey, request_pkey.
+ */
+const findStatement = statement('find_worker_leases')`SELECT ${runColumns('lease')}
+FROM unnest($1::uuid[], $2::uuid[]) AS wanted (request_id, token)
+JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
+JOIN request ON request.id = lease.request_id
+WHERE lease.worker_id IS NOT NULL`;
+
+/** Those that there are. */
+export function findLeases(database: Database, leases: readonly LeaseName[]): Promise<LeasedRun[]> {
+  return database.query(findStatement, [leases.map(({ id }) => id), leases.map(({ token }) => token)]);
+}
+
+/*
+ * Purpose: the runs that claims brought, for calls that may be repetitions.
+ * Race: `handed` rises, so that whoever gives them back for an answer that was not read comes too late.
+ * Index: lease_by_claim, request_pkey. Of a claim that is new it reads nothing and writes nothing.
+ */
+const findClaimsStatement = statement('find_claims')`WITH again AS (
+  UPDATE lease SET handed = handed + 1, expires_at = greatest(expires_at, clock_timestamp() + ${firstLease})
+  WHERE claim_id = ANY ($1::text[])
+  RETURNING *
+)
+SELECT ${runColumns('again')}, again.claim_id AS "claimId"
+FROM again
+JOIN request ON request.id = again.request_id`;
+
+export function findClaims(
+  database: Database,
+  claimIds: readonly string[],
+): Promise<(LeasedRun & { claimId: string })[]> {
+  return database.query(findClaimsStatement, [claimIds]);
+}
+
+const listStatement = (name: string, where: string) => statement(name)`SELECT ${runColumns('lease')}
+FROM lease
+JOIN request ON request.id = lease.request_id
+WHERE worker_id IS NOT NULL AND ${where}
+LIMIT 500`;
+
+const overdue = listStatement('overdue_worker_leases', 'deadline_at < clock_timestamp()');
+const ofWorker = listStatement('leases_of_worker', 'worker_id = $1::uuid');
+const unread = listStatement('unread_claims', 'lease.token = ANY ($1::uuid[]) AND handed = 1');
+
+/** Runs past their deadlines. All three read the leases there are: they are called seldom. */
+export const findOverdue = (database: Database): Promise<LeasedRun[]> => database.query(overdue);
+
+export const findLeasesOf = (database: Database, workerId: string): Promise<LeasedRun[]> =>
+  database.query(ofWorker, [workerId]);
+
+/** Of claims of which nobody knows whether they were committed, what no worker was answered with. */
+export const findUnread = (database: Database, tokens: readonly string[]): Promise<LeasedRun[]> =>
+  database.query(unread, [tokens]);
+
+const inputStatement = statement('read_worker_input')`SELECT request.input::text AS input
+FROM lease
+JOIN request ON request.id = lease.request_id
+WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND lease.worker_id IS NOT NULL`;
+
+/** undefined: the lease is lost. */
+export async function readInput(database: Database, { id, token }: LeaseName): Promise<string | undefined> {
+  return (await database.query<{ input: string }>(inputStatement, [id, token]))[0]?.input;
+}
+
+const endedStatement = statement('worker_run_ended')`SELECT outcome FROM attempt
+WHERE request_id = $1::uuid AND token_hash = sha256(uuid_send($2::uuid))`;
+
+/** How the run of a lease that there was ended; undefined: there was none. */
+export async function endOf(
+  database: Database,
+  { id, token }: LeaseName,
+): Promise<AttemptOutcome | undefined> {
+  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement, [id, token]))[0]?.outcome;
+}

@@ -1,0 +1,139 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+/** What a worker is told: to go on, to end what it has, to claim nothing any more. */
+export type Told = 'run' | 'drain' | 'stop';
+
+/** What a worker says of itself; what is left out is as it said before. */
+export interface WorkerSaid {
+  id: string;
+  name?: string | undefined;
+  version?: string | undefined;
+  labels?: Readonly<Record<string, string>> | undefined;
+  /** That it claims runs of. */
+  models?: readonly string[] | undefined;
+  state?: string | undefined;
+}
+
+export interface WorkerWrite extends WorkerSaid {
+  uid: string;
+  keyId: string;
+  /** Since when it was heard of, before now. */
+  seenAgoMs: number;
+}
+
+/** What became of runs of a worker since the last write. */
+export interface WorkerEnds {
+  uid: string;
+  succeeded: boolean;
+  /** After the last success. */
+  failures: number;
+}
+
+export interface WorkerState {
+  uid: string;
+  told: Told;
+  failuresInRow: number;
+  /** It claims nothing until then; null: it may now. */
+  restsMs: number | null;
+}
+
+/** In a row; from then on a worker rests before each next claim, twice as long each time. */
+const maxFailuresInRow = 5;
+const maxRestSeconds = 60;
+
+/** Before the next claim; as `count_worker_ends` has it. */
+export function restAfterMs(failuresInRow: number): number {
+  const over = failuresInRow - maxFailuresInRow;
+  return over < 0 ? 0 : Math.min(maxRestSeconds, 2 ** Math.min(over, 10)) * 1_000;
+}
+
+/*
+ * Purpose: writes what this node has heard of workers.
+ * Race: two nodes may write one worker: what it says is the later one's. Rows are taken in the order of their uids, so
+ *   that two of these never wait for each other in a circle.
+ * Index: worker_pkey.
+ */
+const writeStatement = statement('write_workers')`INSERT INTO worker AS known
+  (uid, api_key_id, id, name, version, labels, models, state, seen_at)
+SELECT said.uid, "keyId", said.id, coalesce(said.name, before.name, said.id),
+       coalesce(said.version, before.version, ''), coalesce(said.labels, before.labels, '{}'),
+       coalesce(
+         (SELECT array_agg(model_id) FROM jsonb_array_elements_text(said.models) AS model_id),
+         before.models,
+         '{}'
+       ),
+       coalesce(said.state, before.state, ''), clock_timestamp() - "seenAgoMs" * interval '1 millisecond'
+FROM jsonb_to_recordset($1::jsonb) AS said (uid uuid, "keyId" uuid, id text, name text, version text, labels jsonb,
+  models jsonb, state text, "seenAgoMs" float8)
+LEFT JOIN worker AS before ON before.uid = said.uid
+ORDER BY said.uid
+ON CONFLICT (uid) DO UPDATE
+SET name = excluded.name,
+    version = excluded.version,
+    labels = excluded.labels,
+    models = excluded.models,
+    state = excluded.state,
+    seen_at = greatest(known.seen_at, excluded.seen_at)`;
+
+export async function writeWorkers(database: Database, workers: readonly WorkerWrite[]): Promise<void> {
+  await database.query(writeStatement, [JSON.stringify(workers)]);
+}
+
+/*
+ * Purpose: counts failures in a row, on all nodes, and lets a worker rest that has too many.
+ * Race: counts are added under the row's lock; rows are locked in the order of their uids.
+ * Index: worker_pkey.
+ */
+const countEndsStatement = statement('count_worker_ends')`WITH ended AS MATERIALIZED (
+  SELECT worker.uid, CASE WHEN ended.succeeded THEN 0 ELSE worker.failures_in_row END + ended.failures AS failures,
+         ended.failures > 0 AS has_failed
+  FROM jsonb_to_recordset($1::jsonb) AS ended (uid uuid, succeeded boolean, failures integer)
+  JOIN worker ON worker.uid = ended.uid
+  WHERE ended.failures > 0 OR worker.failures_in_row > 0
+  ORDER BY worker.uid FOR UPDATE OF worker
+)
+UPDATE worker
+SET failures_in_row = ended.failures,
+    claims_from = CASE
+      WHEN ended.failures < ${String(maxFailuresInRow)} THEN NULL
+      WHEN has_failed THEN greatest(claims_from, clock_timestamp() + least(
+        ${String(maxRestSeconds)}, 2 ^ least(ended.failures - ${String(maxFailuresInRow)}, 10)
+      ) * interval '1 second')
+      ELSE claims_from
+    END
+FROM ended
+WHERE worker.uid = ended.uid`;
+
+export async function countEnds(database: Database, ends: readonly WorkerEnds[]): Promise<void> {
+  await database.query(countEndsStatement, [JSON.stringify(ends)]);
+}
+
+const readStatement = statement('read_workers')`SELECT uid, told, failures_in_row AS "failuresInRow",
+  extract(epoch FROM claims_from - clock_timestamp())::float8 * 1000 AS "restsMs"
+FROM worker
+WHERE uid = ANY ($1::uuid[])`;
+
+export function readWorkers(database: Database, uids: readonly string[]): Promise<WorkerState[]> {
+  return database.query(readStatement, [uids]);
+}
+
+/** Without a word for so long, a worker is not there. */
+const countStatement = statement('count_workers')`SELECT model_id AS "modelId", count(*)::integer AS workers
+FROM worker, unnest(models) AS model_id
+WHERE seen_at > clock_timestamp() - interval '60 seconds' AND told = 'run'
+GROUP BY model_id`;
+
+/** How many claim runs of each model, on all nodes. */
+export async function countWorkers(database: Database): Promise<Map<string, number>> {
+  const rows = await database.query<{ modelId: string; workers: number }>(countStatement);
+  return new Map(rows.map(({ modelId, workers }) => [modelId, workers]));
+}
+
+const forgetStatement = statement('forget_workers')`DELETE FROM worker
+WHERE told = 'run' AND (uid = $1::uuid OR seen_at < clock_timestamp() - interval '7 days')`;
+
+/** One that leaves, and those that did without a word. What an operator told one stays. */
+export async function forgetWorkers(database: Database, uid: string | null): Promise<void> {
+  await database.query(forgetStatement, [uid]);
+}

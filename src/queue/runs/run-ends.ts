@@ -1,0 +1,122 @@
+import { Logger } from '@nestjs/common';
+import type { Clock } from '../../database/clock.js';
+import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import type { Requeue } from '../queries/requeue.js';
+import type { WaitingRequest } from '../queries/waiting.js';
+import type { QueueEvents } from '../queue-events.js';
+import type { AttemptFailure } from '../request-events.js';
+import { backoffMs } from './backoff.js';
+import type { EndingRun } from './ending-run.js';
+import { asRunFailure, finishOf, type RunFinish, toAttemptFailure } from './finish-of.js';
+import type { RunEnd } from './run-execution.js';
+import { storable } from './run-log.js';
+import { type Outage, RunFailure } from './runner.js';
+
+/** Where ends are written. Both say whether the run still held its lease. */
+export interface EndWriter {
+  /** Publishes it. */
+  finish(item: RunFinish): Promise<boolean>;
+  /** undefined: it holds none, or was asked to stop. */
+  requeue(item: Requeue): Promise<WaitingRequest | undefined>;
+}
+
+/** What becomes of a request when a run of it has ended: another attempt, its place in the queue, or its outcome. */
+export class RunEnds {
+  private readonly log = new Logger(RunEnds.name);
+
+  constructor(
+    private readonly writer: EndWriter,
+    private readonly events: QueueEvents,
+    private readonly clock: Clock,
+    private readonly maxOutputBytes: number,
+  ) {}
+
+  /** Whether the run still held its lease. */
+  async complete(run: EndingRun, ended: RunEnd, outage?: Outage): Promise<boolean> {
+    const end = this.bounded(ended);
+    if (outage === 'free') {
+      const how = { attemptOutcome: 'unreached', delayMs: 0 } as const;
+      if (await this.requeue(run, how, toAttemptFailure(run, end))) return true;
+      return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
+    }
+    if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
+      // Lost or not, the lease may still be ours, after an outage that kept all nodes out.
+      if (await this.requeue(run, { attemptOutcome: 'returned', delayMs: 0 })) return true;
+      return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
+    }
+    const how = nextAttempt(run, end);
+    if (how !== undefined && (await this.requeue(run, how, toAttemptFailure(run, end)))) return true;
+    return this.finish(run, end);
+  }
+
+  /** Of a worker's run, if it was handed out so often and no more: then it was never begun. */
+  takeBack(run: EndingRun, handed: number): Promise<boolean> {
+    return this.requeue(run, { attemptOutcome: 'returned', delayMs: 0, handed });
+  }
+
+  private bounded(end: RunEnd): RunEnd {
+    if (end.kind !== 'output') return end;
+    const bytes = Buffer.byteLength(end.output!);
+    if (bytes <= this.maxOutputBytes) return { ...end, bytes };
+    return modelError(`The model's output is larger than ${this.maxOutputBytes} bytes.`);
+  }
+
+  /** False when the run holds no lease any more or was asked to stop. */
+  private async requeue(
+    run: EndingRun,
+    how: Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>,
+    failure?: AttemptFailure,
+  ): Promise<boolean> {
+    const { id: requestId, token } = run.claimed;
+    const { attempt, runMs } = run;
+    const { attemptOutcome: reason, delayMs } = how;
+    // A long outage would fill the log of the request at the front: the circuit says what there is to say.
+    const failed = reason === 'unreached' ? undefined : failure;
+    const next = `The next one follows in ${Math.ceil(delayMs / 1000)} s.`;
+    const line =
+      failed && run.cappedLog.admit('WARN', `Attempt ${attempt} failed: ${failed.message} ${next}`, 'queue');
+    const entry = await this.writer.requeue({
+      requestId,
+      token,
+      ...how,
+      ...(failure && { errorCode: failure.code, errorMessage: storable(failure.message) }),
+      message: line?.message ?? null,
+    });
+    if (entry === undefined) return false;
+    const { id, modelId } = entry;
+    this.events.publish({ added: [entry], changed: [id], work: delayMs <= 0 ? [modelId] : [] });
+    const ended = { runMs: failed && runMs, failure: failed };
+    this.events.emit('request.requeued', () => [{ id, modelId, attempt, reason, delayMs, ...ended }]);
+    return true;
+  }
+
+  private async finish(run: EndingRun, end: RunEnd): Promise<boolean> {
+    try {
+      return await this.writer.finish(finishOf(run, end, this.clock.now()));
+    } catch (error) {
+      if (end.kind !== 'output' || isDatabaseUnavailable(error)) throw error;
+      this.log.error(`the output of ${run.claimed.id} cannot be stored: ${(error as Error).message}`);
+      return this.finish(run, modelError("The model's output cannot be stored."));
+    }
+  }
+}
+
+/** Undefined: the request ends with this run. */
+function nextAttempt(
+  { claimed, model: { attempts, retry } }: EndingRun,
+  end: RunEnd,
+): Pick<Requeue, 'attemptOutcome' | 'delayMs'> | undefined {
+  const failures = claimed.failedAttempts + 1;
+  if (end.kind === 'output' || failures >= attempts) return undefined;
+  if (end.kind === 'aborted') {
+    if (end.reason !== 'timed_out' || !retry.on.includes('timeout')) return undefined;
+    return { attemptOutcome: 'timed_out', delayMs: backoffMs(retry, failures, undefined) };
+  }
+  const { retryable, retryAfterMs } = asRunFailure(end.error).options;
+  if (!retryable || !retry.on.includes('error')) return undefined;
+  return { attemptOutcome: 'failed', delayMs: backoffMs(retry, failures, retryAfterMs) };
+}
+
+export function modelError(message: string): RunEnd {
+  return { kind: 'failure', error: new RunFailure(message) };
+}

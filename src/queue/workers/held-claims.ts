@@ -1,0 +1,45 @@
+import type { ClaimWaiter } from './claim-waiter.js';
+
+/** The claims that wait, by model and by their ids; those of a model in the order in which they came. */
+export class HeldClaims {
+  private readonly byModel = new Map<string, Set<ClaimWaiter>>();
+  private readonly byId = new Map<string, ClaimWaiter>();
+
+  get size(): number {
+    return this.byId.size;
+  }
+
+  get all(): ClaimWaiter[] {
+    return [...this.byId.values()];
+  }
+
+  /** That somebody waits for. */
+  get models(): string[] {
+    return [...this.byModel.keys()];
+  }
+
+  of(modelId: string): ReadonlySet<ClaimWaiter> | undefined {
+    return this.byModel.get(modelId);
+  }
+
+  /** The same claim may wait already: its call has come again, for nobody reads the first one's answer. */
+  add(waiter: ClaimWaiter): void {
+    const { claimId, models } = waiter.asked;
+    this.byId.get(claimId)?.settle([]);
+    this.byId.set(claimId, waiter);
+    for (const id of models.keys()) {
+      const waiters = this.byModel.get(id) ?? new Set();
+      this.byModel.set(id, waiters.add(waiter));
+    }
+  }
+
+  remove(waiter: ClaimWaiter): void {
+    const { claimId, models } = waiter.asked;
+    if (this.byId.get(claimId) === waiter) this.byId.delete(claimId);
+    for (const id of models.keys()) {
+      const waiters = this.byModel.get(id);
+      waiters?.delete(waiter);
+      if (waiters?.size === 0) this.byModel.delete(id);
+    }
+  }
+}

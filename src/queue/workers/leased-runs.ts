@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import { Batcher } from '../../tools/batcher.js';
+import { BoundedCache } from '../../tools/bounded-cache.js';
+import {
+  findLeases,
+  type LeasedRun,
+  type LeaseName,
+  readInput,
+  renewLeases,
+} from '../queries/worker-leases.js';
+
+/** Beyond it they are read again. */
+const maxKnown = 10_000;
+/** Of claims whose answer did not arrive: as long as a claim may still be under way, and some. */
+const unknownMs = 20_000;
+
+type Known = Omit<LeasedRun, 'input'>;
+
+/** The runs of workers, as far as calls of theirs come to this node. Whether one has its lease, the database knows. */
+@Injectable()
+export class LeasedRuns {
+  private readonly known = new BoundedCache<Known>(maxKnown);
+  private readonly reads: Batcher<LeaseName, LeasedRun | undefined>;
+  private readonly renewals: Batcher<LeaseName, { cancel: boolean } | undefined>;
+  private readonly unknown = new Map<string, number>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+  ) {
+    const options = { maxItems: 500, writers: 2, itemsBehind: 8 };
+    this.reads = new Batcher(async (leases) => {
+      const rows = new Map((await findLeases(database, leases)).map((row) => [row.id, row]));
+      return leases.map(({ id, token }) => (rows.get(id)?.token === token ? rows.get(id) : undefined));
+    }, options);
+    this.renewals = new Batcher(async (leases) => {
+      const rows = new Map((await renewLeases(database, leases)).map((row) => [row.id, row]));
+      return leases.map(({ id }) => rows.get(id));
+    }, options);
+  }
+
+  remember(leased: LeasedRun): Known {
+    // Inputs are large, and asked for once.
+    const run = { ...leased, input: null };
+    this.known.set(run.token, run, performance.now() + run.deadlineAtMs - this.clock.now());
+    return run;
+  }
+
+  forget({ token }: LeaseName): void {
+    this.known.delete(token);
+  }
+
+  /** undefined: the lease is lost, or was never there. */
+  async find(lease: LeaseName): Promise<Known | undefined> {
+    const known = this.known.get(lease.token, performance.now());
+    if (known?.id === lease.id) return known;
+    const read = await this.reads.add(lease);
+    if (read === undefined) return undefined;
+    return this.remember(read);
+  }
+
+  /** Whether its run is to stop; undefined: it is lost. */
+  async renew(lease: LeaseName): Promise<{ cancel: boolean } | undefined> {
+    const renewed = await this.renewals.add(lease);
+    if (renewed === undefined) this.forget(lease);
+    return renewed;
+  }
+
+  /** JSON text; undefined: the lease is lost. */
+  readInput(lease: LeaseName): Promise<string | undefined> {
+    return readInput(this.database, lease);
+  }
+
+  /** Tokens of a claim that may have been committed, and whose answer was lost. */
+  noteUnknown(tokens: readonly string[]): void {
+    for (const token of tokens) this.unknown.set(token, performance.now() + unknownMs);
+  }
+
+  /** Those of which it is still to be found out. */
+  get unknownTokens(): string[] {
+    const now = performance.now();
+    for (const [token, until] of this.unknown) if (until < now) this.unknown.delete(token);
+    return [...this.unknown.keys()];
+  }
+}

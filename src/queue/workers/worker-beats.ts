@@ -1,0 +1,160 @@
+import { Injectable } from '@nestjs/common';
+import type { LeaseName } from '../queries/worker-leases.js';
+import type { Told } from '../queries/workers.js';
+import { QueueEvents } from '../queue-events.js';
+import { LeasedRuns } from './leased-runs.js';
+import { type KnownWorker, WorkerBook } from './worker-book.js';
+
+export interface BeatAnswer {
+  told: Told;
+  /** Ids of requests whose runs are to stop. */
+  cancel: string[];
+  /** Those whose leases the worker has no more. */
+  lost: string[];
+}
+
+/** What comes in the same turn goes in one answer. */
+const gatherMs = 5;
+
+/** A beat that waits for something to say. */
+class HeldBeat {
+  readonly answer: Promise<BeatAnswer>;
+  readonly cancel = new Set<string>();
+  readonly lost = new Set<string>();
+  isAnswered = false;
+  /** Its leases are renewed, and what is known of them is said. */
+  isRead = false;
+  timer: NodeJS.Timeout | undefined;
+  resolve!: (answer: BeatAnswer) => void;
+  reject!: (error: unknown) => void;
+
+  constructor(
+    readonly worker: KnownWorker,
+    readonly ids: ReadonlySet<string>,
+  ) {
+    this.answer = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
+    this.answer.catch(() => undefined);
+  }
+}
+
+/** The beats of workers: renew their leases, and are held until there is something that the worker is to know at once. */
+@Injectable()
+export class WorkerBeats {
+  private readonly held = new Set<HeldBeat>();
+  private readonly byRequest = new Map<string, Set<HeldBeat>>();
+  /** By the uid of the worker, the cancels that an answer had before: the next is held all the same. */
+  private readonly said = new Map<string, Set<string>>();
+  private isStopped = false;
+
+  constructor(
+    events: QueueEvents,
+    book: WorkerBook,
+    private readonly runs: LeasedRuns,
+  ) {
+    events.subscribe(({ cancelled, lost }) => {
+      for (const id of cancelled ?? []) for (const beat of this.of(id)) this.note(beat, 'cancel', id);
+      for (const id of lost ?? []) for (const beat of this.of(id)) this.note(beat, 'lost', id);
+    });
+    book.toldChanges.subscribe((worker) => {
+      for (const beat of this.held) if (beat.worker === worker) this.answerSoon(beat);
+    });
+  }
+
+  get size(): number {
+    return this.held.size;
+  }
+
+  /** `waitMs`: how long it may be held; `drop` once nobody reads the answer. */
+  beat(
+    worker: KnownWorker,
+    leases: readonly LeaseName[],
+    waitMs: number,
+  ): { answer: Promise<BeatAnswer>; drop: () => void } {
+    const beat = new HeldBeat(worker, new Set(leases.map(({ id }) => id)));
+    // First, so that nothing falls between the look and the wait.
+    this.hold(beat);
+    this.forgetEnded(beat);
+    void this.renew(beat, leases, this.isStopped ? 0 : waitMs);
+    return { answer: beat.answer, drop: () => void this.release(beat) };
+  }
+
+  /** All are answered with what is known. */
+  stop(): void {
+    this.isStopped = true;
+    for (const beat of this.held) if (beat.isRead) this.finish(beat);
+  }
+
+  private async renew(beat: HeldBeat, leases: readonly LeaseName[], waitMs: number): Promise<void> {
+    try {
+      const renewed = await Promise.all(leases.map((lease) => this.runs.renew(lease)));
+      renewed.forEach((one, i) => {
+        if (one === undefined) beat.lost.add(leases[i]!.id);
+        else if (one.cancel) beat.cancel.add(leases[i]!.id);
+      });
+    } catch (error) {
+      if (this.release(beat)) beat.reject(error);
+      return;
+    }
+    beat.isRead = true;
+    if (waitMs === 0 || this.isStopped || this.hasNews(beat)) return this.finish(beat);
+    beat.timer = setTimeout(() => this.finish(beat), waitMs);
+  }
+
+  private hasNews({ worker, cancel, lost }: HeldBeat): boolean {
+    const said = this.said.get(worker.uid);
+    if (lost.size > 0 || worker.told !== worker.answered) return true;
+    return [...cancel].some((id) => said?.has(id) !== true);
+  }
+
+  private note(beat: HeldBeat, what: 'cancel' | 'lost', id: string): void {
+    beat[what].add(id);
+    this.answerSoon(beat);
+  }
+
+  private answerSoon(beat: HeldBeat): void {
+    if (!beat.isRead || beat.isAnswered) return;
+    clearTimeout(beat.timer);
+    beat.timer = setTimeout(() => this.finish(beat), gatherMs);
+  }
+
+  private finish(beat: HeldBeat): void {
+    if (!this.release(beat)) return;
+    const { worker, cancel, lost } = beat;
+    const { told } = worker;
+    worker.answered = told;
+    if (cancel.size > 0)
+      this.said.set(worker.uid, new Set([...(this.said.get(worker.uid) ?? []), ...cancel]));
+    beat.resolve({ told, cancel: [...cancel].filter((id) => !lost.has(id)), lost: [...lost] });
+  }
+
+  private hold(beat: HeldBeat): void {
+    this.held.add(beat);
+    for (const id of beat.ids) this.byRequest.set(id, (this.byRequest.get(id) ?? new Set()).add(beat));
+  }
+
+  /** False: it was before. */
+  private release(beat: HeldBeat): boolean {
+    if (beat.isAnswered) return false;
+    beat.isAnswered = true;
+    clearTimeout(beat.timer);
+    this.held.delete(beat);
+    for (const id of beat.ids) {
+      const beats = this.byRequest.get(id);
+      beats?.delete(beat);
+      if (beats?.size === 0) this.byRequest.delete(id);
+    }
+    return true;
+  }
+
+  private of(id: string): Iterable<HeldBeat> {
+    return this.byRequest.get(id) ?? [];
+  }
+
+  /** Of runs that it has no more nothing is to be remembered. */
+  private forgetEnded({ worker: { uid }, ids }: HeldBeat): void {
+    const said = this.said.get(uid);
+    if (said === undefined) return;
+    for (const id of said) if (!ids.has(id)) said.delete(id);
+    if (said.size === 0) this.said.delete(uid);
+  }
+}

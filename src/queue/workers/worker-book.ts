@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { Subject } from 'rxjs';
+import { Database } from '../../database/database.js';
+import { ModelsService } from '../../models/models.service.js';
+import { ModelAvailability } from '../circuits/model-availability.js';
+import {
+  forgetWorkers,
+  restAfterMs,
+  type Told,
+  type WorkerEnds,
+  type WorkerSaid,
+  type WorkerState,
+  type WorkerWrite,
+} from '../queries/workers.js';
+
+/** What is written of a worker that says nothing new is no older than this. */
+const seenAgainMs = 15_000;
+/** Without a word for so long, it is not this node's any more. */
+const forgottenMs = 60_000;
+
+/** A worker as this node knows it. */
+export class KnownWorker {
+  said: WorkerSaid;
+  told: Told = 'run';
+  /** What the last answer to it said that it is told. */
+  answered: Told = 'run';
+  failuresInRow = 0;
+  /** All times as `performance.now()`. */
+  restsUntil = -Infinity;
+  seenAt = performance.now();
+  writtenAt = -Infinity;
+  /** Something is to be written that cannot wait for the next time it is seen. */
+  isChanged = true;
+
+  constructor(
+    readonly uid: string,
+    readonly keyId: string,
+    id: string,
+  ) {
+    this.said = { id };
+  }
+
+  get restMs(): number {
+    return Math.max(0, this.restsUntil - performance.now());
+  }
+}
+
+/** The workers that call this node: kept in memory, written behind and read back by the keeper. */
+@Injectable()
+export class WorkerBook {
+  /** Workers that are told something else than before. */
+  readonly toldChanges = new Subject<KnownWorker>();
+  /** A run of a worker has failed: to be written soon. */
+  readonly failures = new Subject<void>();
+  private readonly ended = new Map<string, WorkerEnds>();
+  private readonly known = new Map<string, KnownWorker>();
+  private counts: ReadonlyMap<string, number> = new Map();
+
+  constructor(
+    private readonly database: Database,
+    private readonly models: ModelsService,
+    private readonly availability: ModelAvailability,
+  ) {}
+
+  get size(): number {
+    return this.known.size;
+  }
+
+  get uids(): string[] {
+    return [...this.known.keys()];
+  }
+
+  /** Takes what it says of itself. */
+  note(keyId: string, said: WorkerSaid): KnownWorker {
+    const worker = this.at(uidOf(keyId, said.id), keyId, said.id);
+    worker.seenAt = performance.now();
+    for (const [name, value] of Object.entries(said) as [keyof WorkerSaid, unknown][]) {
+      if (value === undefined || isSame(worker.said[name], value)) continue;
+      worker.said = { ...worker.said, [name]: value };
+      worker.isChanged = true;
+    }
+    if (worker.said.models !== undefined && worker.isChanged) this.tellAvailability();
+    return worker;
+  }
+
+  of(uid: string): KnownWorker | undefined {
+    return this.known.get(uid);
+  }
+
+  /** How a run of its ended, as far as it is its doing. */
+  noteEnd(uid: string, succeeded: boolean): void {
+    const worker = this.known.get(uid);
+    const ended = this.ended.get(uid);
+    if (succeeded && worker?.failuresInRow === 0 && ended === undefined) return;
+    if (succeeded) {
+      this.ended.set(uid, { uid, succeeded, failures: 0 });
+      return;
+    }
+    const failures = (ended?.failures ?? 0) + 1;
+    this.ended.set(uid, { uid, succeeded: ended?.succeeded ?? false, failures });
+    const restMs = restAfterMs(failures + (ended?.succeeded === true ? 0 : (worker?.failuresInRow ?? 0)));
+    if (worker !== undefined && restMs > 0) worker.restsUntil = performance.now() + restMs;
+    this.failures.next();
+  }
+
+  /** What became of runs since it was asked last. */
+  takeEnds(): WorkerEnds[] {
+    const ends = [...this.ended.values()];
+    this.ended.clear();
+    for (const { uid, succeeded, failures } of ends) {
+      const worker = this.known.get(uid);
+      if (worker !== undefined) worker.failuresInRow = (succeeded ? 0 : worker.failuresInRow) + failures;
+    }
+    return ends;
+  }
+
+  /** It has left. */
+  async leave(uid: string): Promise<void> {
+    this.known.delete(uid);
+    await forgetWorkers(this.database, uid);
+    this.tellAvailability();
+  }
+
+  /** What is to be written now; `written` once it is. */
+  due(): WorkerWrite[] {
+    const now = performance.now();
+    for (const [uid, { seenAt }] of this.known) if (now - seenAt > forgottenMs) this.known.delete(uid);
+    const due = [...this.known.values()].filter(
+      ({ isChanged, seenAt, writtenAt }) =>
+        isChanged || (seenAt > writtenAt && now - writtenAt > seenAgainMs),
+    );
+    return due.map(({ uid, keyId, said, seenAt }) => ({ ...said, uid, keyId, seenAgoMs: now - seenAt }));
+  }
+
+  written(writes: readonly WorkerWrite[]): void {
+    const now = performance.now();
+    for (const { uid, seenAgoMs, keyId: _, ...said } of writes) {
+      const worker = this.known.get(uid);
+      if (worker === undefined) continue;
+      worker.writtenAt = now - seenAgoMs;
+      // What it said meanwhile is written the next time.
+      worker.isChanged = !isSame(worker.said, said);
+    }
+  }
+
+  /** As the table has them, for all nodes. */
+  read(states: readonly WorkerState[], counts: ReadonlyMap<string, number>): void {
+    for (const { uid, told, failuresInRow, restsMs } of states) {
+      const worker = this.known.get(uid);
+      if (worker === undefined) continue;
+      worker.failuresInRow = failuresInRow;
+      // What has ended since is not in the table yet.
+      if (!this.ended.has(uid))
+        worker.restsUntil = restsMs === null ? -Infinity : performance.now() + restsMs;
+      if (worker.told === told) continue;
+      worker.told = told;
+      this.toldChanges.next(worker);
+    }
+    this.counts = counts;
+    this.tellAvailability();
+  }
+
+  /** How many claim runs of the model, on all nodes; some seconds old. */
+  count(modelId: string): number {
+    const here = [...this.known.values()].filter(({ said: { models = [] } }) => models.includes(modelId));
+    return Math.max(this.counts.get(modelId) ?? 0, here.length);
+  }
+
+  private at(uid: string, keyId: string, id: string): KnownWorker {
+    let worker = this.known.get(uid);
+    if (worker === undefined) this.known.set(uid, (worker = new KnownWorker(uid, keyId, id)));
+    return worker;
+  }
+
+  /** Models that workers run are there as long as one asks for runs. */
+  private tellAvailability(): void {
+    const pulled = this.models.all().filter(({ runner }) => runner.isPulled);
+    this.availability.setWithoutWorkers(pulled.flatMap(({ id }) => (this.count(id) === 0 ? id : [])));
+  }
+}
+
+/** The same on every node, so that no lease waits for the worker's row. */
+export function uidOf(keyId: string, id: string): string {
+  const hash = createHash('sha256').update(`${keyId} ${id}`).digest();
+  // A UUID of version 8, which is for such.
+  hash[6] = (hash[6]! & 0x0f) | 0x80;
+  hash[8] = (hash[8]! & 0x3f) | 0x80;
+  const hex = hash.toString('hex', 0, 16);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

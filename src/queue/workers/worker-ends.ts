@@ -1,0 +1,157 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Config } from '../../config/config.js';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import type { Model } from '../../models/model.js';
+import { ModelsService } from '../../models/models.service.js';
+import { BoundedKeys } from '../bounded-keys.js';
+import { endOf, findLeasesOf, type LeasedRun, type LeaseName } from '../queries/worker-leases.js';
+import { QueueEvents } from '../queue-events.js';
+import type { AttemptOutcome } from '../request-state.js';
+import type { EndingRun } from '../runs/ending-run.js';
+import type { RunEnd } from '../runs/run-execution.js';
+import { RunEnds } from '../runs/run-ends.js';
+import { RunLog } from '../runs/run-log.js';
+import { RunStore } from '../runs/run-store.js';
+import { RunFailure } from '../runs/runner.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
+import { LeasedRuns } from './leased-runs.js';
+import { WorkerBook } from './worker-book.js';
+import { WorkerStore } from './worker-store.js';
+
+type Run = Omit<LeasedRun, 'input'>;
+
+/** How what a worker said of its run's end was taken; `lost`: the lease is not its any more. */
+export type EndTaken = 'taken' | 'lost' | { endedAs: AttemptOutcome };
+
+/** After these the lease was taken from the worker, or the worker gave it back. */
+const lostOutcomes: readonly AttemptOutcome[] = ['lost', 'timed_out', 'returned'];
+
+/** Ends runs of workers by the rules of all runs, and what follows from an end. */
+@Injectable()
+export class WorkerEnds {
+  private readonly ends: RunEnds;
+  private readonly log = new Logger(WorkerEnds.name);
+
+  constructor(
+    config: Config,
+    store: WorkerStore,
+    private readonly database: Database,
+    private readonly clock: Clock,
+    private readonly events: QueueEvents,
+    private readonly models: ModelsService,
+    private readonly boundedKeys: BoundedKeys,
+    private readonly runs: LeasedRuns,
+    private readonly book: WorkerBook,
+    private readonly index: WaitingIndex,
+    private readonly runStore: RunStore,
+  ) {
+    this.ends = new RunEnds(store, events, clock, config.maxOutputBytes);
+  }
+
+  /** `output`: JSON text. Said again, it is taken as before. */
+  async succeed(lease: LeaseName, output: string): Promise<EndTaken> {
+    const run = await this.runs.find(lease);
+    if (run !== undefined && (await this.end(run, { kind: 'output', output }))) {
+      this.book.noteEnd(run.workerId, true);
+      return 'taken';
+    }
+    return this.endedBefore(lease, ['succeeded']);
+  }
+
+  /** Of a lease that is gone. */
+  succeededBefore(lease: LeaseName): Promise<EndTaken> {
+    return this.endedBefore(lease, ['succeeded']);
+  }
+
+  async fail(lease: LeaseName, failure: RunFailure): Promise<EndTaken> {
+    const run = await this.runs.find(lease);
+    if (run !== undefined && (await this.end(run, { kind: 'failure', error: failure }))) {
+      // What refuses its input is none of the worker's failures.
+      if (failure.options.status === undefined) this.book.noteEnd(run.workerId, false);
+      return 'taken';
+    }
+    return this.endedBefore(lease, ['failed', 'cancelled']);
+  }
+
+  /** Back to its place in the queue, at no cost; or it ends, if it was to be cancelled. */
+  async release(lease: LeaseName): Promise<EndTaken> {
+    const run = await this.runs.find(lease);
+    if (run !== undefined && (await this.end(run, { kind: 'aborted', reason: 'lost' }))) return 'taken';
+    return this.endedBefore(lease, ['returned', 'cancelled']);
+  }
+
+  /** All that a worker has. */
+  async releaseAll(workerId: string): Promise<void> {
+    for (;;) {
+      const runs = await findLeasesOf(this.database, workerId);
+      if (runs.length === 0) return;
+      await Promise.all(runs.map((run) => this.end(run, { kind: 'aborted', reason: 'lost' })));
+      this.events.publish({ lost: runs.map(({ id }) => id) });
+    }
+  }
+
+  async timeOut(run: Run): Promise<boolean> {
+    const hasEnded = await this.end(run, { kind: 'aborted', reason: 'timed_out' });
+    if (!hasEnded) return false;
+    this.book.noteEnd(run.workerId, false);
+    this.events.publish({ lost: [run.id] });
+    return true;
+  }
+
+  /** Runs whose answer nobody read, unless the worker has asked for them again. Never rejects: they expire as well. */
+  async giveBack(runs: readonly LeasedRun[]): Promise<void> {
+    await Promise.all(
+      runs.map((run) =>
+        this.ends
+          .takeBack(this.ending(run, new RunLog()), run.handed)
+          .then((isBack) => isBack && this.follow(run))
+          .catch((error: Error) => this.log.debug(`${run.id} is not given back: ${error.message}`)),
+      ),
+    );
+  }
+
+  /** Whether the run still had its lease. */
+  private async end(run: Run, end: RunEnd): Promise<boolean> {
+    const hasEnded = await this.ends.complete(this.ending(run, await this.logFor(run, end)), end);
+    if (hasEnded) this.follow(run);
+    this.runs.forget(run);
+    return hasEnded;
+  }
+
+  /** A failure may say so in the log, within its caps. */
+  private async logFor({ id }: Run, { kind }: RunEnd): Promise<RunLog> {
+    return kind === 'output' ? new RunLog() : new RunLog(await this.runStore.readLogUsage(id));
+  }
+
+  private follow({ boundedKeyId: keyId, modelId }: Run): void {
+    if (keyId !== null) void this.boundedKeys.release({ keyId, modelId });
+    // Another may run now, wherever a worker asks for it.
+    const isBounded = (this.models.get(modelId)?.concurrency ?? null) !== null;
+    if (isBounded && this.index.claimable(modelId) > 0) this.events.publish({ work: [modelId] });
+  }
+
+  private ending(run: Run, cappedLog: RunLog): EndingRun {
+    const model = this.models.get(run.modelId) ?? gone(run);
+    return {
+      claimed: run,
+      model,
+      attempt: run.failedAttempts + run.lostAttempts + 1,
+      timeoutMs: run.timeoutMs ?? model.timeoutMs,
+      runMs: Math.max(0, this.clock.now() - run.startedAtMs),
+      cappedLog,
+    };
+  }
+
+  private async endedBefore(lease: LeaseName, same: readonly AttemptOutcome[]): Promise<EndTaken> {
+    const endedAs = await endOf(this.database, lease);
+    if (endedAs !== undefined && same.includes(endedAs)) return 'taken';
+    return endedAs === undefined || lostOutcomes.includes(endedAs) ? 'lost' : { endedAs };
+  }
+}
+
+/** It has left the file: what runs of it ends as it may, and is not tried again. */
+function gone({ modelId, startedAtMs, deadlineAtMs }: Run): Model {
+  const retry = { baseMs: 0, capMs: 0, on: [] };
+  return { id: modelId, attempts: 1, retry, timeoutMs: deadlineAtMs - startedAtMs } as unknown as Model;
+}

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
+import { BoundedCache } from '../../tools/bounded-cache.js';
+import type { Appended, EventBatch } from '../queries/append-events.js';
+import type { LeaseName } from '../queries/worker-leases.js';
+import { EventBuffer } from '../runs/event-buffer.js';
+import { RunEvents } from '../runs/run-events.js';
+import { RunLog } from '../runs/run-log.js';
+import { RunStore } from '../runs/run-store.js';
+import type { Said } from '../runs/said.js';
+
+/** What of a run's words this node knows; another may have written since. */
+interface Spoken {
+  /** undefined: it was not asked for. */
+  log: RunLog | undefined;
+  next: number;
+  outputBytes: number;
+}
+
+const maxKnown = 10_000;
+const knownMs = 600_000;
+
+/** Takes what workers say of their runs while these go on. */
+@Injectable()
+export class WorkerEvents {
+  private readonly spoken = new BoundedCache<Spoken>(maxKnown);
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly events: RunEvents,
+    private readonly store: RunStore,
+  ) {}
+
+  /** What the deltas of the run come to, as far as this node knows. */
+  outputBytesOf({ token }: LeaseName): number {
+    return this.spoken.get(token, performance.now())?.outputBytes ?? 0;
+  }
+
+  /**
+   * Appends what is new of it, from the number `from` on. Nothing, where that would leave a gap: `next` is below `from`
+   * then. undefined: the lease is lost.
+   */
+  async append(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
+    const upTo = from + said.length;
+    let at = from;
+    let taken = await this.send(lease, at, said);
+    // Some of it was said before.
+    if (taken !== undefined && taken.next > at && taken.next < upTo) {
+      at = taken.next;
+      taken = await this.send(lease, at, said.slice(at - from));
+    }
+    return taken;
+  }
+
+  private async send(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
+    const { id: requestId, token } = lease;
+    const log = said.some(({ type }) => type === 'log') ? await this.logOf(lease, from) : undefined;
+    const atMs = this.clock.now();
+    const batch: EventBatch = {
+      requestId,
+      token,
+      from,
+      count: said.length,
+      logs: [],
+      progress: null,
+      deltas: [],
+    };
+    const buffer = new EventBuffer();
+    for (const one of said) {
+      if (one.type === 'log') {
+        const entry = log!.admit(one.level, one.message, one.source);
+        if (entry !== undefined) batch.logs.push({ ...entry, atMs });
+      } else if (one.type === 'progress') batch.progress = { value: one.value, message: one.message ?? null };
+      else if (one.type === 'delta') buffer.addDelta(one.delta);
+    }
+    while (buffer.hasDeltas) batch.deltas.push(...buffer.take().deltas);
+    // Until it is written nobody knows how much of the log is used.
+    const known = this.spoken.get(token, performance.now());
+    this.spoken.delete(token);
+    const taken = await this.events.append(batch);
+    if (taken?.next === from + said.length) {
+      const { next, outputBytes } = taken;
+      const used = log ?? (known?.next === from ? known.log : undefined);
+      this.spoken.set(token, { log: used, next, outputBytes }, performance.now() + knownMs);
+    }
+    return taken;
+  }
+
+  /** As it was when the run had said so much. */
+  private async logOf({ id, token }: LeaseName, from: number): Promise<RunLog> {
+    const known = this.spoken.get(token, performance.now());
+    const log = known?.next === from ? known.log : undefined;
+    return log ?? new RunLog(await this.store.readLogUsage(id));
+  }
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../database/clock.js';
+import { Database } from '../../database/database.js';
+import { Batcher } from '../../tools/batcher.js';
+import { requeue, type Requeue } from '../queries/requeue.js';
+import type { WaitingRequest } from '../queries/waiting.js';
+import { QueueEvents } from '../queue-events.js';
+import { requestErrors } from '../request-errors.js';
+import type { RunFinish } from '../runs/finish-of.js';
+import type { EndWriter } from '../runs/run-ends.js';
+import { finishAndPublish, finishBatches } from '../runs/run-store.js';
+
+/** Where ends of workers' runs are written: once, for a worker sends what was not taken again. */
+@Injectable()
+export class WorkerStore implements EndWriter {
+  private readonly finishes: Batcher<RunFinish, boolean>;
+
+  constructor(
+    private readonly database: Database,
+    private readonly clock: Clock,
+    events: QueueEvents,
+  ) {
+    this.finishes = new Batcher(
+      (items) => finishAndPublish(database, events, items, 'worker'),
+      finishBatches,
+    );
+  }
+
+  /** A cancel wins over all but an output, whether the worker had heard of it or not. */
+  async finish(item: RunFinish): Promise<boolean> {
+    if (await this.finishes.add(item)) return true;
+    if (item.attemptOutcome === 'succeeded' || item.attemptOutcome === 'cancelled') return false;
+    const error = requestErrors.cancelled(this.clock.now());
+    return this.finishes.add({ ...item, attemptOutcome: 'cancelled', error, message: null });
+  }
+
+  requeue(item: Requeue): Promise<WaitingRequest | undefined> {
+    return requeue(this.database, item);
+  }
+}

@@ -1,0 +1,10 @@
+import { type RunnerKind, RunnerOptions } from '../models/runner-kind.js';
+
+class WorkerOptions extends RunnerOptions {
+  override get isPulled(): boolean {
+    return true;
+  }
+}
+
+/** Of models that no node runs: workers claim their requests over HTTP. */
+export const workerKind: RunnerKind = { kind: 'worker', Options: WorkerOptions };
