@@ -42,6 +42,7 @@ const rooms = {
     'tools',
     'tracing',
   ],
+  workers: ['queue', 'requests', 'models', 'auth', 'limits', 'http', 'config', 'errors', 'tools'],
   operations: ['audit', 'queue', 'requests', 'auth', 'database', 'errors', 'tools'],
   admin: [
     'audit',

@@ -23,6 +23,7 @@ import { StreamModule } from './stream/stream.module.js';
 import { TracingModule } from './tracing/tracing.module.js';
 import { DeliveriesModule } from './webhooks/deliveries.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
+import { WorkersModule } from './workers/workers.module.js';
 
 @Module({})
 export class AppModule {
@@ -46,7 +47,10 @@ export class AppModule {
         // RequestsModule comes last of those with routes below its own, which takes every POST.
         ...(config.role === 'scheduler'
           ? []
-          : [AdminModule, DeliveriesModule, RequestsModule, StreamModule, DiscoveryModule, ConsoleModule]),
+          : [
+              ...[AdminModule, DeliveriesModule, WorkersModule],
+              ...[RequestsModule, StreamModule, DiscoveryModule, ConsoleModule],
+            ]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,
         MetricsModule,

@@ -17,6 +17,8 @@ import { QueueLifecycle } from './queue/queue-lifecycle.js';
 import { FastPath } from './requests/fast-path.js';
 import { HeldCalls } from './requests/held-calls.js';
 import { StatusSources } from './queue/status-sources.js';
+import { WorkerBeats } from './queue/workers/worker-beats.js';
+import { WorkerClaims } from './queue/workers/worker-claims.js';
 
 export interface RunningService {
   app: NestExpressApplication;
@@ -83,10 +85,12 @@ export async function startService(config: Config): Promise<RunningService> {
   }
 }
 
-/** No new connections, then the runs, then the held calls and streams that showed them, then everything else. */
+/** No new connections; workers ask elsewhere; then the runs, then the held calls and streams that showed them, then everything else. */
 async function closeApp(app: NestExpressApplication, config: Config): Promise<void> {
   app.get(Draining).begin();
   app.getHttpServer().close();
+  await app.get(WorkerClaims).stop();
+  app.get(WorkerBeats).stop();
   await app.get(QueueLifecycle).drain();
   if (config.role !== 'scheduler') await app.get(HeldCalls).stop();
   app.get(StatusSources).closeAll();

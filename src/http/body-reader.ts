@@ -34,8 +34,11 @@ export class BodyReader {
   constructor(private readonly config: Config) {}
 
   /** The whole body, decompressed, whatever its content type: bounded on the wire and in what it becomes. */
-  async read(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
-    const { maxBodyBytes } = this.config;
+  async read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    maxBodyBytes = this.config.maxBodyBytes,
+  ): Promise<Buffer> {
     const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
     if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes);
     if (waiting.delete(request)) {

@@ -16,11 +16,14 @@ export class Draining implements OnModuleDestroy {
   }
 }
 
+/** What workers say of runs that they have is nothing new. */
+const ofRuns = /^\/v1\/worker\/(?!claims)/;
+
 export function refuseWhileDraining(draining: Draining) {
   return (request: Request, response: Response, next: NextFunction): void => {
     if (!draining.isStarted) return next();
     response.setHeader('Connection', 'close');
-    if (request.method !== 'POST') return next();
+    if (request.method !== 'POST' || ofRuns.test(request.path)) return next();
     next(new DomainError('unavailable', 'The service is shutting down. Try again in a moment.'));
   };
 }

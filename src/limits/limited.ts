@@ -81,10 +81,12 @@ class LimitedGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<GuardedRequest>();
-    const { scope, isMany } = this.reflector.get(RequireAccess, context.getHandler());
+    const { scope, isMany, isUncounted } = this.reflector.get(RequireAccess, context.getHandler());
     const routeClass = routeClassOf(scope);
     if (throttler.name !== routeClass) return true;
     const resolution = await this.callers.resolve(request);
+    // Who guesses at keys is counted.
+    if (isUncounted === true && resolution.kind === 'caller') return true;
     const subject = this.gate.subjectOf(request, resolution, routeClass);
     if (subject === undefined) return true;
     const { admission } = await this.storage.increment(JSON.stringify(subject));
@@ -97,14 +99,17 @@ class LimitedGuard extends ThrottlerGuard {
   }
 }
 
-/** What every queue route carries: it passes the gate. `isMany`: a key over its limit passes too, with its `refusal`. */
+/**
+ * What every queue route carries: it passes the gate. `isMany`: a key over its limit passes too, with its `refusal`;
+ * `isUncounted`: any valid key does.
+ */
 export function Limited(
   scope: Access['scope'],
-  { needsKey = false, isMany = false, isOpen = false } = {},
+  { needsKey = false, isMany = false, isOpen = false, isUncounted = false } = {},
 ): MethodDecorator {
   return applyDecorators(
-    RequireAccess({ scope, needsKey, isMany, isOpen }),
+    RequireAccess({ scope, needsKey, isMany, isOpen, isUncounted }),
     UseGuards(LimitedGuard),
-    ApiLimited({ needsKey }),
+    ApiLimited({ needsKey, isCounted: !isUncounted }),
   );
 }

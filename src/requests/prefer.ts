@@ -1,7 +1,5 @@
-const maxWaitSeconds = 60;
-
 /** What `Prefer` (RFC 7240) asks to wait; 0: nothing, or nothing that can be read. The first of several counts. */
-export function waitSeconds(field: string | string[] | undefined): number {
+export function waitSeconds(field: string | string[] | undefined, maxWaitSeconds = 60): number {
   if (field === undefined) return 0;
   const wait = preferences(String(field)).find((preference) => /^\s*wait\s*(?:[=;]|$)/i.test(preference));
   const [, bare, quoted] = /=\s*(?:(\d+)|"(\d+)")\s*(?:;|$)/.exec(wait?.split(';', 1)[0] ?? '') ?? [];

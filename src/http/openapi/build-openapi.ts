@@ -74,6 +74,10 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .addTag('Webhooks', 'See what receivers were sent of completed requests, and send it again.')
     .addTag('Models', 'What may be called, what it takes, and how much it has to do.')
     .addTag('Key', 'What the key of the call may do.')
+    .addTag(
+      'Workers',
+      'For programs that run requests: they claim runs, say what comes of them, and stay alive by beats.',
+    )
     .addTag('Admin', 'For operators: see what the service does, and act on it.')
     .addTag('Health', 'For load balancers and orchestrators. Needs no key and counts against no limit.')
     .addApiKey({ type: 'apiKey', name: 'Authorization', description: keyUsage }, 'key')

@@ -14,6 +14,8 @@ import {
 interface OperationNotes {
   'x-problems'?: readonly ProblemCode[];
   'x-limited'?: true;
+  /** As limited, but no limit counts it. */
+  'x-keyed'?: true;
   /** The route hands on a model's own 4xx as `model_error`. */
   'x-model-answers'?: true;
   /** Schemas that are no class, such as unions, by their names under `#/components/schemas`. */
@@ -26,13 +28,20 @@ export function ApiProblems(...codes: ProblemCode[]): MethodDecorator {
 }
 
 /** What the gate brings to a route: the ways to send a key, the quota fields of every answer, its own problems. */
-export function ApiLimited({ needsKey }: { needsKey: boolean }): MethodDecorator {
+export function ApiLimited({
+  needsKey,
+  isCounted = true,
+}: {
+  needsKey: boolean;
+  isCounted?: boolean;
+}): MethodDecorator {
   const keyless = needsKey ? [] : [ApiSecurity({})];
   const keys = ['key', 'bearer'].map((name) => ApiSecurity(name));
-  return applyDecorators(...keyless, ...keys, ApiExtension('x-limited', true));
+  return applyDecorators(...keyless, ...keys, ApiExtension(isCounted ? 'x-limited' : 'x-keyed', true));
 }
 
-const limitedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden', 'rate_limited'];
+const keyedProblems: ProblemCode[] = ['missing_key', 'invalid_key', 'forbidden'];
+const limitedProblems: ProblemCode[] = [...keyedProblems, 'rate_limited'];
 
 /** The registered 4xx that are not tried again: one by one, as generators of clients stumble over `4XX`. */
 const modelStatuses = [
@@ -52,15 +61,16 @@ export function completeOperations(document: OpenAPIObject): void {
 
 function completeOperation(operation: Operation & OperationNotes, { components = {} }: OpenAPIObject): void {
   const { 'x-problems': own = [], 'x-limited': limited, 'x-model-answers': modelAnswers } = operation;
+  const ofKeys = limited ? limitedProblems : operation['x-keyed'] ? keyedProblems : [];
   components.schemas = { ...components.schemas, ...operation['x-schemas'] };
-  for (const note of ['x-problems', 'x-limited', 'x-model-answers', 'x-schemas'] as const)
+  for (const note of ['x-problems', 'x-limited', 'x-keyed', 'x-model-answers', 'x-schemas'] as const)
     delete operation[note];
 
   const groups = new Map<number, ProblemCode[]>();
   const add = (code: ProblemCode, status: number): unknown =>
     groups.set(status, [...(groups.get(status) ?? []), code]);
   const common: ProblemCode[] = own.length === 0 ? [] : ['internal_error', 'unavailable'];
-  const codes = new Set([...own, ...(limited ? limitedProblems : []), ...common]);
+  const codes = new Set([...own, ...ofKeys, ...common]);
   for (const code of codes) add(code, problemCodes[code].status);
   if (modelAnswers) for (const status of modelStatuses) add('model_error', status);
 

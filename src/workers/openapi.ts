@@ -1,0 +1,215 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiAcceptedResponse,
+  ApiBody,
+  ApiHeader,
+  ApiNoContentResponse,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+} from '@nestjs/swagger';
+import type { ProblemCode } from '../errors/problem-codes.js';
+import { ApiProblems } from '../http/openapi/operations.js';
+import { exampleId, headerReferences } from '../http/openapi/responses.js';
+import * as dto from './dto.js';
+
+const ofBodies = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'] as const;
+
+const ApiHeld = (seconds: number, description: string): MethodDecorator =>
+  ApiHeader({
+    name: 'Prefer',
+    required: false,
+    description: `\`wait=n\` (RFC 7240), at most ${seconds}: ${description}`,
+    schema: { type: 'string', example: `wait=${seconds}` },
+  });
+
+const ApiRun = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({ summary, description }),
+    ApiParam({
+      name: 'request_id',
+      description: 'The `request_id` of the run.',
+      schema: { type: 'string', example: exampleId },
+    }),
+    ApiHeader({
+      name: 'Lease-Token',
+      required: true,
+      description: 'The `lease_token` of the run.',
+      schema: { type: 'string', example: 'AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E' },
+    }),
+    ApiProblems('bad_request', 'lease_lost', ...problems),
+  );
+
+const taken = {
+  description: 'It is taken, now or before.',
+  schema: { type: 'object' },
+  example: {},
+} as const;
+
+export const ApiClaimRuns = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Claim runs',
+      description:
+        'The first requests that wait for models of the worker. Nothing waits: 204, at once or when the time of ' +
+        '`Prefer: wait=n` is over. A claim whose answer was lost is sent again as it was: it gets the same runs.',
+    }),
+    ApiHeld(25, 'the answer may come up to `n` seconds later, as soon as there is a run.'),
+    ApiBody({
+      type: dto.ClaimDto,
+      required: true,
+      examples: {
+        one: {
+          value: { claim_id: 'c-7f3a', worker: { id: 'gpu-1' }, models: [{ model_id: 'me/image/upscale' }] },
+        },
+      },
+    }),
+    ApiOkResponse({
+      description: 'The runs, one at least.',
+      type: dto.ClaimedRunsDto,
+      headers: headerReferences(['Preference-Applied']),
+    }),
+    ApiNoContentResponse({
+      description: 'Nothing came.',
+      headers: headerReferences(['Preference-Applied']),
+    }),
+    ApiProblems(...ofBodies, 'unknown_model', 'claim_conflict', 'worker_stopped', 'worker_resting'),
+  );
+
+export const ApiBeat = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Renew leases',
+      description:
+        'Held, it is answered at once when a run is to stop, when a lease is lost, and when the worker is told ' +
+        'something new.',
+    }),
+    ApiHeld(10, 'the answer may come up to `n` seconds later.'),
+    ApiBody({
+      type: dto.BeatDto,
+      required: true,
+      examples: { idle: { value: { worker_id: 'gpu-1', state: 'ready', leases: [] } } },
+    }),
+    ApiOkResponse({
+      description: 'The leases that are not lost are renewed.',
+      type: dto.BeatAnswerDto,
+      headers: headerReferences(['Preference-Applied']),
+    }),
+    ApiProblems(...ofBodies),
+  );
+
+export const ApiLeaveWorker = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Leave',
+      description:
+        'All runs of the worker go back to their places in their queues, at no cost to their attempts.',
+    }),
+    ApiParam({
+      name: 'worker_id',
+      description: 'The `id` of the worker.',
+      schema: { type: 'string', example: 'gpu-1' },
+    }),
+    ApiNoContentResponse({ description: 'It has no runs any more.' }),
+    ApiProblems('bad_request'),
+  );
+
+export const ApiReadRunInput = (): MethodDecorator =>
+  applyDecorators(
+    ApiRun(
+      'Fetch the input of a run',
+      'As it was submitted. For inputs too large to go along with the claim.',
+    ),
+    ApiOkResponse({
+      description: 'The input.',
+      content: {
+        'application/json': {
+          schema: { type: 'object', additionalProperties: true },
+          example: { prompt: 'a spiral' },
+        },
+      },
+    }),
+  );
+
+const events = [
+  '{"type":"log","level":"INFO","message":"loaded"}',
+  '{"type":"progress","value":0.5,"message":"half"}',
+  '{"type":"delta","delta":"Once upon"}',
+].join('\n');
+
+export const ApiAppendRunEvents = (): MethodDecorator =>
+  applyDecorators(
+    ApiRun(
+      'Say what a run does',
+      'Lines of `log`, `progress` and `delta`, in order. What was said before is passed over; where events are missing ' +
+        'the answer is 409 with `next`, the number of the next one.',
+      'invalid_json',
+      'invalid_query',
+      'conflict',
+      'body_too_large',
+      'unsupported_encoding',
+    ),
+    ApiQuery({
+      name: 'from',
+      required: true,
+      description: 'The number of the first event of the body, counted from 0 within the attempt.',
+      schema: { type: 'integer', minimum: 0, example: 0 },
+    }),
+    ApiBody({
+      description: 'A JSON object a line.',
+      required: true,
+      content: { 'application/x-ndjson': { schema: { type: 'string' }, example: events } },
+    } as Parameters<typeof ApiBody>[0]),
+    ApiAcceptedResponse({ description: 'They are written.', type: dto.EventsTakenDto }),
+  );
+
+export const ApiPutOutput = (): MethodDecorator =>
+  applyDecorators(
+    ApiRun(
+      'End a run with its output',
+      'Any JSON value; an empty body stands for what the deltas made. May be repeated. Also taken after a cancel.',
+      'invalid_json',
+      'conflict',
+      'body_too_large',
+      'unsupported_encoding',
+    ),
+    ApiBody({
+      description: 'The output.',
+      required: false,
+      schema: { $ref: '#/components/schemas/JsonValue' },
+      examples: { object: { value: { image: 'http://127.0.0.1:3000/v1/files/x/y.png' } } },
+    }),
+    ApiOkResponse(taken),
+  );
+
+export const ApiPutFailure = (): MethodDecorator =>
+  applyDecorators(
+    ApiRun(
+      'End a run with a failure',
+      'Whether another attempt follows, the settings of the model decide, as for all models. May be repeated.',
+      'invalid_json',
+      'conflict',
+      'body_too_large',
+      'unsupported_encoding',
+    ),
+    ApiBody({
+      type: dto.WorkerFailureDto,
+      required: true,
+      examples: {
+        passing: { value: { message: 'out of memory', retryable: true, retry_after_s: 5 } },
+        refusal: { value: { message: 'the prompt is empty', status: 422 } },
+      },
+    }),
+    ApiOkResponse(taken),
+  );
+
+export const ApiReleaseRun = (): MethodDecorator =>
+  applyDecorators(
+    ApiRun(
+      'Give a run back',
+      'The request goes back to its place in the queue, at no cost to its attempts. May be repeated.',
+      'conflict',
+    ),
+    ApiNoContentResponse({ description: 'It is given back.' }),
+  );

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { Injectable } from '@nestjs/common';
+import { assertMayUse, type Caller } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
+import { sendReply } from '../http/reply.js';
+import { hint } from '../models/closest.js';
+import { ModelsService } from '../models/models.service.js';
+import { firstLeaseMs, type LeasedRun, leaseMs, maxInlineBytes } from '../queue/workers/lease.js';
+import { WorkerBeats } from '../queue/workers/worker-beats.js';
+import { uidOf, WorkerBook } from '../queue/workers/worker-book.js';
+import { WorkerClaims } from '../queue/workers/worker-claims.js';
+import { WorkerEnds } from '../queue/workers/worker-ends.js';
+import { type ClaimBody, readBeat, readClaim } from './bodies.js';
+import { toLeaseToken } from './lease-token.js';
+
+/** Proxies cut off what is silent for 30 s. */
+export const maxClaimSeconds = 25;
+export const maxBeatSeconds = 10;
+const beatSeconds = 10;
+
+/** What workers ask for as such: runs, a sign that they live, to leave. */
+@Injectable()
+export class WorkerCalls {
+  constructor(
+    private readonly models: ModelsService,
+    private readonly book: WorkerBook,
+    private readonly claims: WorkerClaims,
+    private readonly beats: WorkerBeats,
+    private readonly ends: WorkerEnds,
+  ) {}
+
+  /** Answers by itself: what was claimed for an answer that nobody reads goes back. */
+  async claim(
+    caller: Caller,
+    body: Buffer,
+    waitSeconds: number,
+    base: string,
+    response: ServerResponse,
+  ): Promise<void> {
+    const claim = readClaim(body);
+    for (const id of claim.models.keys()) this.assertPulled(caller, id);
+    const models = [...claim.models.keys()];
+    const worker = this.book.note(caller.keyId, { ...claim.worker, models });
+    if (worker.told === 'stop')
+      throw new DomainError('worker_stopped', 'An operator has stopped this worker.');
+    if (worker.restMs > 0) throw resting(worker.restMs);
+    const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
+    const { answer, drop } = this.claims.claim(asked, waitSeconds * 1_000);
+    let unread: LeasedRun[] = [];
+    // Not `writableFinished`: that is also true of what was thrown away.
+    response.once('finish', () => (unread = []));
+    response.once('close', () => {
+      drop();
+      void this.ends.giveBack(unread);
+    });
+    const runs = (unread = await answer);
+    if (response.destroyed) return this.ends.giveBack(runs);
+    if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
+    if (runs.length === 0) response.writeHead(204).end();
+    else sendReply(response, { status: 200, body: toRuns(runs, base) });
+  }
+
+  async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
+    const { workerId, state, leases } = readBeat(body);
+    const worker = this.book.note(caller.keyId, { id: workerId, state });
+    const { answer, drop } = this.beats.beat(worker, leases, waitSeconds * 1_000);
+    response.once('close', drop);
+    const { told, cancel, lost } = await answer;
+    if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
+    const lease_s = leaseMs / 1_000;
+    const said = { lease_s, beat_s: beatSeconds, worker: told, cancel, lost };
+    sendReply(response, { status: 200, body: JSON.stringify(said) });
+  }
+
+  /** All that it has goes back to its place. */
+  async leave(caller: Caller, workerId: string): Promise<void> {
+    const uid = uidOf(caller.keyId, workerId);
+    this.claims.dropOf(uid);
+    await this.ends.releaseAll(uid);
+    await this.book.leave(uid);
+  }
+
+  private assertPulled(caller: Caller, id: string): void {
+    assertMayUse(caller, id);
+    const pulled = this.models.all().filter(({ runner }) => runner.isPulled);
+    if (pulled.some((model) => model.id === id)) return;
+    const name = this.models.get(id) === undefined ? `no model "${id}" here` : `no worker's model "${id}"`;
+    const near =
+      hint(
+        id,
+        pulled.map((model) => model.id),
+      ) || '; its runner is to be { kind: worker }';
+    throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'));
+  }
+}
+
+function resting(ms: number): DomainError {
+  const seconds = Math.ceil(ms / 1_000);
+  const detail = `The last runs of this worker have all failed. It may claim again in ${seconds} s.`;
+  return new DomainError('worker_resting', detail, { retryAfterSeconds: seconds });
+}
+
+/** Of what is asked for; what a worker says of itself beside its id may change. */
+function hashOf({ worker, models, max }: ClaimBody): Buffer {
+  const sorted = [...models].sort(([one], [other]) => (one < other ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([worker.id, sorted, max]))
+    .digest();
+}
+
+/** JSON text, for inputs go through as they are. */
+function toRuns(runs: readonly LeasedRun[], base: string): string {
+  let left = maxInlineBytes;
+  const texts = runs.map((run) => {
+    const { id, modelId, failedAttempts, lostAttempts, deadlineAtMs, traceparent, tracestate, input } = run;
+    const said = JSON.stringify({
+      request_id: id,
+      attempt: failedAttempts + lostAttempts + 1,
+      model_id: modelId,
+      lease_token: toLeaseToken(run),
+      lease_s: firstLeaseMs / 1_000,
+      deadline_at: new Date(deadlineAtMs).toISOString(),
+      ...(traceparent !== null && { traceparent }),
+      ...(tracestate !== null && { tracestate }),
+    }).slice(0, -1);
+    const bytes = input === null ? Infinity : Buffer.byteLength(input);
+    if (bytes > left) return `${said},"input_url":${JSON.stringify(`${base}/v1/worker/runs/${id}/input`)}}`;
+    left -= bytes;
+    return `${said},"input":${input}}`;
+  });
+  return `{"runs":[${texts.join(',')}]}`;
+}

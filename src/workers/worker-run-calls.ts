@@ -1,0 +1,99 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
+import { RunEvents } from '../queue/runs/run-events.js';
+import type { LeaseName } from '../queue/workers/lease.js';
+import { LeasedRuns } from '../queue/workers/leased-runs.js';
+import { type EndTaken, WorkerEnds } from '../queue/workers/worker-ends.js';
+import { WorkerEvents } from '../queue/workers/worker-events.js';
+import { parseJson } from '../tools/model-text.js';
+import { decode, readEvents, readFailure } from './bodies.js';
+import { leaseLost } from './lease-token.js';
+
+/** What workers say of a run that they have. */
+@Injectable()
+export class WorkerRunCalls {
+  constructor(
+    private readonly runs: LeasedRuns,
+    private readonly ends: WorkerEnds,
+    private readonly events: WorkerEvents,
+    private readonly runEvents: RunEvents,
+    private readonly config: Config,
+  ) {}
+
+  /** JSON text. */
+  async input(lease: LeaseName): Promise<string> {
+    const input = (await this.runs.renew(lease)) && (await this.runs.readInput(lease));
+    if (input === undefined) throw leaseLost();
+    return input;
+  }
+
+  async append(lease: LeaseName, from: number, body: Buffer): Promise<{ next: number; cancel: boolean }> {
+    const said = readEvents(body);
+    const deltas = said.flatMap((one) => (one.type === 'delta' ? one.delta : []));
+    const bytes = deltas.reduce((sum, delta) => sum + Buffer.byteLength(delta), 0);
+    const { maxOutputBytes } = this.config;
+    if (bytes > 0 && this.events.outputBytesOf(lease) + bytes > maxOutputBytes)
+      throw new DomainError(
+        'body_too_large',
+        `The deltas of a run may have ${maxOutputBytes} bytes at most.`,
+      );
+    const taken = await this.events.append(lease, from, said);
+    if (taken === undefined) throw leaseLost();
+    const { next, cancel } = taken;
+    if (next < from) {
+      const detail = `Events are missing: the next one to send is that with the number ${next}.`;
+      throw new DomainError('conflict', detail, { extensions: { next } });
+    }
+    return { next, cancel };
+  }
+
+  /** An empty body: what the deltas made. */
+  async succeed(lease: LeaseName, body: Buffer): Promise<void> {
+    const output = body.length === 0 ? await this.joined(lease) : decode(body);
+    if (output !== undefined && parseJson(output) === undefined) {
+      throw new DomainError(
+        'invalid_json',
+        'The body is no JSON value, or one that is nested too deeply. Nothing was taken; the lease goes on.',
+      );
+    }
+    // Without an output the lease is gone, and it may have ended so before.
+    assertTaken(
+      output === undefined ? await this.ends.succeededBefore(lease) : await this.ends.succeed(lease, output),
+    );
+  }
+
+  async fail(lease: LeaseName, body: Buffer): Promise<void> {
+    assertTaken(await this.ends.fail(lease, readFailure(body)));
+  }
+
+  async release(lease: LeaseName): Promise<void> {
+    assertTaken(await this.ends.release(lease));
+  }
+
+  /** undefined: the lease is lost. */
+  private async joined(lease: LeaseName): Promise<string | undefined> {
+    const run = await this.runs.find(lease);
+    if (run === undefined) return undefined;
+    const output = await this.runEvents.joinedOutput(run.id, run.attempt);
+    if (output !== undefined || (await this.runs.renew(lease)) === undefined) return output;
+    const detail = 'The body is empty, and the run has said no deltas. Send the output as JSON.';
+    throw new DomainError('invalid_json', detail);
+  }
+}
+
+function assertTaken(taken: EndTaken): void {
+  if (taken === 'taken') return;
+  if (taken === 'lost') throw leaseLost();
+  throw new DomainError('conflict', `The run has ended otherwise: it ${words[taken.endedAs]}.`);
+}
+
+const words: Record<Exclude<EndTaken, string>['endedAs'], string> = {
+  succeeded: 'has succeeded',
+  failed: 'has failed',
+  cancelled: 'was cancelled',
+  timed_out: 'took too long',
+  returned: 'was given back',
+  lost: 'was lost',
+  unreached: 'never began',
+};
