@@ -39,7 +39,7 @@ test('BOOTSTRAP_API_KEY exists after the first start, with all scopes, and is ne
   expect(key).toMatchObject({
     name: 'bootstrap',
     prefix: 'chose',
-    scopes: ['submit', 'read', 'cancel', 'observe', 'payloads', 'admin'],
+    scopes: ['submit', 'read', 'cancel', 'work', 'observe', 'payloads', 'admin'],
     models: null,
   });
 });

@@ -66,6 +66,15 @@ describe('a models file', () => {
     expect(model!.validate({ any: 'thing' })).toEqual([]);
   });
 
+  it('has no bound for a model of workers, unless it says so', () => {
+    const text = withRunner('{ kind: worker }');
+    expect(parse(text)[0]).toMatchObject({ concurrency: null, runner: { kind: 'worker' } });
+    expect(parse(`${text}    concurrency: 3\n`)[0]).toMatchObject({ concurrency: 3 });
+    expect(faultsOf(withRunner('{ kind: worker, url: x }'))).toEqual([
+      'models.yaml line 3: unknown option "url"',
+    ]);
+  });
+
   it('is read in full', () => {
     const options = [
       'description: Upscales.',
@@ -153,7 +162,7 @@ describe('a models file', () => {
   });
 
   it.each([
-    ['{ kind: grpc }', 'kind: expected one of http, demo'],
+    ['{ kind: grpc }', 'kind: expected one of http, demo, worker'],
     ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, flaky'],
     ['{ kind: demo, demo: echo, url: "http://a" }', 'unknown option "url"'],
     ['{ kind: http }', '"url" is missing'],

@@ -46,6 +46,7 @@ test('the document has the routes of the service and no others', () => {
   const routes = operations.map(([route]) => route).filter((route) => !route.includes(' /v1/admin/'));
   expect(routes.sort()).toEqual([
     'DELETE /v1/queue/requests/{request_id}',
+    'DELETE /v1/worker/workers/{worker_id}',
     'GET /health/live',
     'GET /health/ready',
     'GET /metrics',
@@ -59,13 +60,20 @@ test('the document has the routes of the service and no others', () => {
     'GET /v1/queue/requests/{request_id}/output/stream',
     'GET /v1/queue/requests/{request_id}/status',
     'GET /v1/queue/requests/{request_id}/status/stream',
+    'GET /v1/worker/runs/{request_id}/input',
     'POST /v1/queue/requests',
     'POST /v1/queue/requests/cancel',
     'POST /v1/queue/requests/status',
     'POST /v1/queue/requests/{request_id}/deliveries/{delivery_id}/redeliver',
     'POST /v1/queue/requests/{request_id}/retry',
     'POST /v1/queue/{model_id}',
+    'POST /v1/worker/beats',
+    'POST /v1/worker/claims',
+    'POST /v1/worker/runs/{request_id}/events',
+    'POST /v1/worker/runs/{request_id}/release',
     'PUT /v1/queue/requests/{request_id}/cancel',
+    'PUT /v1/worker/runs/{request_id}/failure',
+    'PUT /v1/worker/runs/{request_id}/output',
   ]);
 });
 
@@ -75,8 +83,9 @@ test('the document shows nothing of the machine it was made on', () => {
 
 test('every answer has the request id, every limited one the quota, every one of an error an example', () => {
   for (const [route, { responses }] of operations) {
-    const limited = '429' in responses;
-    expect([route, limited]).toEqual([route, route.includes('/v1/')]);
+    // What workers call is not counted; a claim has a 429 of its own.
+    const limited = route.includes('/v1/') && !route.includes('/v1/worker/');
+    expect([route, '429' in responses]).toEqual([route, limited || route.endsWith('/claims')]);
     for (const [status, { headers, content }] of Object.entries(responses)) {
       expect(status).toMatch(/^[1-5]\d\d$/); // generators such as orval cannot read a range
       expect(Object.keys(headers)).toContain('X-Request-Id');

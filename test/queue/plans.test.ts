@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
+import { v7 } from 'uuid';
 import { Database } from '../../src/database/database.js';
 import { Pipeline } from '../../src/database/pipeline.js';
 import type { Queries, Statement } from '../../src/database/statement.js';
@@ -7,14 +8,19 @@ import { Promoter } from '../../src/queue/duties/promoter.js';
 import { Releaser } from '../../src/queue/duties/releaser.js';
 import { Scheduler } from '../../src/queue/duties/scheduler.js';
 import { expire } from '../../src/queue/queries/expire.js';
+import { finish } from '../../src/queue/queries/finish.js';
 import { move } from '../../src/queue/queries/move.js';
 import { release } from '../../src/queue/queries/release.js';
+import { findClaims, readInput } from '../../src/queue/queries/worker-leases.js';
+import { countEnds, readWorkers, writeWorkers } from '../../src/queue/queries/workers.js';
 import { RequestCollection } from '../../src/queue/request-collection.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { queueRequest } from '../support/queue-calls.js';
+import { ending } from '../support/queue-tables.js';
 import { testQueue } from '../support/test-queue.js';
+import { claimAs, knownOf } from '../support/worker-steps.js';
 
 type Value = string | number | null | Buffer | (string | number | null | Buffer)[];
 
@@ -89,6 +95,7 @@ async function liveALife(): Promise<void> {
   await calls.response(waiting);
   for (const duty of [Promoter, Scheduler]) await service.app.get(duty).runOnce();
   await useCollection(request, id, ids);
+  await useWorkers();
   await move(database, 'test/model', 0, [{ seq: 1, from: 1, start: 0, key: 0 }]);
   await expire(database, { code: 'expired', status: 504, message: '', timestamp: '' });
 }
@@ -112,6 +119,20 @@ async function useCollection(
   await submissions.retry(request, terms);
   await submitBounded({ ...request, keyId: boundedKey, isBounded: true }, terms);
   await collection.erase(ended);
+}
+
+/** Every statement that a worker's calls use. */
+async function useWorkers(): Promise<void> {
+  const lease = { id: v7(), token: randomUUID() };
+  await claimAs(database, randomUUID(), 2, { isBounded: true });
+  await knownOf(database, [lease]);
+  await findClaims(database, ['plans']);
+  await readInput(database, lease);
+  for (const how of ['succeeded', 'failed'] as const) await finish(database, [ending(lease, how)], 'worker');
+  const said = { uid: randomUUID(), keyId: randomUUID(), id: 'plans', seenAgoMs: 0 };
+  await writeWorkers(database, [said]);
+  await countEnds(database, [{ uid: said.uid, succeeded: false, failures: 1 }]);
+  await readWorkers(database, [said.uid]);
 }
 
 const boundedKey = randomUUID();
@@ -203,6 +224,18 @@ const hot = [
   'retry_held',
   'release',
   'releasable',
+  'claim_for_workers',
+  'lock_model',
+  'renew_leases',
+  'find_worker_leases',
+  'worker_run_ended',
+  'find_claims',
+  'read_worker_input',
+  'finish_of_worker',
+  'finish_successes_of_worker',
+  'write_workers',
+  'count_worker_ends',
+  'read_workers',
 ];
 
 async function expectGoodPlans(): Promise<void> {
@@ -218,6 +251,9 @@ async function expectGoodPlans(): Promise<void> {
     /Index Cond: \(\(model_id = \$1\) AND \(ROW\(priority, virtual_start, seq\) >= ROW\(\$5, \$6, \$7\)\)\)/,
   );
   expect(claim).not.toMatch(/Sort/);
+  const pulled = await planOf('claim_for_workers');
+  expect(pulled).toMatch(/Index Scan using queue_entry_pkey on queue_entry/);
+  expect(pulled).not.toMatch(/Sort/);
   expect(await planOf('submit_started')).toMatch(
     /Index Cond: \(\(model_id = \$2\) AND \(ROW\(priority, virtual_start, seq\) >= ROW\(\$\d+, \$\d+, \$\d+\)\)\)/,
   );

@@ -26,14 +26,11 @@ import {
   submitStartedFor,
 } from '../support/queue-tables.js';
 import { readTables } from '../support/read-tables.js';
+import { type Command, type World, workerCommands } from '../support/worker-commands.js';
 import { attemptOf, lostLimit, type ModelRequest, type Place, QueueModel } from '../support/state-model.js';
 
 const modelId = 'test/model';
 const hourMs = 3_600_000;
-
-/** With two nodes that run requests; one that was lost is replaced. */
-type World = { nodes: string[] };
-type Command = fc.AsyncCommand<QueueModel, World>;
 
 let tables: QueueTables;
 let database: Database;
@@ -64,6 +61,7 @@ function asRow(request: ModelRequest): object {
     lost: ended.filter((how) => how === 'lost').length,
     token: lease?.token ?? null,
     node: lease?.node ?? null,
+    worker: lease?.worker ?? null,
     leaseAttempt: lease === null ? null : attemptOf(request),
     lines: lease?.lines ?? null,
     cancelRequested: lease?.cancelRequested ?? false,
@@ -166,8 +164,20 @@ const finishSome = (picks: number[], how: Finish['attemptOutcome']): Command =>
     const running = model.at('lease');
     const chosen = [...new Set(picks.map((pick) => pickFrom(running, pick)))];
     const items = chosen.map((one) => ending(held(one), how, outputOf(attemptOf(one))));
-    expect(await finish(database, items)).toEqual(chosen.map(() => true));
-    for (const one of chosen) {
+    const isOfWorker = ({ lease }: ModelRequest): boolean => lease!.worker !== null;
+    // What was to be cancelled may only succeed, where a worker runs it.
+    const yields = (one: ModelRequest): boolean =>
+      isOfWorker(one) && one.lease!.cancelRequested && (how === 'failed' || how === 'timed_out');
+    for (const by of ['node', 'worker'] as const) {
+      const own = chosen.flatMap((one, i) => ((by === 'worker') === isOfWorker(one) ? i : []));
+      const ended = await finish(
+        database,
+        own.map((i) => items[i]!),
+        by,
+      );
+      expect(ended).toEqual(own.map((i) => !yields(chosen[i]!)));
+    }
+    for (const one of chosen.filter((each) => !yields(each))) {
       model.finish(one, how === 'timed_out' ? 'failed' : how, how, items[0]!.error?.code ?? null);
     }
   });
@@ -336,6 +346,7 @@ const lateWrites = (pick: number, how: Finish['attemptOutcome']): Command =>
     },
   );
 
+const ofWorkers = workerCommands({ step, held, ids, database: () => database, tables: () => tables });
 const pick = fc.nat(60);
 const node = fc.constantFrom(0, 1);
 const how = fc.constantFrom<Finish['attemptOutcome']>('succeeded', 'failed', 'timed_out', 'cancelled');
@@ -365,6 +376,10 @@ const anyCommand = [
   pick.map(eraseOne),
   fc.constant(null).map(expireAll),
   node.map(loseNode),
+  fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => ofWorkers.claim(...args)),
+  fc.tuple(node, fc.integer({ min: 1, max: 4 })).map((args) => ofWorkers.claim(...args)),
+  node.map(ofWorkers.lose),
+  fc.constant(null).map(ofWorkers.renew),
   fc.tuple(pick, how).map((args) => lateWrites(...args)),
 ];
 
@@ -374,7 +389,10 @@ test('whatever happens in whatever order, the tables follow the rules', async ()
     fc.asyncProperty(fc.commands(anyCommand, { maxCommands: 80, size: 'max' }), async (sequence) => {
       await tables.clear();
       const nodes = [await tables.node(database), await tables.node(database)];
-      await fc.asyncModelRun(() => ({ model: new QueueModel(), real: { nodes } }), sequence);
+      await fc.asyncModelRun(
+        () => ({ model: new QueueModel(), real: { nodes, workers: [randomUUID(), randomUUID()] } }),
+        sequence,
+      );
     }),
     { numRuns: 200, interruptAfterTimeLimit: 8_000 },
   );

@@ -11,7 +11,7 @@ const requestRows = {
               ELSE 'end' END AS place,
          r.state, r.outcome, r.error->>'code' AS code, r.attempt, r.failed_attempts AS failed, r.lost_attempts AS lost,
          num_nonnulls(l.request_id, q.request_id, d.request_id) AS places,
-         l.token, l.node_id AS node, l.attempt AS "leaseAttempt", l.events AS lines,
+         l.token, l.node_id AS node, l.worker_id AS worker, l.attempt AS "leaseAttempt", l.events AS lines,
          l.cancel_requested_at IS NOT NULL AS "cancelRequested", r.output::text AS output,
          r.input::text AS input, r.retry_of AS "retryOf", r.retried_as AS "retriedAs", r.erased_at IS NOT NULL AS erased
   FROM request r

@@ -2,7 +2,9 @@ import type { AttemptOutcome, Outcome } from '../../src/queue/request-state.js';
 
 export interface ModelLease {
   token: string;
-  node: string;
+  /** Of both one. */
+  node: string | null;
+  worker: string | null;
   cancelRequested: boolean;
   lines: number;
 }
@@ -105,9 +107,10 @@ export class QueueModel {
       .slice(0, limit);
   }
 
-  start(request: ModelRequest, token: string, node: string): void {
+  /** On a node, or by a worker. */
+  start(request: ModelRequest, token: string, node: string | null, worker: string | null = null): void {
     request.place = 'lease';
-    request.lease = { token, node, cancelRequested: false, lines: 0 };
+    request.lease = { token, node, worker, cancelRequested: false, lines: 0 };
     request.events.push(`started ${attemptOf(request)}`);
   }
 
@@ -155,15 +158,16 @@ export class QueueModel {
     return over;
   }
 
-  /** All runs of a node are lost with it. */
-  lose(node: string): ModelRequest[] {
-    const lost = this.requests.filter(({ lease }) => lease?.node === node);
+  /** All runs of a node, or of a worker, are lost with it. */
+  lose(lostOne: string): ModelRequest[] {
+    const lost = this.requests.filter(({ lease }) => [lease?.node, lease?.worker].includes(lostOne));
     for (const request of lost) {
-      const { cancelRequested } = request.lease!;
+      const { cancelRequested, worker } = request.lease!;
       this.endRun(request, 'lost');
       const lostRuns = request.ended.filter((how) => how === 'lost').length;
       if (cancelRequested) this.complete(request, 'cancelled', 'cancelled');
-      else if (lostRuns >= lostLimit) this.complete(request, 'failed', 'node_lost');
+      else if (lostRuns >= lostLimit)
+        this.complete(request, 'failed', worker === null ? 'node_lost' : 'worker_lost');
       else {
         request.place = 'queue';
         request.events.push(`requeued ${request.ended.length}`);

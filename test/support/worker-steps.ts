@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/database/database.js';
+import { claimForWorkers } from '../../src/queue/queries/claim-for-workers.js';
+import { rescueFromWorkers } from '../../src/queue/queries/rescue.js';
+import { endOf, findLeases, type LeasedRun, renewLeases } from '../../src/queue/queries/worker-leases.js';
+import { requestErrors } from '../../src/queue/request-errors.js';
+
+/** Claims as a worker; each claim has its id. */
+export function claimAs(
+  database: Database,
+  workerId: string,
+  limit: number,
+  more: Partial<Parameters<typeof claimForWorkers>[1]> & { claimId?: string } = {},
+): Promise<LeasedRun[]> {
+  const { claimId = randomUUID(), ...rest } = more;
+  const slot = { workerId, claimId, claimHash: Buffer.alloc(1) };
+  const slots = Array.from({ length: limit }, () => ({ ...slot, token: randomUUID() }));
+  const terms = { modelId: 'test/model', slots, floor: null, timeoutMs: 60_000, byMs: Date.now() + 60_000 };
+  return claimForWorkers(database, { ...terms, isBounded: false, ...rest });
+}
+
+/** Takes all that the workers have whose leases are over. */
+export function rescueFrom(database: Database, lostLimit: number) {
+  const [lost, cancelled] = [requestErrors.workerLost(0), requestErrors.cancelled(0)];
+  return rescueFromWorkers(database, { lostLimit, lost, cancelled });
+}
+
+/** What every call of a run asks: of leases that are gone nothing is found. */
+export async function knownOf(database: Database, leases: readonly { id: string; token: string }[]) {
+  const [renewed, found] = [await renewLeases(database, leases), await findLeases(database, leases)];
+  const ended = await Promise.all(leases.map((lease) => endOf(database, lease)));
+  return { renewed: renewed.map(({ id }) => id).sort(), found: found.map(({ id }) => id).sort(), ended };
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
+import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
+import { until } from '../support/index.js';
+import type { QueueCalls } from '../support/queue-calls.js';
+import { testNodes } from '../support/test-nodes.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
+
+const { start } = testNodes({ 'test/pulled': pulled, 'test/bounded': { ...pulled, concurrency: 1 } });
+let a: QueueCalls;
+let b: QueueCalls;
+/** One worker, through a proxy that takes turns. */
+let onA: WorkerCalls;
+let onB: WorkerCalls;
+
+beforeEach(async () => {
+  [a, b] = [await start({ rateLimitSubmit: [] }), await start({ rateLimitSubmit: [] })];
+  onA = new WorkerCalls(a.service);
+  onB = new WorkerCalls(b.service, onA.id);
+});
+
+const heldClaims = (node: QueueCalls, count: number): Promise<unknown> =>
+  until(() => node.service.app.get(WorkerClaims).size === count);
+
+test('a claim held on one node is woken by a submission on another, and the run ends on either', async () => {
+  const held = onA.run();
+  await heldClaims(a, 1);
+  const id = await b.submit('test/pulled', { prompt: 'x' });
+  const run = await held;
+  expect(run.request_id).toBe(id);
+  await onB.beat([run]);
+  expect((await onB.events(run, 0, [{ type: 'log', message: 'on b' }])).status).toBe(202);
+  expect((await onA.events(run, 1, [{ type: 'log', message: 'on a' }])).status).toBe(202);
+  expect((await onB.output(run, 'done')).status).toBe(200);
+  expect((await onA.output(run, 'done')).status).toBe(200);
+  expect(await (await a.response(id)).json()).toBe('done');
+  expect((await a.status(id, '?logs=1')).logs!.map(({ message }) => message)).toEqual(['on b', 'on a']);
+});
+
+test('a claim whose answer was lost is repeated on another node, and gets the same runs', async () => {
+  await a.submitAll(2, 'test/pulled');
+  const claimId = randomUUID();
+  const first = await onA.runs({ claimId, max: 2 });
+  expect(await onB.runs({ claimId, max: 2 })).toEqual(first);
+});
+
+test('a cancel on one node reaches a beat that is held on another', async () => {
+  await a.submit('test/pulled');
+  const run = await onA.run();
+  const held = onA.beat([run], 10);
+  await until(() => a.service.app.get(WorkerBeats).size === 1);
+  await b.cancel(run.request_id);
+  expect(await held).toMatchObject({ cancel: [run.request_id] });
+});
+
+test('a bound holds over all nodes, and the end of a run on one lets the next begin on another', async () => {
+  await a.submitAll(3, 'test/bounded');
+  const models = ['test/bounded'];
+  const answers = await Promise.all([onA, onB].map((worker) => worker.claim({ models, max: 2 })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 204]));
+  const [claimed] = answers.filter(({ status }) => status === 200);
+  const { runs } = (await claimed!.json()) as { runs: Awaited<ReturnType<WorkerCalls['runs']>> };
+  expect(runs).toHaveLength(1);
+  const next = onB.run({ models });
+  await heldClaims(b, 1);
+  await onA.output(runs[0]!);
+  expect((await next).request_id).not.toBe(runs[0]!.request_id);
+});
+
+test('a node that stops answers what is held at once; its workers have their runs on the others', async () => {
+  await a.submit('test/pulled');
+  const run = await onA.run();
+  const [claim, beat] = [onA.claim({ wait: 25 }), onA.beat([run], 10)];
+  await heldClaims(a, 1);
+  await until(() => a.service.app.get(WorkerBeats).size === 1);
+  const stopped = a.service.stop();
+  expect((await claim).status).toBe(204);
+  expect(await beat).toMatchObject({ lost: [] });
+  await stopped;
+  expect(await onB.beat([run])).toMatchObject({ lost: [] });
+  expect((await onB.output(run)).status).toBe(200);
+});

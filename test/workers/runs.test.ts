@@ -1,0 +1,342 @@
+import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
+import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
+import { until } from '../support/index.js';
+import { problemOf, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
+
+const { service, calls } = testQueue({
+  limits: 'off',
+  models: {
+    'test/pulled': { ...pulled, attempts: 2, retry: { base: '1ms', cap: '1ms', on: ['error', 'timeout'] } },
+    'test/once': { ...pulled, attempts: 1 },
+    'test/short': { ...pulled, attempts: 2, timeout: '200ms', retry: { base: '1ms', on: ['timeout'] } },
+  },
+  config: { maxOutputBytes: 10_000 },
+});
+let worker: WorkerCalls;
+beforeEach(() => (worker = new WorkerCalls(service)));
+
+/** One that the worker has. */
+async function begin(model = 'test/pulled', input: object = {}): Promise<WorkerRun> {
+  const id = await calls.submit(model, input);
+  const run = await worker.run({ models: [model] });
+  expect(run.request_id).toBe(id);
+  return run;
+}
+
+const attempts = async ({ request_id: id }: WorkerRun): Promise<string[]> => {
+  const rows = await service.query<{ outcome: string }>(
+    'SELECT outcome FROM attempt WHERE request_id = $1 ORDER BY attempt',
+    [id],
+  );
+  return rows.map(({ outcome }) => outcome);
+};
+
+const rescuer = (): WorkerRescuer => service.app.get(WorkerRescuer);
+
+/** As if the worker had not been heard of for too long. */
+async function lose({ request_id: id }: WorkerRun): Promise<void> {
+  await service.query(`UPDATE lease SET expires_at = now() - interval '1 second' WHERE request_id = $1`, [
+    id,
+  ]);
+  await rescuer().rescueNow();
+}
+
+describe('an output', () => {
+  test('ends the run; said again it is taken as before, and nothing else is', async () => {
+    const run = await begin();
+    expect((await worker.output(run, [1, 2])).status).toBe(200);
+    expect((await worker.output(run, [1, 2])).status).toBe(200);
+    expect(await verdict(worker.failure(run))).toEqual([409, 'conflict']);
+    expect(await verdict(worker.release(run))).toEqual([409, 'conflict']);
+    expect(await verdict(worker.events(run, 0, []))).toEqual([410, 'lease_lost']);
+    expect(await (await calls.response(run.request_id)).json()).toEqual([1, 2]);
+    expect(await attempts(run)).toEqual(['succeeded']);
+  });
+
+  test('that is no JSON or too large is refused, and the lease goes on', async () => {
+    const run = await begin();
+    expect(await verdict(worker.ofRun('PUT', run, 'output', '{'))).toEqual([400, 'invalid_json']);
+    expect(await verdict(worker.output(run, 'x'.repeat(10_000)))).toEqual([413, 'body_too_large']);
+    expect(await verdict(worker.ofRun('PUT', run, 'output', ''))).toEqual([400, 'invalid_json']);
+    expect((await worker.output(run)).status).toBe(200);
+  });
+
+  test('is what the deltas made, where none is given', async () => {
+    const run = await begin();
+    const deltas = ['Once', ' upon'].map((delta) => ({ type: 'delta', delta }));
+    expect((await worker.events(run, 0, deltas)).status).toBe(202);
+    expect((await worker.ofRun('PUT', run, 'output', '')).status).toBe(200);
+    expect((await worker.ofRun('PUT', run, 'output', '')).status).toBe(200);
+    expect(await (await calls.response(run.request_id)).json()).toBe('Once upon');
+  });
+
+  test('needs the token of the lease', async () => {
+    const run = await begin();
+    expect(await verdict(worker.ofRun('PUT', { ...run, lease_token: '' }, 'output', '1'))).toEqual([
+      400,
+      'bad_request',
+    ]);
+    for (const lease_token of ['x', `${run.lease_token.slice(0, -2)}AA`])
+      expect(await verdict(worker.output({ ...run, lease_token }))).toEqual([410, 'lease_lost']);
+    const other = await begin();
+    expect(await verdict(worker.output({ ...run, lease_token: other.lease_token }))).toEqual([
+      410,
+      'lease_lost',
+    ]);
+    expect((await worker.output(run)).status).toBe(200);
+  });
+});
+
+describe('a failure', () => {
+  test('that may pass is followed by another attempt, the last one is the end', async () => {
+    const first = await begin();
+    const failure = { message: 'out of memory', retryable: true };
+    expect((await worker.failure(first, failure)).status).toBe(200);
+    expect((await worker.failure(first, failure)).status).toBe(200);
+    expect(await verdict(worker.output(first))).toEqual([409, 'conflict']);
+    const second = await worker.run();
+    expect([second.request_id, second.attempt]).toEqual([first.request_id, 2]);
+    await worker.failure(second, { ...failure, details: { left: 0 } });
+    const problem = await problemOf(await calls.response(first.request_id));
+    expect(problem).toMatchObject({
+      status: 502,
+      code: 'model_error',
+      detail: 'out of memory',
+      details: { left: 0 },
+    });
+    expect(await attempts(first)).toEqual(['failed', 'failed']);
+  });
+
+  test('that refuses the input is answered with its status', async () => {
+    const run = await begin();
+    await worker.failure(run, { message: 'the prompt is empty', status: 422 });
+    expect(await problemOf(await calls.response(run.request_id))).toMatchObject({
+      status: 422,
+      code: 'model_error',
+    });
+  });
+
+  test.each([{ status: 500 }, { retryable: 1 }, { retry_after_s: -1 }, { message: 7 }])(
+    'such as %j is told what is wrong',
+    async (failure) => {
+      const run = await begin('test/once');
+      expect(await verdict(worker.failure(run, failure))).toEqual([400, 'bad_request']);
+      await worker.output(run);
+    },
+  );
+});
+
+describe('what a run says', () => {
+  test('is in the log and the status; repeats are passed over, a gap is refused', async () => {
+    const run = await begin();
+    const [one, two, three] = ['one', 'two', 'three'].map((message) => ({
+      type: 'log',
+      level: 'warning',
+      message,
+    }));
+    expect(await json(worker.events(run, 0, [one!, { type: 'progress', value: 0.5 }]))).toEqual({
+      next: 2,
+      cancel: false,
+    });
+    expect(await json(worker.events(run, 0, [one!]))).toEqual({ next: 2, cancel: false });
+    // The first two are known.
+    expect(
+      await json(worker.events(run, 1, [{ type: 'progress', value: 0.9 }, two!, { type: 'none' }])),
+    ).toEqual({
+      ...{ next: 4, cancel: false },
+    });
+    const gap = await problemOf(await worker.events(run, 9, [three!]));
+    expect(gap).toMatchObject({ status: 409, code: 'conflict', next: 4 });
+    await worker.events(run, 4, [three!]);
+    const status = await calls.status(run.request_id, '?logs=1');
+    expect(status.logs!.map(({ level, message }) => `${level} ${message}`)).toEqual([
+      'WARN one',
+      'WARN two',
+      'WARN three',
+    ]);
+    expect(status).toMatchObject({ progress: { value: 0.5 } });
+    await worker.output(run);
+  });
+
+  test('has a number, is NDJSON, and not too large', async () => {
+    const run = await begin();
+    expect(await verdict(worker.ofRun('POST', run, 'events', '{}'))).toEqual([400, 'invalid_query']);
+    expect(await verdict(worker.ofRun('POST', run, 'events?from=0', 'x'))).toEqual([400, 'bad_request']);
+    expect(await verdict(worker.events(run, 0, [{ type: 'output', output: 1 }]))).toEqual([
+      400,
+      'bad_request',
+    ]);
+    const delta = { type: 'delta', delta: 'x'.repeat(6_000) };
+    expect(await verdict(worker.events(run, 0, [{ type: 'delta', delta: 'x'.repeat(70_000) }]))).toEqual([
+      413,
+      'body_too_large',
+    ]);
+    expect((await worker.events(run, 0, [delta])).status).toBe(202);
+    expect(await verdict(worker.events(run, 1, [delta]))).toEqual([413, 'body_too_large']);
+    await worker.output(run);
+  });
+});
+
+describe('a run that is given back', () => {
+  test('waits at its place, at no cost to its attempts', async () => {
+    const run = await begin('test/once');
+    expect((await worker.release(run)).status).toBe(204);
+    expect((await worker.release(run)).status).toBe(204);
+    expect(await verdict(worker.output(run))).toEqual([410, 'lease_lost']);
+    const again = await worker.run({ models: ['test/once'] });
+    expect([again.request_id, again.attempt]).toEqual([run.request_id, 1]);
+    await worker.output(again);
+  });
+
+  test('goes back with all others when its worker leaves', async () => {
+    const runs = [await begin('test/once'), await begin('test/once')];
+    expect((await worker.leave()).status).toBe(204);
+    const again = await new WorkerCalls(service).runs({ models: ['test/once'], max: 2 });
+    expect(again.map(({ request_id }) => request_id)).toEqual(runs.map(({ request_id }) => request_id));
+    for (const run of again) await worker.output(run);
+    expect(await service.query('SELECT FROM worker WHERE id = $1', [worker.id])).toEqual([]);
+  });
+});
+
+describe('a beat', () => {
+  test('renews leases, and says which are lost', async () => {
+    const [mine, gone] = [await begin(), await begin()];
+    expect(await worker.beat([mine, gone])).toEqual({
+      lease_s: 30,
+      beat_s: 10,
+      worker: 'run',
+      cancel: [],
+      lost: [],
+    });
+    const [lease] = await service.query<{ left: number }>(
+      `SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 AS left FROM lease WHERE request_id = $1`,
+      [mine.request_id],
+    );
+    expect(lease!.left).toBeGreaterThan(20);
+    await worker.output(gone);
+    expect(await worker.beat([mine, gone])).toMatchObject({ lost: [gone.request_id] });
+    await worker.output(mine);
+  });
+
+  test('that is held says at once that a run is to stop, and once only', async () => {
+    const run = await begin();
+    const held = worker.beat([run], 10);
+    await heldBeats(1);
+    await calls.cancel(run.request_id);
+    expect(await held).toMatchObject({ cancel: [run.request_id], lost: [] });
+    // The next one is held, though it knows of the cancel.
+    expect(await worker.beat([run], 1)).toMatchObject({ cancel: [run.request_id] });
+    expect(await json(worker.events(run, 0, []))).toEqual({ next: 0, cancel: true });
+    await worker.failure(run);
+  });
+
+  test('that is held says at once that a lease is lost', async () => {
+    const run = await begin();
+    const held = worker.beat([run], 10);
+    await heldBeats(1);
+    await lose(run);
+    expect(await held).toMatchObject({ cancel: [], lost: [run.request_id] });
+    await worker.output(await worker.run());
+  });
+
+  test('of a worker that is told to stop says so, and its claims are refused', async () => {
+    await worker.beat();
+    const held = worker.beat([], 10);
+    await until(
+      async () =>
+        (await service.query(`UPDATE worker SET told = 'stop' WHERE id = $1 RETURNING 1`, [worker.id]))
+          .length,
+    );
+    expect(await held).toMatchObject({ worker: 'stop' });
+    expect(await verdict(worker.claim())).toEqual([410, 'worker_stopped']);
+  });
+});
+
+describe('after a cancel', () => {
+  const cancelled = async (run: WorkerRun): Promise<void> => {
+    expect((await calls.cancel(run.request_id)).status).toBe(202);
+  };
+
+  test('an output still succeeds', async () => {
+    const run = await begin();
+    await cancelled(run);
+    expect((await worker.output(run, 1)).status).toBe(200);
+    expect(await calls.status(run.request_id)).toMatchObject({ success: true });
+  });
+
+  test.each([
+    ['a failure', async (run: WorkerRun) => void (await worker.failure(run, { retryable: true }))],
+    ['a failure for good', async (run: WorkerRun) => void (await worker.failure(run))],
+    ['a release', async (run: WorkerRun) => void (await worker.release(run))],
+    ['a loss', lose],
+    ['a farewell', async () => void (await worker.leave())],
+  ])('%s ends it as cancelled', async (_what, end) => {
+    const run = await begin();
+    await cancelled(run);
+    await end(run);
+    expect(await calls.status(run.request_id)).toMatchObject({
+      status: 'COMPLETED',
+      error: { code: 'cancelled' },
+    });
+  });
+});
+
+describe('a worker that is lost', () => {
+  test('costs its run the lease; a request that loses two is tried no more', async () => {
+    const first = await begin();
+    await lose(first);
+    expect(await verdict(worker.output(first))).toEqual([410, 'lease_lost']);
+    const second = await new WorkerCalls(service).run();
+    expect([second.request_id, second.attempt]).toEqual([first.request_id, 2]);
+    await lose(second);
+    expect(await problemOf(await calls.response(first.request_id))).toMatchObject({
+      status: 502,
+      code: 'worker_lost',
+    });
+    expect(await attempts(first)).toEqual(['lost', 'lost']);
+  });
+});
+
+test('a run past its deadline has timed out, and another follows where the model says so', async () => {
+  const first = await begin('test/short');
+  await worker.beat([first]);
+  const second = await worker.run({ models: ['test/short'] });
+  expect([second.request_id, second.attempt]).toEqual([first.request_id, 2]);
+  expect(await verdict(worker.output(first))).toEqual([410, 'lease_lost']);
+  expect(await problemOf(await calls.response(first.request_id))).toMatchObject({
+    status: 504,
+    code: 'timed_out',
+  });
+  expect(await attempts(first)).toEqual(['timed_out', 'timed_out']);
+});
+
+test('a worker whose runs fail five times in a row rests, until one succeeds', async () => {
+  for (let i = 0; i < 5; i++) await worker.failure(await begin('test/once'));
+  const resting = await worker.claim({ models: ['test/once'] });
+  expect(resting.headers.get('retry-after')).toBe('1');
+  expect(await verdict(resting)).toEqual([429, 'worker_resting']);
+  const id = await calls.submit('test/once');
+  const run = await until(async () => {
+    const answer = await worker.claim({ models: ['test/once'] });
+    return answer.status === 200 && ((await answer.json()) as { runs: WorkerRun[] }).runs[0]!;
+  });
+  expect(run.request_id).toBe(id);
+  await worker.output(run);
+  await until(
+    async () =>
+      (await service.query('SELECT FROM worker WHERE id = $1 AND failures_in_row = 0', [worker.id])).length,
+  );
+});
+
+async function json(answer: Promise<Response>): Promise<unknown> {
+  const response = await answer;
+  expect(response.status).toBe(202);
+  return response.json();
+}
+
+function heldBeats(count: number): Promise<unknown> {
+  const beats = service.app.get(WorkerBeats);
+  return until(() => beats.size === count, { message: `${count} beats are held` });
+}
