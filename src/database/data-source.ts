@@ -22,6 +22,7 @@ import { KeyChanges1790000000029 } from '../../migrations/0019-key-changes.js';
 import { Receivers1790000000030 } from '../../migrations/0020-receivers.js';
 import { Workers1790000000031 } from '../../migrations/0021-workers.js';
 import { OutputStream1790000000032 } from '../../migrations/0022-output-stream.js';
+import { Addresses1790000000034 } from '../../migrations/0024-addresses.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -48,6 +49,7 @@ export const migrations = [
   Receivers1790000000030,
   Workers1790000000031,
   OutputStream1790000000032,
+  Addresses1790000000034,
 ];
 
 export interface DataSourceSettings {

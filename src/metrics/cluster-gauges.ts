@@ -86,7 +86,9 @@ export class ClusterGauges {
     this.ofModels(
       'circuits_open',
       'Nodes that find the model away.',
-      (id, { circuits }) => circuits.filter(({ modelId }) => modelId === id).length,
+      (id, { circuits }) =>
+        new Set(circuits.flatMap(({ modelId, nodeId, isAway }) => (isAway && modelId === id ? nodeId : [])))
+          .size,
     );
     // Where nothing waits, nobody misses a worker.
     const isMissed = (id: string): boolean =>

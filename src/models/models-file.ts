@@ -142,7 +142,12 @@ class ModelsReader {
     const words = this.kinds.map((known) => known.kind).join(', ');
     if (word === null) this.source.fault(node, '"kind" is missing');
     else if (kind === undefined) map.fault('kind', `expected one of ${words}`);
-    return kind && map.read(kind.Options, { environment: this.environment });
+    if (kind === undefined) return undefined;
+    const before = this.source.faults.length;
+    const options = map.read(kind.Options, { environment: this.environment });
+    const fault = this.source.faults.length === before ? options.fault() : undefined;
+    if (fault !== undefined) this.source.fault(node, fault);
+    return options;
   }
 
   private readRetry(node: Node | null): Retry {

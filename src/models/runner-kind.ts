@@ -18,7 +18,14 @@ export class RunnerOptions {
 
   /** The URL that its runs are sent to; undefined: they stay in this process. */
   address(): string | undefined {
+  /** What is wrong with the options as a whole. */
+  fault(): string | undefined {
     return undefined;
+  }
+
+  /** The URLs that its runs are sent to, each to one of them; none: they stay in this process. */
+  addresses(): readonly string[] {
+    return [];
   }
 }
 

@@ -5,6 +5,7 @@ import { ModelLoads, type TypicalTimes } from '../queue/model-loads.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { Activity } from './activity.js';
 import { type ClusterSnapshot, ClusterSnapshots } from './cluster-snapshots.js';
+import { reasonOf, toCircuit } from './circuit-view.js';
 import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto } from './dto/model-figures.dto.js';
 import { QueueFronts } from './queue-fronts.js';
 
@@ -42,7 +43,7 @@ export class ModelFigures {
     const { id } = model;
     const delayed = snapshot.delayed.find(({ modelId }) => modelId === id);
     const retrying = delayed?.retrying ?? 0;
-    const circuits = snapshot.circuits.filter(({ modelId }) => modelId === id);
+    const circuits = snapshot.circuits.filter(({ modelId, isAway: whole }) => modelId === id && whole);
     const isAway = this.availability.of(id) === 'unavailable';
     const history = this.activity.history(id);
     const sum = (field: 'completed' | 'failed'): number => history.reduce((all, one) => all + one[field], 0);
@@ -63,6 +64,8 @@ export class ModelFigures {
       unavailable_since: isAway && circuits.length > 0 ? iso(circuits[0]!.sinceMs) : null,
       unavailable_reason: isAway && circuits.length > 0 ? reasonOf(circuits[0]!) : null,
       nodes: model.runner.isPulled ? [] : nodesOf(id, snapshot),
+      unavailable_reason: isAway && circuits.length > 0 ? reasonOf(circuits) : null,
+      nodes: nodesOf(id, snapshot),
       run_time: typical === undefined ? null : seconds(typical.runMs),
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
       waiting_by_key: this.keysOf(model, snapshot),
@@ -105,12 +108,12 @@ function nodesOf(id: string, { nodes, slots, runs, circuits }: ClusterSnapshot):
     rows.find((row) => row.modelId === id && row.nodeId === nodeId)?.count ?? 0;
   return nodes.flatMap(({ id: nodeId, name, role }) => {
     if (role === 'api') return [];
-    const isOpen = circuits.some((circuit) => circuit.modelId === id && circuit.nodeId === nodeId);
+    const open = circuits.filter((circuit) => circuit.modelId === id && circuit.nodeId === nodeId);
     return {
       name,
       slots: count(slots, nodeId),
       running: count(runs, nodeId),
-      circuit: isOpen ? 'open' : 'closed',
+      ...toCircuit(open),
     };
   });
 }
@@ -119,9 +122,6 @@ const countOf = (rows: readonly { modelId: string; count: number }[], id: string
   rows.reduce((sum, { modelId, count }) => (modelId === id ? sum + count : sum), 0);
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-
-const reasonOf = ({ address, reason }: ClusterSnapshot['circuits'][number]): string =>
-  `${address}: ${reason}`;
 
 const seconds = ([p50, p95]: readonly [number, number]): { p50: number; p95: number } => ({
   p50: Math.round(p50) / 1_000,

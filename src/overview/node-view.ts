@@ -1,3 +1,4 @@
+import { reasonOf, toCircuit } from './circuit-view.js';
 import type { NodeState, OverviewNodeDto } from './dto/overview.dto.js';
 import type { AdminNodeDto } from './dto/nodes.dto.js';
 import type { ClusterSnapshot } from './cluster-snapshots.js';
@@ -43,14 +44,18 @@ function toNode(node: NodeRow, { slots, runs, circuits, atMs }: ClusterSnapshot)
     draining_since: node.drainingSinceMs === null ? null : iso(node.drainingSinceMs),
     running: ownRuns.reduce((sum, { count }) => sum + count, 0),
     slots: ownSlots.reduce((sum, { count }) => sum + count, 0),
-    models: [...models].sort().map((modelId) => ({
-      model_id: modelId,
-      slots: of(ownSlots, modelId)?.count ?? 0,
-      running: of(ownRuns, modelId)?.count ?? 0,
-      circuit: of(open, modelId) === undefined ? 'closed' : 'open',
-      resting_until: restingUntil,
-      reason: of(open, modelId)?.reason ?? null,
-    })),
+    models: [...models].sort().map((modelId) => {
+      const openOf = open.filter((row) => row.modelId === modelId);
+      const circuit = toCircuit(openOf);
+      return {
+        model_id: modelId,
+        slots: of(ownSlots, modelId)?.count ?? 0,
+        running: of(ownRuns, modelId)?.count ?? 0,
+        ...circuit,
+        resting_until: restingUntil,
+        reason: circuit.circuit === 'closed' ? null : reasonOf(openOf),
+      };
+    }),
   };
 }
 

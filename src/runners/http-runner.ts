@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { parseUrl } from '../config/parsers.js';
-import { Required, RunnerOptions, Text } from '../models/runner-kind.js';
+import { RunnerOptions } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
@@ -11,18 +11,25 @@ import { exchange, type HttpAnswer } from './http-exchange.js';
 import { readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
+const maxAddresses = 64;
 
 class HttpRunnerOptions extends RunnerOptions {
-  @Required()
-  @Text(maxTextLength)
-  @Parsed((url: unknown) => (typeof url === 'string' ? parseUrl(url, 'http:', 'https:') : url))
-  url!: string;
+  @Parsed(readUrl)
+  url: string | undefined;
+
+  @Parsed(readUrls)
+  urls: readonly string[] | undefined;
 
   /** By their names in lower case. */
   @Parsed(readHeaders) headers: Readonly<Record<string, string>> = {};
 
-  override address(): string {
-    return this.url;
+  override addresses(): readonly string[] {
+    return this.urls ?? [this.url!];
+  }
+
+  override fault(): string | undefined {
+    if (this.url === undefined && this.urls === undefined) return '"url" or "urls" is missing';
+    return this.url !== undefined && this.urls !== undefined ? 'expected "url" or "urls", not both' : undefined;
   }
 }
 
@@ -42,6 +49,10 @@ export class HttpRunner implements Runner {
 
   async run(run: Run): Promise<string | undefined> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
+  async run(run: Run): Promise<string> {
+    const { runner } = run.model as { runner: HttpRunnerOptions };
+    const { headers } = runner;
+    const url = run.address ?? runner.addresses()[0]!;
     const call = this.tracing.call(url, run.trace);
     const accept = 'application/json, application/x-ndjson';
     const ending: Ending = { attributes: {} };
@@ -103,6 +114,33 @@ const reservedHeaders = new Set([
   // Of the body and the connection.
   ...'connection content-length expect keep-alive te trailer transfer-encoding upgrade'.split(' '),
 ]);
+
+function readUrl(value: unknown): string {
+  if (typeof value === 'string' && value.length <= maxTextLength) return parseUrl(value, 'http:', 'https:');
+  throw new Error(`expected a text of at most ${maxTextLength} characters`);
+}
+
+/** A fault names the place in the list, as a URL may hold a secret. */
+function readUrls(value: unknown): readonly string[] {
+  if (!Array.isArray(value) || value.length < 1 || value.length > maxAddresses)
+    throw new Error(
+      `expected a list of 1 to ${maxAddresses} URLs, such as [http://gpu-1:9000/, http://gpu-2:9000/]`,
+    );
+  const seen = new Map<string, number>();
+  return value.map((one: unknown, at) => {
+    const place = `entry ${at + 1}`;
+    let url: string;
+    try {
+      url = readUrl(one);
+    } catch (error) {
+      throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
+    }
+    const { href } = new URL(url);
+    if (seen.has(href)) throw new Error(`${place} is the same as entry ${seen.get(href)}`);
+    seen.set(href, at + 1);
+    return url;
+  });
+}
 
 function readHeaders(value: unknown): Record<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -120,6 +120,11 @@ describe('a models file', () => {
     });
   });
 
+  it('may have several addresses, with the environment put in', () => {
+    const [model] = parse(withRunner('{ kind: http, urls: ["http://${HOST}/a", "http://${HOST}/b"] }'));
+    expect(model!.runner.addresses()).toEqual(['http://models.internal/a', 'http://models.internal/b']);
+  });
+
   it('has it put into the texts of a list, too, for a kind that takes one', () => {
     class Command extends RunnerOptions {
       @Allow()
@@ -165,7 +170,19 @@ describe('a models file', () => {
     ['{ kind: grpc }', 'kind: expected one of http, demo, worker'],
     ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, flaky'],
     ['{ kind: demo, demo: echo, url: "http://a" }', 'unknown option "url"'],
-    ['{ kind: http }', '"url" is missing'],
+    ['{ kind: http }', '"url" or "urls" is missing'],
+    ['{ kind: http, url: "http://a", urls: ["http://b"] }', 'expected "url" or "urls", not both'],
+    ...['http://a', '[]', `[${Array(65).fill('http://a').join()}]`].map((urls) => [
+      `{ kind: http, urls: ${urls} }`,
+      'urls: expected a list of 1 to 64 URLs, such as [http://gpu-1:9000/, http://gpu-2:9000/]',
+    ]),
+    [
+      '{ kind: http, urls: ["http://a", "ftp://b"] }',
+      'urls: entry 2: expected a URL that begins with http:// or https://',
+    ],
+    ['{ kind: http, urls: [7] }', 'urls: entry 1: expected a text of at most 8192 characters'],
+    ['{ kind: http, urls: ["http://a", "http://b", "http://A/"] }', 'urls: entry 3 is the same as entry 1'],
+    ['{ kind: http, urls: ["http://a/${MISSING}"] }', 'urls: the environment variable MISSING is not set'],
     ['{ kind: http, url: "ftp://a/b" }', 'url: expected a URL that begins with http:// or https://'],
     ['{ kind: http, url: "http://a/${MISSING}" }', 'url: the environment variable MISSING is not set'],
     ['{ kind: http, url: "http://a/${EMPTY}" }', 'url: the environment variable EMPTY is not set'],

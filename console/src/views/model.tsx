@@ -6,6 +6,7 @@ import { useLive } from '../api/live';
 import type { AdminModel, QueueEntry, Share, TypicalTime } from '../api/types';
 import { duration, ofSlots, percent, rate, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
+import { Reach } from '../parts/reach';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
 import { Ago, Since, Time } from '../parts/time';
@@ -296,8 +297,7 @@ function Nodes({ model }: { model: AdminModel }) {
           },
           {
             title: 'Reaches it',
-            className: 'tight',
-            cell: ({ circuit }) => (circuit === 'closed' ? 'yes' : <span className="chip warn">no</span>),
+            cell: (node) => <Reach {...node} />,
           },
         ]}
       />

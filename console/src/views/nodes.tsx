@@ -6,6 +6,7 @@ import type { AdminNode } from '../api/types';
 import { counted, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
+import { Reach } from '../parts/reach';
 import { ActButton } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
@@ -128,14 +129,11 @@ function NodeCard({ node }: { node: AdminNode }) {
             },
             {
               title: 'Reaches it',
-              cell: ({ circuit, reason }) =>
-                circuit === 'closed' ? (
-                  <span className="muted">yes</span>
-                ) : (
-                  <>
-                    <span className="chip warn">no</span> {reason}
-                  </>
-                ),
+              cell: (model) => (
+                <>
+                  <Reach {...model} /> {model.reason}
+                </>
+              ),
             },
           ]}
         />

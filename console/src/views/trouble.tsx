@@ -47,5 +47,13 @@ export function Trouble({ model }: { model: AdminModel }) {
       </p>
     );
   }
+  const addresses = new Set(nodes.flatMap(({ addresses_away }) => addresses_away.map(({ address }) => address)));
+  if (addresses.size > 0) {
+    return (
+      <p className="trouble">
+        {[...addresses].join(', ')} cannot be reached; the model's other addresses run its share.
+      </p>
+    );
+  }
   return null;
 }

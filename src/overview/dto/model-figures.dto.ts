@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { ModelCircuitDto } from './circuit.dto.js';
 
 const whole = { type: 'integer', minimum: 0 } as const;
 const time = { type: String, format: 'date-time' } as const;
@@ -8,15 +9,13 @@ const exampleTime = '2026-03-01T12:00:00.000Z';
 const exampleKey = '01a1fbb0-8cdf-7754-9773-e0650e0cecc1';
 
 @ApiSchema({ name: 'ModelNode', description: 'A node that runs requests of the model.' })
-export class ModelNodeDto {
+export class ModelNodeDto extends ModelCircuitDto {
   @Field('`NODE_NAME`.', 'gpu-2:4711')
   name!: string;
   @Field('How many runs it may have at once.', 2, whole)
   slots!: number;
   @Field('How many it has.', 1, whole)
   running!: number;
-  @Field('`open`: it finds the model away.', 'closed', { enum: ['closed', 'open'] })
-  circuit!: 'closed' | 'open';
 }
 
 @ApiSchema({ name: 'MinuteCounts', description: 'What happened in a minute, on all nodes.' })

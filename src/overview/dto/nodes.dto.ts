@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { ModelCircuitDto } from './circuit.dto.js';
 import { nodeStates, type NodeState } from './overview.dto.js';
 
 const whole = { type: 'integer', minimum: 0 } as const;
@@ -7,15 +8,13 @@ const time = { type: String, format: 'date-time' } as const;
 const exampleTime = '2026-03-01T12:00:00.000Z';
 
 @ApiSchema({ name: 'NodeModel', description: 'What a node has of a model.' })
-export class NodeModelDto {
+export class NodeModelDto extends ModelCircuitDto {
   @Field('The model.', 'demo/image/fractal')
   model_id!: string;
   @Field('How many runs it may have at once.', 2, whole)
   slots!: number;
   @Field('How many it has.', 1, whole)
   running!: number;
-  @Field('`open`: it finds the model away.', 'closed', { enum: ['closed', 'open'] })
-  circuit!: 'closed' | 'open';
   @Field('Of a silent node: its slots are nobody else’s until then; null: they are in use.', null, {
     ...time,
     nullable: true,

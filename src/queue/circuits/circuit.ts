@@ -40,6 +40,10 @@ export class Circuit {
     return this.probe === undefined && this.now() >= this.probeAt ? 1 : 0;
   }
 
+  get isProbing(): boolean {
+    return this.probe !== undefined;
+  }
+
   /** Until a probe is due, or the slots are to be asked back. undefined: neither is to come. */
   get nextInMs(): number | undefined {
     if (this.outage === undefined) return undefined;

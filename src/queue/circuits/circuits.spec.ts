@@ -4,16 +4,22 @@ import { Clock } from '../../database/clock.js';
 import type { Model } from '../../models/model.js';
 import type { ModelsService } from '../../models/models.service.js';
 import { RunFailure } from '../runs/runner.js';
-import type { RunExecution } from '../runs/run-execution.js';
+import type { RunEnd, RunExecution } from '../runs/run-execution.js';
 import type { WaitingIndex } from '../waiting/waiting-index.js';
+import type { Destination } from './addresses.js';
 import { Circuits } from './circuits.js';
 import type { ModelAvailability } from './model-availability.js';
 
 const { jest } = import.meta;
 const url = 'http://user:secret@gpu.internal:9000/secret?token=secret';
-const model = (id: string, circuit = true): Model =>
-  ({ id, circuit, runner: { address: () => url } }) as unknown as Model;
-const models = [model('acme/up'), model('acme/down'), model('acme/raw', false)];
+const model = (id: string, circuit = true, urls = [url]): Model =>
+  ({ id, circuit, runner: { addresses: () => urls } }) as unknown as Model;
+const many = [1, 2, 3].map((n) => `http://gpu-${n}:9000/secret`);
+const models = [
+  ...[model('acme/up'), model('acme/down'), model('acme/raw', false)],
+  ...[model('acme/many', true, many), model('acme/same', true, [`${many[0]}/a`, `${many[0]}/b`])],
+];
+const [up, down, raw] = ['acme/up', 'acme/down', 'acme/raw'] as const;
 const away = new RunFailure('The model answered 503.', { code: 'model_unavailable', outage: 'free' });
 let lines: [level: string, line: unknown][];
 let circuits: Circuits;
@@ -38,30 +44,42 @@ afterEach(() => jest.useRealTimers());
 
 const run = (id: string, hasReachedModel = true): RunExecution =>
   ({ model: models.find((one) => one.id === id), hasReachedModel }) as RunExecution;
-const fail = (id: string): void =>
-  void circuits.outageOf(run(id), { kind: 'failure', error: away }, circuits.startProbe(id));
-const rooms = (): number[] => models.map(({ id }) => circuits.room(id));
+/** The probe, if one is due, or another run. */
+const start = (id = up): Destination => circuits.startRun(id, circuits.startProbes(id, 1)[0])!;
+const failing = { kind: 'failure', error: away } as const;
+const succeeding = { kind: 'output', output: '1' } as const;
+const end = (id: string, how: RunEnd, sent = start(id)): void => {
+  circuits.outageOf(run(id), how, sent);
+  circuits.endRun(sent);
+};
+const fail = (id: string, sent?: Destination): void => end(id, failing, sent);
+const rooms = (): number[] => [up, down, raw].map((id) => circuits.room(id));
+/** The addresses of the next runs, which go on. */
+const next = (count: number, id = 'acme/many'): string[] =>
+  Array.from({ length: count }, () => new URL(start(id).target!.url).host);
 
 it('is one for all models of an address, but for those that have it off', () => {
-  fail('acme/up');
+  fail(up);
   expect(rooms()).toEqual([0, 0, Infinity]);
-  expect(circuits.outageOf(run('acme/raw'), { kind: 'failure', error: away })).toBeUndefined();
+  expect(circuits.startRun(up)).toBeUndefined();
+  expect(circuits.outageOf(run(raw), failing, start(raw))).toBeUndefined();
   jest.advanceTimersByTime(1_001);
   expect(rooms()).toEqual([1, 1, Infinity]);
-  circuits.startProbe('acme/down');
+  circuits.startProbes(down, 1);
   expect(rooms()).toEqual([0, 0, Infinity]);
 });
 
 it('is one warning at first, one a minute while it lasts and one line at its end, without secrets', () => {
-  fail('acme/up');
-  fail('acme/up');
-  const place = 'acme/up, acme/down at http://gpu.internal:9000';
+  const second = start();
+  fail(up);
+  fail(up, second);
+  const place = `${up}, ${down} at http://gpu.internal:9000`;
   expect(lines).toEqual([['warn', `${place} is away: The model answered 503. Requests that wait: 7`]]);
   jest.advanceTimersByTime(120_000);
   expect(lines.slice(1)).toEqual(
     Array(2).fill(['warn', `${place} is still away: The model answered 503. Requests that wait: 6`]),
   );
-  circuits.outageOf(run('acme/up'), { kind: 'output', output: '1' }, circuits.startProbe('acme/up'));
+  end(up, succeeding);
   expect(lines.slice(3)).toEqual([['info', `${place} is there again after 120 s`]]);
   jest.advanceTimersByTime(120_000);
   expect(lines).toHaveLength(4);
@@ -69,52 +87,122 @@ it('is one warning at first, one a minute while it lasts and one line at its end
 });
 
 it('closes when a probe has been connected for five seconds, and not for less', () => {
-  fail('acme/up');
+  fail(up);
   jest.advanceTimersByTime(1_001);
-  circuits.probeReached('acme/up', circuits.startProbe('acme/up')!);
+  circuits.probeReached(start());
   jest.advanceTimersByTime(4_999);
-  expect(circuits.room('acme/up')).toBe(0);
+  expect(circuits.room(up)).toBe(0);
   jest.advanceTimersByTime(1);
-  expect(circuits.room('acme/up')).toBe(Infinity);
+  expect(circuits.room(up)).toBe(Infinity);
 });
 
 it('wakes its models when a probe is due, when one came to nothing, and when it closes', () => {
   const woken: unknown[] = [];
   circuits.wakes.subscribe((ids) => woken.push(ids));
-  fail('acme/up');
+  fail(up);
   jest.advanceTimersByTime(1_001);
   expect(woken).toHaveLength(1);
-  circuits.endProbe('acme/up', circuits.startProbe('acme/up')!);
+  circuits.endRun(start());
   expect(woken).toHaveLength(2);
-  circuits.outageOf(run('acme/up'), { kind: 'output', output: '1' }, circuits.startProbe('acme/up'));
-  expect(woken).toEqual(Array(3).fill(['acme/up', 'acme/down']));
+  end(up, succeeding);
+  expect(woken).toEqual(Array(3).fill([up, down]));
 });
 
 it('asks for its share of the slots when another node has found the model', () => {
   const yielded: number[] = [];
-  circuits.changes.subscribe(() => yielded.push(circuits.yielded.length));
-  fail('acme/up');
+  circuits.changes.subscribe((changes) => {
+    const count = circuits.opened.filter(({ yieldsSlots }) => yieldsSlots).length;
+    if (changes.length > 0) yielded.push(count);
+  });
+  fail(up);
   jest.advanceTimersByTime(10_000);
   availability = 'available';
-  circuits.hint(['acme/up']);
-  expect([yielded, circuits.room('acme/up')]).toEqual([[2, 0], 1]);
+  circuits.hint([up]);
+  expect([yielded, circuits.room(up)]).toEqual([[2, 0], 1]);
 });
 
 it('takes a run whose time was over before it was connected for one that never reached its model', () => {
   const timedOut = { kind: 'aborted', reason: 'timed_out' } as const;
-  expect(circuits.outageOf(run('acme/up'), timedOut)).toBeUndefined();
-  expect(circuits.room('acme/up')).toBe(Infinity);
-  expect(circuits.outageOf(run('acme/up', false), timedOut)).toBe('free');
-  expect(circuits.room('acme/up')).toBe(0);
+  expect(circuits.outageOf(run(up), timedOut, start())).toBeUndefined();
+  expect(circuits.room(up)).toBe(Infinity);
+  expect(circuits.outageOf(run(up, false), timedOut, start())).toBe('free');
+  expect(circuits.room(up)).toBe(0);
 });
 
 it('stays open where a probe is connected but its model silent', () => {
-  fail('acme/up');
+  fail(up);
   jest.advanceTimersByTime(1_001);
-  const silent = { kind: 'aborted', reason: 'timed_out' } as const;
-  expect(circuits.outageOf(run('acme/up'), silent, circuits.startProbe('acme/up'))).toBeUndefined();
+  end(up, { kind: 'aborted', reason: 'timed_out' });
   jest.advanceTimersByTime(1_999);
-  expect(circuits.room('acme/up')).toBe(0);
+  expect(circuits.room(up)).toBe(0);
   jest.advanceTimersByTime(2);
-  expect(circuits.room('acme/up')).toBe(1);
+  expect(circuits.room(up)).toBe(1);
+});
+
+describe('of several addresses', () => {
+  const id = 'acme/many';
+  const changed: string[] = [];
+  beforeEach(() => {
+    changed.splice(0);
+    circuits.changes.subscribe((changes) =>
+      changed.push(...changes.map(({ modelId, isReached }) => `${modelId} ${isReached ? 'back' : 'changed'}`)),
+    );
+  });
+
+  it('the one with the fewest runs is next, and of several each in turn', () => {
+    const ends = [start(id), start(id), start(id), start(id)];
+    expect(ends.map(({ target }) => target!.origin.at(-6))).toEqual(['1', '2', '3', '1']);
+    for (const sent of [ends[1]!, ends[2]!]) circuits.endRun(sent);
+    expect(next(3)).toEqual(['gpu-2:9000', 'gpu-3:9000', 'gpu-2:9000']);
+  });
+
+  it('takes turns where each run ends before the next begins', () => {
+    const hosts = Array.from({ length: 6 }, () => {
+      const sent = start(id);
+      circuits.endRun(sent);
+      return sent.target!.origin.at(-6);
+    });
+    expect(hosts.join('')).toBe('123123');
+  });
+
+  it('one that is away gets a probe at a time, and all others the other runs', () => {
+    fail(id);
+    expect([circuits.room(id), circuits.isProbeDue(id), changed]).toEqual([Infinity, false, []]);
+    expect(next(4)).toEqual(['gpu-2:9000', 'gpu-3:9000', 'gpu-2:9000', 'gpu-3:9000']);
+    jest.advanceTimersByTime(1_001);
+    expect(circuits.isProbeDue(id)).toBe(true);
+    const [probe, ...others] = circuits.startProbes(id, 10);
+    expect([probe!.target!.url, others, circuits.isProbeDue(id)]).toEqual([many[0], [], false]);
+    expect(circuits.opened).toMatchObject([
+      { modelId: id, address: 'http://gpu-1:9000', isAway: false, yieldsSlots: false, isProbing: true },
+    ]);
+    expect(next(2)).toEqual(['gpu-2:9000', 'gpu-3:9000']);
+    end(id, succeeding, circuits.startRun(id, probe));
+    expect(next(2)).toEqual(['gpu-1:9000', 'gpu-1:9000']);
+    expect([circuits.opened, changed]).toEqual([[], []]);
+  });
+
+  it('the model is away when all are, and is back with the first', () => {
+    for (const _ of many) fail(id);
+    expect([circuits.room(id), circuits.startRun(id)]).toEqual([0, undefined]);
+    expect(circuits.opened).toMatchObject(Array(3).fill({ isAway: true, yieldsSlots: true }));
+    jest.advanceTimersByTime(1_001);
+    expect(circuits.room(id)).toBe(3);
+    const probes = circuits.startProbes(id, 2);
+    expect([probes.length, circuits.room(id)]).toEqual([2, 1]);
+    end(id, succeeding, circuits.startRun(id, probes[0]));
+    circuits.skipProbe(probes[1]!);
+    expect(circuits.opened).toMatchObject(Array(2).fill({ isAway: false, isProbing: false }));
+    expect(changed).toEqual([`${id} changed`, `${id} back`]);
+  });
+
+  it('that share an origin are told apart, and show no path', () => {
+    fail('acme/same');
+    fail('acme/same');
+    expect(circuits.opened.map(({ address }) => address)).toEqual([
+      'http://gpu-1:9000 (1)',
+      'http://gpu-1:9000 (2)',
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
 });

@@ -8,30 +8,15 @@ import { asRunFailure } from '../runs/finish-of.js';
 import type { RunEnd, RunExecution } from '../runs/run-execution.js';
 import type { Outage } from '../runs/runner.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { Circuit, type Probe } from './circuit.js';
+import { Addresses, type Destination } from './addresses.js';
+import type { Probe } from './circuit.js';
 import { ModelAvailability } from './model-availability.js';
+import { Target } from './target.js';
 
-/** One address that runs are sent to, and the models behind it. */
-class Target {
-  models: string[] = [];
-  readonly origin: string;
-  timer: NodeJS.Timeout | undefined;
-  reminder: NodeJS.Timeout | undefined;
+const none: readonly Destination[] = [];
+const inProcess: Destination = { target: undefined };
 
-  constructor(
-    readonly url: string,
-    readonly circuit: Circuit,
-  ) {
-    // Path, query and user may hold secrets.
-    ({ origin: this.origin } = new URL(url));
-  }
-
-  toString(): string {
-    return `${this.models.join(', ')} at ${this.origin}`;
-  }
-}
-
-/** The circuits of this node: whether a run may be sent to its model now, and what its end says of the model. */
+/** The circuits of this node: to which address of its model a run may be sent now, and what its end says of that. */
 @Injectable()
 export class Circuits {
   readonly times = {
@@ -44,10 +29,10 @@ export class Circuits {
   };
   /** Models of which a request may start again, or be the probe. */
   readonly wakes = new Subject<readonly string[]>();
-  /** What is yielded has changed. */
+  /** What is open has changed; for which models as a whole, if for any. */
   readonly changes = new Subject<CircuitChange[]>();
   private readonly log = new Logger(Circuits.name);
-  private readonly targets = new Map<string, Target>();
+  private readonly addresses = new Map<string, Addresses>();
 
   constructor(
     private readonly models: ModelsService,
@@ -61,54 +46,81 @@ export class Circuits {
 
   /** How many runs of the model may start now, as far as the model is concerned. */
   room(modelId: string): number {
-    return this.targets.get(modelId)?.circuit.room ?? Infinity;
+    return this.addresses.get(modelId)?.room ?? Infinity;
   }
 
-  /** Only with room. undefined: the next runs of the model are no probes. */
-  startProbe(modelId: string): Probe | undefined {
-    return this.targets.get(modelId)?.circuit.startProbe();
+  /** Whether the next run of the model would be a probe. */
+  isProbeDue(modelId: string): boolean {
+    const addresses = this.addresses.get(modelId);
+    return addresses !== undefined && addresses.due.length > 0;
+  }
+
+  /** What the first of the next runs of the model are to be, so many at most. */
+  startProbes(modelId: string, limit: number): readonly Destination[] {
+    const due = this.addresses.get(modelId)?.due ?? [];
+    if (due.length === 0) return none;
+    const probes = due
+      .slice(0, limit)
+      .map((target) => ({ target, probe: target.circuit.startProbe() }) satisfies Destination);
+    this.changes.next([]);
+    return probes;
   }
 
   /** No run was started. */
-  skipProbe(modelId: string, probe: Probe): void {
-    this.targets.get(modelId)?.circuit.release(probe);
+  skipProbe({ target, probe }: Destination): void {
+    if (probe !== undefined && target?.circuit.release(probe) === true) this.changes.next([]);
   }
 
-  /** The run is over; if it said nothing of the model, the next probe is due. */
-  endProbe(modelId: string, probe: Probe): void {
-    const target = this.targets.get(modelId);
-    if (target?.circuit.release(probe) === true) this.wakes.next(target.models);
+  /** undefined: the model has become unreachable meanwhile. */
+  startRun(modelId: string, probe?: Destination): Destination | undefined {
+    const addresses = this.addresses.get(modelId);
+    // The file may have been read again since the claim.
+    const isProbe = probe?.target?.models.includes(modelId) === true;
+    if (probe !== undefined && !isProbe) this.skipProbe(probe);
+    if (addresses === undefined) return inProcess;
+    const target = isProbe ? probe.target : addresses.next();
+    if (target === undefined) return undefined;
+    target.running++;
+    return isProbe ? probe : { target };
+  }
+
+  /** If the run was a probe and said nothing of its address, the next one is due. */
+  endRun(destination: Destination): void {
+    const { target, probe } = destination;
+    if (target === undefined) return;
+    target.running--;
+    if (probe === undefined || !target.circuit.release(probe)) return;
+    this.changes.next([]);
+    this.wakes.next(target.models);
   }
 
   /** The probe is connected. */
-  probeReached(modelId: string, probe: Probe): void {
-    const close = (): void => {
-      const target = this.targets.get(modelId);
-      if (target !== undefined) this.close(target, probe);
-    };
-    setTimeout(close, this.times.steadyMs).unref();
+  probeReached({ target, probe }: Destination): void {
+    if (target !== undefined) setTimeout(() => this.close(target, probe), this.times.steadyMs).unref();
   }
 
   /** Other nodes have found these models. */
   hint(modelIds: readonly string[]): void {
-    for (const target of new Set(modelIds.map((id) => this.targets.get(id)))) {
-      if (target?.circuit.hint() === true) this.due(target);
+    for (const target of new Set(modelIds.flatMap((id) => this.addresses.get(id)?.targets ?? []))) {
+      if (target.circuit.hint()) this.due(target);
     }
   }
 
-  /** How a run met an outage of its model. undefined: the model was there, or the end says nothing of it. */
-  outageOf({ model, hasReachedModel }: RunExecution, end: RunEnd, probe?: Probe): Outage | undefined {
-    const target = this.targets.get(model.id);
-    if (target === undefined) return undefined;
+  /** How a run met an outage of its address. undefined: the model was there, or the end says nothing of it. */
+  outageOf(
+    { model, hasReachedModel }: RunExecution,
+    end: RunEnd,
+    { target, probe }: Destination,
+  ): Outage | undefined {
+    if (target === undefined || !model.circuit) return undefined;
     // It was sent to where the model was before the file was read again.
-    const isElsewhere = model.runner.address() !== target.url;
+    const isElsewhere = !target.models.includes(model.id);
     if (end.kind === 'aborted') {
       if (end.reason !== 'timed_out') return undefined;
-      const { circuit } = target;
       if (isElsewhere) return hasReachedModel ? undefined : 'free';
       if (!hasReachedModel)
         this.open(target, 'The connection to the model took longer than a run may.', 0, probe);
-      else if (circuit.outage !== undefined) this.open(target, 'The model does not answer.', 0, probe);
+      else if (target.isAway) this.open(target, 'The model does not answer.', 0, probe);
       return hasReachedModel ? undefined : 'free';
     }
     const { message = '', options } = end.kind === 'failure' ? asRunFailure(end.error) : {};
@@ -118,38 +130,44 @@ export class Circuits {
     return options?.outage;
   }
 
-  /** Models that this node cannot reach, and whose slots others may have. */
-  get yielded(): OpenCircuit[] {
-    return [...new Set(this.targets.values())].flatMap(
-      ({ circuit: { outage, yieldsSlots }, models, origin }) => {
-        if (outage === undefined || !yieldsSlots) return [];
+  /** The addresses that this node sends nothing but probes, for each of their models. */
+  get opened(): OpenCircuit[] {
+    return [...this.addresses].flatMap(([modelId, addresses]) => {
+      if (!addresses.hasCircuits) return [];
+      const { areAway: isAway, yieldSlots: yieldsSlots, labels } = addresses;
+      return addresses.targets.flatMap(({ circuit: { outage, isProbing } }, at) => {
+        if (outage === undefined) return [];
         const sinceMs = this.clock.now() - (performance.now() - outage.since);
-        return models.map((modelId) => ({ modelId, address: origin, reason: outage.reason, sinceMs }));
-      },
-    );
+        const { reason } = outage;
+        return { modelId, address: labels[at]!, reason, sinceMs, isAway, yieldsSlots, isProbing };
+      });
+    });
   }
 
   /** The addresses of the models as they are now. What is known of one stays known. */
   private follow(): void {
-    const before = new Map([...this.targets.values()].map((target) => [target.url, target]));
-    const open = this.yielded;
+    const before = new Map(
+      [...this.addresses.values()].flatMap(({ targets }) => targets).map((target) => [target.url, target]),
+    );
+    const opened = this.opened;
     for (const target of before.values()) target.models = [];
-    this.targets.clear();
-    const byUrl = new Map<string, Target>();
+    this.addresses.clear();
+    const now = new Map<string, Target>();
     for (const { id, runner, circuit } of this.models.all()) {
-      const url = runner.address();
-      if (!circuit || url === undefined) continue;
-      const target = byUrl.get(url) ?? before.get(url) ?? new Target(url, new Circuit(this.times));
-      byUrl.set(url, target);
-      target.models.push(id);
-      this.targets.set(id, target);
+      const targets = runner.addresses().map((url) => {
+        const target = now.get(url) ?? before.get(url) ?? new Target(url, this.times);
+        now.set(url, target);
+        if (circuit) target.models.push(id);
+        return target;
+      });
+      if (targets.length > 0) this.addresses.set(id, new Addresses(targets, circuit));
     }
-    for (const [url, { timer, reminder }] of before) {
-      if (byUrl.has(url)) continue;
+    for (const [url, { timer, reminder, models }] of before) {
+      if (now.has(url) && models.length > 0) continue;
       clearTimeout(timer);
       clearInterval(reminder);
     }
-    const changed = new Set([...open, ...this.yielded].map(({ modelId }) => modelId));
+    const changed = new Set([...opened, ...this.opened].map(({ modelId }) => modelId));
     if (changed.size > 0) this.changes.next([...changed].map((modelId) => ({ modelId, isReached: false })));
   }
 
@@ -159,25 +177,24 @@ export class Circuits {
     retryAfterMs: number | undefined,
     probe: Probe | undefined,
   ): void {
-    const { circuit } = target;
-    const yielded = circuit.yieldsSlots;
-    if (circuit.fail(reason, retryAfterMs, probe)) {
+    this.change(target, () => {
+      if (!target.circuit.fail(reason, retryAfterMs, probe)) return;
       // The one that found it away waits again too.
       this.warn(target, 'is away', 1);
       target.reminder = setInterval(() => this.warn(target, 'is still away'), this.times.remindMs).unref();
-    }
-    if (circuit.yieldsSlots !== yielded) this.publish(target, false);
+    });
     this.schedule(target);
   }
 
   private close(target: Target, probe: Probe | undefined): void {
+    const wereAway = target.models.filter((id) => this.addresses.get(id)!.areAway);
     const outage = probe && target.circuit.close(probe);
     if (outage === undefined) return;
     clearTimeout(target.timer);
     clearInterval(target.reminder);
     const seconds = Math.ceil((performance.now() - outage.since) / 1_000);
     this.log.log(`${String(target)} is there again after ${seconds} s`);
-    this.publish(target, true);
+    this.changes.next(wereAway.map((modelId) => ({ modelId, isReached: true })));
     this.wakes.next(target.models);
   }
 
@@ -190,15 +207,11 @@ export class Circuits {
 
   private due(target: Target): void {
     const { circuit, models } = target;
-    const yielded = circuit.yieldsSlots;
-    circuit.askForShare(models.some((id) => this.availability.of(id) === 'available'));
-    if (circuit.yieldsSlots !== yielded) this.publish(target, false);
+    this.change(target, () =>
+      circuit.askForShare(models.some((id) => this.availability.of(id) === 'available')),
+    );
     this.schedule(target);
     this.wakes.next(models);
-  }
-
-  private publish({ models }: Target, isReached: boolean): void {
-    this.changes.next(models.map((modelId) => ({ modelId, isReached })));
   }
 
   private warn(target: Target, state: string, more = 0): void {
@@ -206,5 +219,15 @@ export class Circuits {
     this.log.warn(
       `${String(target)} ${state}: ${target.circuit.outage!.reason} Requests that wait: ${waiting}`,
     );
+  }
+
+  /** What it changes for models as a whole is published as such. */
+  private change(target: Target, act: () => void): void {
+    const yielding = (): string[] => target.models.filter((id) => this.addresses.get(id)!.yieldSlots);
+    const before = yielding();
+    act();
+    const after = yielding();
+    const changed = target.models.filter((id) => before.includes(id) !== after.includes(id));
+    this.changes.next(changed.map((modelId) => ({ modelId, isReached: false })));
   }
 }

@@ -7,13 +7,19 @@ import { Cluster } from '../cluster/cluster.js';
 import { readCircuits, writeCircuits } from '../queries/circuits.js';
 import { type CircuitChange, QueueEvents } from '../queue-events.js';
 
-/** Writes which models this node cannot reach, for the others, and reads the same of all. */
+/** A probe that ends sooner is not written. */
+const probingMs = 500;
+
+/** Writes what of the models this node cannot reach, for the others, and reads the same of all. */
 @Injectable()
 export class CircuitKeeper extends Duty {
   protected readonly intervalMs = 30_000;
   /** Of this node, to be written; of others, to be read. */
   private changesHere: CircuitChange[] = [];
   private changesElsewhere: CircuitChange[] = [];
+  /** What is open here may differ from what is written; and what that is, undefined: nobody knows. */
+  private isPending = false;
+  private written: string | undefined = '[]';
 
   constructor(
     private readonly database: Database,
@@ -25,9 +31,12 @@ export class CircuitKeeper extends Duty {
     super();
     circuits.changes.subscribe((changes) => this.write(changes));
     // The rows of a node that was given up went with it.
-    cluster.changes.subscribe(() =>
-      this.write(circuits.yielded.map(({ modelId }) => ({ modelId, isReached: false }))),
-    );
+    cluster.changes.subscribe(() => {
+      const open = new Set(circuits.opened.map(({ modelId }) => modelId));
+      if (open.size === 0) return;
+      this.written = undefined;
+      this.write([...open].map((modelId) => ({ modelId, isReached: false })));
+    });
     events.subscribe(({ circuits: changes = [], missed }, origin) => {
       if (origin === 'here' || (changes.length === 0 && missed === undefined)) return;
       this.changesElsewhere.push(...changes);
@@ -41,26 +50,35 @@ export class CircuitKeeper extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    if (this.changesHere.length > 0) await this.writeNow();
+    if (this.isPending || this.written === undefined) await this.writeNow();
     const changes = this.changesElsewhere.splice(0);
     this.availability.set(await readCircuits(this.database));
     this.circuits.hint(changes.filter(({ isReached }) => isReached).map(({ modelId }) => modelId));
   }
 
   protected override nextIntervalMs(): number {
-    return this.changesHere.length + this.changesElsewhere.length > 0 ? 500 : this.intervalMs;
+    const isLeft = this.isPending || this.written === undefined || this.changesElsewhere.length > 0;
+    return isLeft ? 500 : this.intervalMs;
   }
 
   private write(changes: readonly CircuitChange[]): void {
-    if (changes.length === 0) return;
+    this.isPending = true;
     this.changesHere.push(...changes);
-    this.scheduleWithin(0);
+    this.scheduleWithin(changes.length > 0 ? 0 : probingMs);
   }
 
   private async writeNow(): Promise<void> {
     const changes = [...this.changesHere];
-    await writeCircuits(this.database, this.cluster.nodeId, this.circuits.yielded);
+    const { opened } = this.circuits;
+    // Since when, by two clocks, differs a little each time.
+    const text = JSON.stringify(opened.map((circuit) => ({ ...circuit, sinceMs: 0 })));
+    this.isPending = false;
+    if (text !== this.written) {
+      this.written = undefined;
+      await writeCircuits(this.database, this.cluster.nodeId, opened);
+      this.written = text;
+    }
     this.changesHere.splice(0, changes.length);
-    this.events.publish({ circuits: changes });
+    if (changes.length > 0) this.events.publish({ circuits: changes });
   }
 }

@@ -1,12 +1,18 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
+/** An address of a model that a node sends nothing but probes. */
 export interface OpenCircuit {
   modelId: string;
   address: string;
   reason: string;
   /** Milliseconds since 1970, by the database's clock. */
   sinceMs: number;
+  /** So are all addresses of the model… */
+  isAway: boolean;
+  /** …and other nodes may have the node's slots. */
+  yieldsSlots: boolean;
+  isProbing: boolean;
 }
 
 /*
@@ -19,22 +25,27 @@ const writeStatement = statement('write_circuits')`WITH here AS MATERIALIZED (
   SELECT id FROM node WHERE id = $1::uuid FOR KEY SHARE
 ), closed AS (
   DELETE FROM circuit
-  WHERE node_id = $1::uuid AND model_id <> ALL ($2::text[])
+  WHERE node_id = $1::uuid
+    AND (model_id, address) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
 )
-INSERT INTO circuit (model_id, node_id, address, reason, since)
-SELECT open.model_id, here.id, open.address, open.reason, to_timestamp(open.since_ms / 1000)
-FROM here, unnest($2::text[], $3::text[], $4::text[], $5::float8[]) AS open (model_id, address, reason, since_ms)
-ON CONFLICT (model_id, node_id) DO UPDATE SET reason = excluded.reason, since = excluded.since`;
+INSERT INTO circuit (model_id, node_id, address, reason, since, is_away, yields_slots, is_probing)
+SELECT open.model_id, here.id, open.address, open.reason, to_timestamp(open.since_ms / 1000),
+       open.is_away, open.yields_slots, open.is_probing
+FROM here, unnest($2::text[], $3::text[], $4::text[], $5::float8[], $6::boolean[], $7::boolean[], $8::boolean[])
+  AS open (model_id, address, reason, since_ms, is_away, yields_slots, is_probing)
+ON CONFLICT (model_id, node_id, address) DO UPDATE
+SET reason = excluded.reason, since = excluded.since, is_away = excluded.is_away,
+    yields_slots = excluded.yields_slots, is_probing = excluded.is_probing`;
 
+/** A node that finds a model away, and leaves it to others. */
 export interface NodeCircuit {
   modelId: string;
   nodeId: string;
 }
 
 /** Of all nodes. */
-export const circuitsStatement = statement(
-  'read_circuits',
-)`SELECT model_id AS "modelId", node_id AS "nodeId" FROM circuit`;
+export const circuitsStatement = statement('read_circuits')`
+SELECT DISTINCT model_id AS "modelId", node_id AS "nodeId" FROM circuit WHERE yields_slots`;
 
 export async function writeCircuits(
   database: Database,
@@ -47,6 +58,9 @@ export async function writeCircuits(
     open.map(({ address }) => address),
     open.map(({ reason }) => reason),
     open.map(({ sinceMs }) => sinceMs),
+    open.map(({ isAway }) => isAway),
+    open.map(({ yieldsSlots }) => yieldsSlots),
+    open.map(({ isProbing }) => isProbing),
   ]);
 }
 

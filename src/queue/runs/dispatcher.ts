@@ -4,7 +4,7 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
-import type { Probe } from '../circuits/circuit.js';
+import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import { BoundedKeys } from '../bounded-keys.js';
 import { Cluster } from '../cluster/cluster.js';
@@ -79,7 +79,8 @@ export class Dispatcher {
   hasRoomNow(modelId: string): boolean {
     const dispatcher = this.dispatchers.get(modelId);
     if (dispatcher === undefined || dispatcher.claiming !== undefined || !this.accepting) return false;
-    const isClosed = this.circuits.room(modelId) === Infinity;
+    // Probes are what is at the front.
+    const isClosed = this.circuits.room(modelId) === Infinity && !this.circuits.isProbeDue(modelId);
     const mayStart = this.cluster.connected && isClosed && this.room(dispatcher.model) > 0;
     return mayStart && this.index.claimable(modelId) === 0;
   }
@@ -172,18 +173,18 @@ export class Dispatcher {
     const limit = Math.min(dispatcher.maxItems, this.room(model));
     if (limit <= 0 || !this.accepting || !this.cluster.connected) return undefined;
     this.slots.take(model.id, limit);
-    return this.claim(dispatcher, limit, this.circuits.startProbe(model.id));
+    return this.claim(dispatcher, limit, this.circuits.startProbes(model.id, limit));
   }
 
   private async claim(
     dispatcher: ModelDispatcher,
     limit: number,
-    probe: Probe | undefined,
+    probes: readonly Destination[],
   ): Promise<() => void> {
     const { id: modelId } = dispatcher.model;
     const { generation } = this.slots;
     // What another node gave back may not be known here yet, and the front is what is to be the probe.
-    if (probe !== undefined) dispatcher.invalidateFloor();
+    if (probes.length > 0) dispatcher.invalidateFloor();
     const options = this.startOptions(dispatcher, this.index.head(modelId));
     const answer = await claim(this.database, { modelId, limit, ...options }).catch((error: unknown) => {
       this.runs.orphansSuspectedAt = performance.now();
@@ -194,8 +195,8 @@ export class Dispatcher {
     const claimed = answer ?? [];
     this.slots.release(modelId, limit - claimed.length);
     this.events.publish({ started: entriesOf(modelId, claimed), changed: claimed.map(({ id }) => id) });
-    if (probe !== undefined && claimed.length === 0) this.circuits.skipProbe(modelId, probe);
-    return () => this.execute(dispatcher, claimed, generation, probe);
+    for (const probe of probes.slice(claimed.length)) this.circuits.skipProbe(probe);
+    return () => this.execute(dispatcher, claimed, generation, probes.slice(0, claimed.length));
   }
 
   private startOptions(dispatcher: ModelDispatcher, floor: ClaimFloor | undefined): StartOptions {
@@ -208,20 +209,31 @@ export class Dispatcher {
     };
   }
 
-  private execute(dispatcher: ModelDispatcher, claimed: Claimed[], generation: number, probe?: Probe): void {
+  private execute(
+    dispatcher: ModelDispatcher,
+    claimed: Claimed[],
+    generation: number,
+    probes: readonly Destination[] = [],
+  ): void {
     const { model } = dispatcher;
-    // An answer that came too late: the slots may be another node's by now, and the leases too; or the model is away.
+    // An answer that came too late: the slots may be another node's by now, and the leases too.
     const isLost = this.slots.generation !== generation || !this.cluster.connected;
-    const isLate =
-      isLost || this.isStopped(model) || (probe === undefined && this.circuits.room(model.id) !== Infinity);
+    const isLate = isLost || this.isStopped(model);
+    if (isLate) for (const probe of probes) this.circuits.skipProbe(probe);
+    const runs = claimed.map((one, at) => ({
+      one,
+      // Where the model has become unreachable meanwhile, there is none.
+      destination: isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
+    }));
+    const started = runs.flatMap(({ one, destination }) => (destination === undefined ? [] : one));
     const release = ({ boundedKeyId: keyId }: Claimed): void => {
       this.release(dispatcher);
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
     };
-    if (!isLate) {
-      dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
+    if (started.length === claimed.length) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
+    if (started.length > 0) {
       this.events.emit('request.started', () =>
-        claimed.map(({ id, attempt, failedAttempts, lostAttempts, queueMs }) => ({
+        started.map(({ id, attempt, failedAttempts, lostAttempts, queueMs }) => ({
           id,
           modelId: model.id,
           attempt: failedAttempts + lostAttempts + 1,
@@ -229,8 +241,11 @@ export class Dispatcher {
         })),
       );
     }
-    for (const one of claimed) {
-      const ended = isLate ? this.runs.release(one, model, probe) : this.runs.execute(one, model, probe);
+    for (const { one, destination } of runs) {
+      const ended =
+        destination === undefined
+          ? this.runs.release(one, model)
+          : this.runs.execute(one, model, destination);
       void ended
         .catch((error: Error) => this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`))
         .then(() => release(one));

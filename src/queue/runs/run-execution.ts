@@ -20,6 +20,7 @@ export class RunExecution implements Run {
   readonly requestId: string;
   readonly attempt: number;
   readonly input: string;
+  address: string | undefined;
   trace: TraceContext | undefined;
   /** undefined: it has said nothing. */
   writer: EventWriter | undefined;

@@ -13,6 +13,8 @@ export interface Run {
   readonly requestId: string;
   readonly model: Model;
   readonly attempt: number;
+  /** Of those that its model has, the one that it is to be sent to; undefined: it has one or none. */
+  readonly address?: string | undefined;
   /** The input as JSON text, exactly as it was submitted. */
   readonly input: string;
   /** Aborted with an `AbortReason` when the run must stop; a runner should reject soon after. */

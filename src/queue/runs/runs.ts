@@ -4,7 +4,7 @@ import { Clock } from '../../database/clock.js';
 import type { Model } from '../../models/model.js';
 import { storedContext } from '../../tracing/trace-context.js';
 import { type Ending, Tracing } from '../../tracing/tracing.js';
-import type { Probe } from '../circuits/circuit.js';
+import type { Destination } from '../circuits/addresses.js';
 import { Circuits } from '../circuits/circuits.js';
 import type { Claimed } from '../queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
@@ -58,12 +58,16 @@ export class Runs {
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
   async execute(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
     const execution = this.open(claimed, model);
+  async execute(claimed: Claimed, model: Model, destination: Destination): Promise<void> {
+    const execution = new RunExecution(claimed, model, this.writeLog);
+    execution.address = destination.target?.url;
     const isFirst = claimed.attempt === 1;
     const { attempt } = execution;
     const operation = this.tracing.process(model.id, storedContext(claimed), { attempt, isFirst });
     execution.trace = operation.context;
     let ending: Ending = { error: 'error' };
-    if (probe !== undefined) execution.onReached = () => this.circuits.probeReached(model.id, probe);
+    if (destination.probe !== undefined)
+      execution.onReached = () => this.circuits.probeReached(destination);
     // Before anything is waited for: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
     try {
@@ -73,10 +77,13 @@ export class Runs {
       const outage = this.circuits.outageOf(execution, end, probe);
       await execution.writer?.flush();
       await this.ends.complete(execution, await this.whole(execution, end), outage);
+      const outage = this.circuits.outageOf(execution, end, destination);
+      if (execution.writer !== undefined) await execution.writer.writing;
+      await this.complete(execution, this.bounded(end), outage);
       ending = endingOf(end);
     } finally {
       this.going.delete(claimed.id);
-      if (probe !== undefined) this.circuits.endProbe(model.id, probe);
+      this.circuits.endRun(destination);
       operation.end(ending);
     }
   }
@@ -86,6 +93,9 @@ export class Runs {
     if (probe !== undefined) this.circuits.skipProbe(model.id, probe);
     const execution = this.open(claimed, model);
     await this.ends.complete(execution, { kind: 'aborted', reason: 'lost' });
+  async release(claimed: Claimed, model: Model): Promise<void> {
+    const execution = new RunExecution(claimed, model, this.writeLog);
+    await this.complete(execution, { kind: 'aborted', reason: 'lost' });
   }
 
   private open(claimed: Claimed, model: Model): RunExecution {

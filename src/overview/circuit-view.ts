@@ -1,0 +1,23 @@
+import type { ModelCircuitDto } from './dto/circuit.dto.js';
+import type { CircuitRow } from './queries/cluster-snapshot.js';
+
+/** `open`: what a node has open of one model. */
+export function toCircuit(open: readonly CircuitRow[]): ModelCircuitDto {
+  const isAway = open.some((row) => row.isAway);
+  return {
+    circuit: isAway ? stateOf(open.some(({ isProbing }) => isProbing)) : 'closed',
+    addresses_away: open.map(({ address, reason, sinceMs, isProbing }) => ({
+      ...{ address, reason },
+      since: new Date(sinceMs).toISOString(),
+      circuit: stateOf(isProbing),
+    })),
+  };
+}
+
+/** What keeps nodes from the model. */
+export const reasonOf = (open: readonly CircuitRow[]): string =>
+  [...new Set(open.map(({ address, reason }) => `${address}: ${reason}`))].slice(0, maxReasons).join(' ');
+
+const maxReasons = 3;
+
+const stateOf = (isProbing: boolean): 'open' | 'probing' => (isProbing ? 'probing' : 'open');

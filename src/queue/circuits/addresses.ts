@@ -1,0 +1,64 @@
+import type { Probe } from './circuit.js';
+import type { Target } from './target.js';
+
+/** Where a run is sent, and whether it is the probe of its address. */
+export interface Destination {
+  /** undefined: it stays in this process. */
+  readonly target: Target | undefined;
+  readonly probe?: Probe | undefined;
+}
+
+/** The addresses of one model. */
+export class Addresses {
+  /** As they are shown: one origin may have several. */
+  readonly labels: readonly string[];
+  private turn = 0;
+
+  constructor(
+    readonly targets: readonly Target[],
+    readonly hasCircuits: boolean,
+  ) {
+    const origins = targets.map(({ origin }) => origin);
+    this.labels = origins.map((origin, at) =>
+      origins.indexOf(origin) === origins.lastIndexOf(origin) ? origin : `${origin} (${at + 1})`,
+    );
+  }
+
+  /** How many runs may start now: any number while an address is there, else a probe for each that is due. */
+  get room(): number {
+    if (!this.hasCircuits) return Infinity;
+    return this.targets.reduce((sum, { circuit }) => sum + circuit.room, 0);
+  }
+
+  /** Those to which the next run would be a probe. */
+  get due(): readonly Target[] {
+    return this.hasCircuits
+      ? this.targets.filter(({ isAway, circuit }) => isAway && circuit.room > 0)
+      : [];
+  }
+
+  /** No address is left: each is sent nothing but probes. */
+  get areAway(): boolean {
+    return this.hasCircuits && this.targets.every(({ isAway }) => isAway);
+  }
+
+  /** Whether other nodes may have this one's slots. */
+  get yieldSlots(): boolean {
+    return this.areAway && this.targets.every(({ circuit }) => circuit.yieldsSlots);
+  }
+
+  /** The one with the fewest runs, of several the next in turn. undefined: all are away. */
+  next(): Target | undefined {
+    const { length } = this.targets;
+    let found: number | undefined;
+    for (let step = 0; step < length; step++) {
+      const at = (this.turn + step) % length;
+      const target = this.targets[at]!;
+      if (this.hasCircuits && target.isAway) continue;
+      if (found === undefined || target.running < this.targets[found]!.running) found = at;
+    }
+    if (found === undefined) return undefined;
+    this.turn = found + 1;
+    return this.targets[found];
+  }
+}
