@@ -1,8 +1,9 @@
-import type { OverviewDto, QueueEntryPageDto, ShareListDto } from '../../src/admin/dto/live.dto.js';
+import type { OverviewChangesDto, OverviewDto, QueueEntryPageDto, ShareListDto } from '../../src/admin/dto/live.dto.js';
 import { Handles } from '../../src/auth/handles.js';
 import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
+import { overviewsOf } from '../support/overviews.js';
 import { readStream, type StreamReader } from '../support/stream-reader.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -43,9 +44,9 @@ async function watch(key = observer): Promise<StreamReader> {
 
 /** The first overview of a stream that fits. */
 const shown = (stream: StreamReader, fits: (overview: OverviewDto) => boolean): Promise<OverviewDto> =>
-  until(() => (stream.data as unknown as OverviewDto[]).find(fits), {
+  until(() => overviewsOf(stream).find(fits), {
     message: 'the overview shows it',
-    explain: () => stream.data.at(-1),
+    explain: () => overviewsOf(stream).at(-1),
   });
 
 const of = ({ models }: OverviewDto, id: string): OverviewDto['models'][number] =>
@@ -87,6 +88,29 @@ test('the stream shows at once how all stands, and then what changes', async () 
   await shown(stream, (one) => of(one, 'test/narrow').started_today === 2);
   await model.answer(second!);
   await shown(stream, (one) => of(one, 'test/narrow').completed_last_hour === 3);
+});
+
+test('the first event is whole, and those after it have only what has changed', async () => {
+  const [running, waiting] = await calls.submitAll(2, 'test/narrow', { hold: true });
+  const stream = await watch();
+  await shown(stream, (one) => of(one, 'test/narrow').running === 1);
+  await calls.cancel(waiting!);
+  await model.answer(running!);
+  await shown(stream, (one) => of(one, 'test/narrow').running === 0);
+  const [first, ...others] = stream.events;
+  expect([first!.type, new Set(others.map(({ type }) => type))]).toEqual(['overview', new Set(['changes'])]);
+  const length = (data: unknown): number => JSON.stringify(data).length;
+  const changes = others.map(({ data }) => data as unknown as OverviewChangesDto);
+  expect(Math.max(...changes.map(length))).toBeLessThan(length(first!.data) / 4);
+  expect(changes.flatMap(({ models }) => models.map(({ id }) => id))).toContain('test/narrow');
+  // What was put together from changes is what another sees who comes later.
+  const later = await watch();
+  const whole = await shown(later, () => true);
+  const together = await until(
+    () => overviewsOf(stream).find(({ at }) => at === whole.at),
+    { message: 'the first sees the same moment' },
+  );
+  expect(together).toEqual(whole);
 });
 
 test('ids are shown to those who may see payloads', async () => {

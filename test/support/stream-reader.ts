@@ -4,6 +4,7 @@ import { until } from './until.js';
 
 export interface StreamEvent {
   id: string;
+  type: string;
   data: Status;
 }
 
@@ -59,7 +60,8 @@ export class StreamReader {
     this.text = blocks.pop()!;
     for (const block of blocks) {
       const [, id, data] = /^id: (.*)\ndata: (.*)$/m.exec(block) ?? [];
-      if (data !== undefined) this.events.push({ id: id!, data: JSON.parse(data) as Status });
+      const [, type = 'message'] = /^event: (.*)$/m.exec(block) ?? [];
+      if (data !== undefined) this.events.push({ id: id!, type, data: JSON.parse(data) as Status });
     }
   }
 }

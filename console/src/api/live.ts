@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { serviceAddress } from './base';
-import type { Overview } from './types';
+import { changed } from './overview-changes';
+import type { Overview, OverviewChanges } from './types';
 
 /** How the figures of all views stand: one stream a tab, closed while nobody sees the page. */
 export interface Live {
@@ -22,12 +23,16 @@ function publish(next: Partial<Live>): void {
 function open(): void {
   if (source !== undefined || listeners.size === 0 || document.hidden) return;
   source = new EventSource(serviceAddress('v1/admin/events'));
-  const take = ({ data }: MessageEvent<string>): void => {
+  let overview: Overview | undefined;
+  const show = (next: Overview): void => {
     failures = 0;
-    publish({ overview: JSON.parse(data) as Overview, connection: 'open' });
+    overview = next;
+    publish({ overview, connection: 'open' });
   };
-  source.addEventListener('message', take);
-  source.addEventListener('overview', take);
+  source.addEventListener('overview', ({ data }: MessageEvent<string>) => show(JSON.parse(data) as Overview));
+  source.addEventListener('changes', ({ data }: MessageEvent<string>) => {
+    if (overview !== undefined) show(changed(overview, JSON.parse(data) as OverviewChanges));
+  });
   // By ourselves: a browser gives up for good at an answer such as 502.
   source.addEventListener('error', () => {
     close();

@@ -8,6 +8,7 @@ export type SignedIn = Schemas['SignedIn'];
 export type Scope = SignedIn['scopes'][number];
 
 export type Overview = Schemas['Overview'];
+export type OverviewChanges = Schemas['OverviewChanges'];
 export type AdminModel = Schemas['AdminModel'];
 export type Mark = Schemas['QueueMark'];
 export type MinuteCounts = Schemas['MinuteCounts'];

@@ -1,5 +1,6 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema, OmitType, PartialType } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { MinuteCountsDto, QueueMarkDto } from '../../overview/dto/model-figures.dto.js';
 import { OverviewNodeDto } from '../../overview/dto/overview.dto.js';
 import { KeyNameDto } from '../requests/dto.js';
 import { AdminModelDto } from './models.dto.js';
@@ -16,6 +17,43 @@ export class OverviewDto {
   @ApiProperty({ description: 'In the order of the models file.', type: [AdminModelDto] })
   models!: AdminModelDto[];
   @ApiProperty({ description: 'By name.', type: [OverviewNodeDto] })
+  nodes!: OverviewNodeDto[];
+}
+
+@ApiSchema({ name: 'QueueChanges', description: 'What has changed at the front of a queue.' })
+export class QueueChangesDto {
+  @Field('How many requests a mark stands for.', 1, whole)
+  per_mark!: number;
+  @ApiProperty({ description: 'The `request_id` of marks that are to be taken away.', type: [String] })
+  gone!: string[];
+  @ApiProperty({ description: 'To be added at the end, after that.', type: [QueueMarkDto] })
+  marks!: QueueMarkDto[];
+}
+
+@ApiSchema({ name: 'ModelChanges', description: 'Of a model its `id`, and what has changed of it.' })
+export class ModelChangesDto extends PartialType(OmitType(AdminModelDto, ['id', 'history', 'queue'])) {
+  @Field('As callers name it.', 'demo/image/fractal')
+  id!: string;
+  @ApiPropertyOptional({
+    description: 'The minutes that have changed or are new; the last 60 of all are to be kept.',
+    type: [MinuteCountsDto],
+  })
+  history?: MinuteCountsDto[];
+  @ApiPropertyOptional({
+    description: 'What has changed at the front of its queue; null: nothing waits.',
+    type: QueueChangesDto,
+    nullable: true,
+  })
+  queue?: QueueChangesDto | null;
+}
+
+@ApiSchema({ name: 'OverviewChanges', description: 'What has changed since the event before.' })
+export class OverviewChangesDto {
+  @Field('When it was made.', exampleTime, time)
+  at!: string;
+  @ApiProperty({ description: 'Those that have changed.', type: [ModelChangesDto] })
+  models!: ModelChangesDto[];
+  @ApiProperty({ description: 'Those that have changed, whole.', type: [OverviewNodeDto] })
   nodes!: OverviewNodeDto[];
 }
 

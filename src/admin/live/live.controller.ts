@@ -45,7 +45,7 @@ export class LiveController {
     if (request.method === 'HEAD') return EMPTY;
     const withIds = hasScope(caller, 'payloads');
     return this.source.messages.pipe(
-      map((message) => ({ type: 'overview', data: message.text(withIds) })),
+      map((message, at) => message.event(withIds, at === 0)),
       takeUntil(this.refused(request, withIds)),
       keepAlive(response),
     );

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiQuery, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
-import { OverviewDto, QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
+import { OverviewChangesDto, OverviewDto, QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
 
 const ApiModelOption = (): MethodDecorator =>
   ApiQuery({ name: 'model', description: 'Its id.', type: String, example: 'demo/image/fractal' });
@@ -13,13 +13,19 @@ export const ApiOverview = (): MethodDecorator =>
       operationId: 'overview',
       summary: 'Follow how all models and nodes do',
       description:
-        'Server-sent events of the type `overview`, each an `Overview`: at once, and then when something has changed, ' +
-        'twice a second at most. All who look share one source. It ends when the key is revoked or the session is over.',
+        'Server-sent events: at once one of the type `overview`, an `Overview`; then, when something has changed, twice ' +
+        'a second at most, one of the type `changes`, an `OverviewChanges`, to be applied to what was before. Where ' +
+        'models or nodes have come or gone, a new `overview` takes its place. All who look share one source. It ends ' +
+        'when the key is revoked or the session is over.',
     }),
-    ApiExtraModels(OverviewDto),
+    ApiExtraModels(OverviewDto, OverviewChangesDto),
     ApiOkResponse({
       description: 'The stream.',
-      content: { 'text/event-stream': { schema: { $ref: getSchemaPath(OverviewDto) } } },
+      content: {
+        'text/event-stream': {
+          schema: { oneOf: [OverviewDto, OverviewChangesDto].map((type) => ({ $ref: getSchemaPath(type) })) },
+        },
+      },
     }),
     ApiProblems('missing_key'),
   );

@@ -2,7 +2,6 @@ import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/comm
 import {
   catchError,
   defer,
-  distinctUntilChanged,
   EMPTY,
   exhaustMap,
   filter,
@@ -11,6 +10,7 @@ import {
   merge,
   type Observable,
   ReplaySubject,
+  scan,
   share,
   Subject,
   takeUntil,
@@ -24,38 +24,63 @@ import { QueueFronts } from '../../overview/queue-fronts.js';
 import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../../queue/queue-events.js';
 import { ModelControl } from '../model-control.js';
-import type { OverviewDto } from '../dto/live.dto.js';
+import { changesOf, type OverviewChanges, type OverviewContent } from './overview-changes.js';
 
 /** What is not in memory is read this often, while somebody looks… */
 const lookEveryMs = 2_000;
 /** …and what has changed is shown this often at most. */
 const showEveryMs = 500;
 
-type Content = Omit<OverviewDto, 'at'>;
-
-/** As it is shown to those who may see ids, and to those who may not: each text is made once for all tabs. */
+/**
+ * How all is at one moment, and what has changed since the one before. As it is shown to those who may see ids, and to
+ * those who may not: each text is made once for all tabs.
+ */
 export class OverviewMessage {
-  private readonly texts = new Map<boolean, string>();
+  /** undefined: it is the first, or has other models or nodes. */
+  private readonly changes: OverviewChanges | undefined;
+  private readonly texts = new Map<string, string>();
 
   constructor(
-    private readonly render: (withIds: boolean) => Content,
+    readonly content: OverviewContent,
+    private readonly handleOf: (requestId: string) => string,
+    before?: OverviewMessage,
     private readonly at = new Date().toISOString(),
-  ) {}
-
-  text(withIds: boolean): string {
-    return `{"at":"${this.at}",${this.content(withIds).slice(1)}`;
+  ) {
+    this.changes = before && changesOf(before.content, content);
   }
 
-  isLike(other: OverviewMessage): boolean {
-    return this.content(true) === other.content(true);
+  get isEmpty(): boolean {
+    return this.changes !== undefined && this.changes.models.length + this.changes.nodes.length === 0;
   }
 
-  private content(withIds: boolean): string {
-    let text = this.texts.get(withIds);
-    if (text === undefined) this.texts.set(withIds, (text = JSON.stringify(this.render(withIds))));
+  /** `isFirst`: its reader has had none before. */
+  event(withIds: boolean, isFirst: boolean): { type: string; data: string } {
+    if (isFirst || this.changes === undefined)
+      return { type: 'overview', data: this.text('overview', withIds, this.content) };
+    return { type: 'changes', data: this.text('changes', withIds, this.changes) };
+  }
+
+  private text(type: string, withIds: boolean, shown: OverviewContent | OverviewChanges): string {
+    const key = `${type} ${withIds}`;
+    let text = this.texts.get(key);
+    if (text === undefined) {
+      const { models, nodes } = shown;
+      const seen = withIds ? models : models.map((model) => this.withHandles(model));
+      this.texts.set(key, (text = JSON.stringify({ at: this.at, models: seen, nodes })));
+    }
     return text;
   }
+
+  private withHandles(model: Shown): Shown {
+    const { queue } = model;
+    if (!queue) return model;
+    const marks = queue.marks.map((mark) => ({ ...mark, request_id: this.handleOf(mark.request_id) }));
+    const gone = 'gone' in queue && { gone: queue.gone.map((id) => this.handleOf(id)) };
+    return { ...model, queue: { ...queue, ...gone, marks } } as Shown;
+  }
 }
+
+type Shown = OverviewContent['models'][number] | OverviewChanges['models'][number];
 
 /** One source for all who look: nothing is read while nobody does. */
 @Injectable()
@@ -70,8 +95,8 @@ export class OverviewSource implements BeforeApplicationShutdown {
   ).pipe(
     filter(() => this.looked !== undefined),
     throttleTime(showEveryMs, undefined, { leading: true, trailing: true }),
-    map(() => this.message(this.looked!)),
-    distinctUntilChanged((last, next) => next.isLike(last)),
+    scan((last: OverviewMessage | undefined) => this.message(this.looked!, last), undefined),
+    filter(({ isEmpty }) => !isEmpty),
     takeUntil(this.stopped),
     finalize(() => {
       this.looked = undefined;
@@ -111,22 +136,10 @@ export class OverviewSource implements BeforeApplicationShutdown {
     );
   }
 
-  private message(looked: Looked): OverviewMessage {
+  private message(looked: Looked, last: OverviewMessage | undefined): OverviewMessage {
     // As of now, also for those who ask for the text later.
     const models = this.models.all().map((model) => this.control.view(model, looked, (id) => id));
     const nodes = toOverviewNodes(looked.snapshot);
-    return new OverviewMessage((withIds) => ({
-      models: withIds ? models : models.map((model) => this.withHandles(model)),
-      nodes,
-    }));
-  }
-
-  private withHandles(model: OverviewDto['models'][number]): OverviewDto['models'][number] {
-    if (model.queue === undefined) return model;
-    const marks = model.queue.marks.map((mark) => ({
-      ...mark,
-      request_id: this.handles.handleOf(mark.request_id),
-    }));
-    return { ...model, queue: { ...model.queue, marks } };
+    return new OverviewMessage({ models, nodes }, (id) => this.handles.handleOf(id), last);
   }
 }

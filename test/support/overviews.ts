@@ -1,0 +1,35 @@
+import type { OverviewChangesDto, OverviewDto } from '../../src/admin/dto/live.dto.js';
+import type { StreamReader } from './stream-reader.js';
+
+/** What a stream of `/v1/admin/events` has shown, one after the other. */
+export function overviewsOf(stream: StreamReader): OverviewDto[] {
+  const shown: OverviewDto[] = [];
+  for (const { type, data } of stream.events) {
+    const last = shown.at(-1);
+    if (type === 'overview') shown.push(data as unknown as OverviewDto);
+    else shown.push(applied(last!, data as unknown as OverviewChangesDto));
+  }
+  return shown;
+}
+
+function applied(last: OverviewDto, { at, models, nodes }: OverviewChangesDto): OverviewDto {
+  return {
+    at,
+    models: last.models.map((model) => {
+      const { queue, history = [], ...members } = models.find(({ id }) => id === model.id) ?? { id: model.id };
+      const minutes = new Map([...model.history, ...history].map((one) => [one.minute, one]));
+      const next: OverviewDto['models'][number] = {
+        ...model,
+        ...(members as Partial<typeof model>),
+        history: [...minutes.values()].slice(-60),
+      };
+      if (queue === null) delete next.queue;
+      else if (queue !== undefined) {
+        const stayed = model.queue?.marks.filter(({ request_id: id }) => !queue.gone.includes(id)) ?? [];
+        next.queue = { per_mark: queue.per_mark, marks: [...stayed, ...queue.marks] };
+      }
+      return next;
+    }),
+    nodes: last.nodes.map((node) => nodes.find(({ id }) => id === node.id) ?? node),
+  };
+}
