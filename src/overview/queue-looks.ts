@@ -1,18 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { ObservingDatabase } from '../database/observing-database.js';
+import type { Model } from '../models/model.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import type { Estimate } from '../queue/estimates/estimate.js';
 import { Estimates } from '../queue/estimates/estimates.js';
 import { type QueueKey, WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import { Recent } from '../tools/recent.js';
-import { readShares, type ShareRow } from './queries/shares.js';
+import { readShares, sampleSize, type ShareRow, type WaitingOfKey } from './queries/shares.js';
 import { readRunning, readStanding, type StandingRow } from './queries/standing.js';
 
 export interface Standing extends StandingRow {
   /** null: it runs. */
   position: number | null;
   estimate: Estimate | undefined;
+}
+
+export interface Shares {
+  rows: ShareRow[];
+  /** So many at the front of the queue were counted; null: all. */
+  sampled: number | null;
 }
 
 export type Place = Pick<QueueKey, 'priority' | 'start' | 'seq'>;
@@ -26,7 +33,7 @@ const sharesKeptMs = 60_000;
 /** Who stands where in a queue, and who gets how much of a model. */
 @Injectable()
 export class QueueLooks {
-  private readonly shares = new BoundedCache<Recent<ShareRow[]>>(100);
+  private readonly shares = new BoundedCache<Recent<Shares>>(100);
 
   constructor(
     private readonly database: ObservingDatabase,
@@ -56,11 +63,25 @@ export class QueueLooks {
     });
   }
 
-  sharesOf(modelId: string): Promise<ShareRow[]> {
+  sharesOf(model: Model): Promise<Shares> {
     const now = performance.now();
     const shares =
-      this.shares.get(modelId, now) ?? new Recent(sharesAgeMs, () => readShares(this.database, modelId));
-    this.shares.set(modelId, shares, now + sharesKeptMs);
+      this.shares.get(model.id, now) ?? new Recent(sharesAgeMs, () => this.readShares(model));
+    this.shares.set(model.id, shares, now + sharesKeptMs);
     return shares.get();
+  }
+
+  private async readShares({ id, order }: Model): Promise<Shares> {
+    const waiting = order === 'fair' ? this.waitingOfKeys(id) : undefined;
+    const rows = await readShares(this.database, id, waiting);
+    const isSample = waiting === undefined && this.index.depth(id) > sampleSize;
+    return { rows, sampled: isSample ? sampleSize : null };
+  }
+
+  private waitingOfKeys(modelId: string): WaitingOfKey[] {
+    const held = this.index.heldByKey(modelId);
+    return [...this.index.waitingByKey(modelId)].map(([orderKey, waiting]) => ({
+      ...{ orderKey, waiting, held: held.get(orderKey) ?? 0 },
+    }));
   }
 }

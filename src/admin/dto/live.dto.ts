@@ -140,4 +140,10 @@ export class ShareListDto {
   data!: ShareDto[];
   @Field('Always null: it is one page.', null, { type: String, nullable: true })
   next_cursor!: null;
+  @Field(
+    '`waiting` and `held` count so many at the front of the queue, as happens with `order: arrival`; null: all.',
+    null,
+    { ...whole, nullable: true },
+  )
+  sampled!: number | null;
 }

@@ -43,7 +43,7 @@ export class QueueViews {
   async shares(query: object): Promise<ShareListDto> {
     const { model: id, ...others } = query as Record<string, unknown>;
     assertKnown(Object.entries(others), ['model']);
-    const rows = await this.looks.sharesOf(this.modelOf(id).id);
+    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(id));
     const sum = (field: 'running' | 'runSecondsLastHour'): number =>
       rows.reduce((all, row) => all + row[field], 0);
     const [running, runSeconds] = [sum('running'), sum('runSecondsLastHour')];
@@ -61,7 +61,7 @@ export class QueueViews {
       run_seconds_last_hour: Math.round(row.runSecondsLastHour * 1_000) / 1_000,
       share_last_hour: part(row.runSecondsLastHour, runSeconds),
     }));
-    return { data, next_cursor: null };
+    return { data, next_cursor: null, sampled };
   }
 
   private pageOf(query: object): { model: Model; limit: number; after: Place | undefined } {

@@ -13,18 +13,40 @@ export interface ShareRow {
   runSecondsLastHour: number;
 }
 
+/** By `orderKeyOf`. */
+export interface WaitingOfKey {
+  orderKey: number;
+  waiting: number;
+  held: number;
+}
+
+/** So many at the front are counted where nobody keeps count. */
+export const sampleSize = 10_000;
+
+/** What the memory of this process has counted. */
+const counted = `SELECT api_key.id AS api_key_id, counted.waiting, counted.held
+  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS counted (order_key, waiting, held)
+  JOIN api_key ON ('x' || right(api_key.id::text, 12))::bit(48)::bigint = counted.order_key`;
+
+const front = (table: string, isHeld: string, isScheduled: string): string => `
+    (SELECT api_key_id, ${isHeld} AS is_held, ${isScheduled} AS is_scheduled FROM ${table} WHERE model_id = $1::text
+     ORDER BY priority, virtual_start, seq LIMIT ${sampleSize})`;
+
+const sampled = `SELECT api_key_id, count(*) AS waiting, count(*) FILTER (WHERE is_held) AS held
+  FROM (${front('queue_entry', 'false', 'false')}
+    UNION ALL${front('delayed_entry', `ready_at = 'infinity'`, 'is_scheduled')}) AS entry
+  WHERE NOT is_scheduled
+  GROUP BY api_key_id`;
+
 /*
  * Purpose: what each key has of a model now, and had in the last hour: the view key_shares for one model.
  * Race: none; it is a look.
- * Index: queue_entry_pkey and delayed_entry_pkey by model; attempt_pkey from a day ago on; request_pkey for those that
+ * Index: nothing of the queue where this process has counted it, else its front by queue_entry_pkey and
+ *   delayed_entry_pkey, so that the depth costs nothing; attempt_pkey from a day ago on; request_pkey for those that
  *   ended within the hour.
  */
-const sharesStatement = statement('shares')`WITH waiting AS (
-  SELECT api_key_id, count(*) AS waiting, count(*) FILTER (WHERE is_held) AS held
-  FROM (SELECT api_key_id, false AS is_held FROM queue_entry WHERE model_id = $1::text
-        UNION ALL
-        SELECT api_key_id, ready_at = 'infinity' FROM delayed_entry WHERE model_id = $1::text AND NOT is_scheduled) AS entry
-  GROUP BY api_key_id
+const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting AS (
+  ${waiting}
 ), run AS (
   SELECT request.api_key_id, lease.started_at, clock_timestamp() AS ended_at, true AS is_running
   FROM lease
@@ -54,6 +76,20 @@ LEFT JOIN api_key ON api_key.id = api_key_id
 ORDER BY coalesce(used.run_seconds, 0) DESC, coalesce(waiting.waiting, 0) DESC, api_key_id
 LIMIT 200`;
 
-export function readShares(database: Database, modelId: string): Promise<ShareRow[]> {
-  return database.query<ShareRow>(sharesStatement, [modelId]);
+const sharesStatement = sharesOf('shares', counted);
+const sampledSharesStatement = sharesOf('shares_sampled', sampled);
+
+/** `waiting`: of each key; undefined: nobody has counted, and a sample will do. */
+export function readShares(
+  database: Database,
+  modelId: string,
+  waiting: readonly WaitingOfKey[] | undefined,
+): Promise<ShareRow[]> {
+  if (waiting === undefined) return database.query<ShareRow>(sampledSharesStatement, [modelId]);
+  return database.query<ShareRow>(sharesStatement, [
+    modelId,
+    waiting.map(({ orderKey }) => orderKey),
+    waiting.map((key) => key.waiting),
+    waiting.map(({ held }) => held),
+  ]);
 }

@@ -48,6 +48,7 @@ export class FairQueue {
   private readonly entries = new OrderedSet();
   /** Those of the entries that no claim may take yet. */
   private readonly held = new OrderedSet();
+  private readonly heldOfKeys = new Map<number, number>();
   private readonly lines = new Map<number, Line>();
   private virtualTime = 0;
   private sweepAt = minSweep;
@@ -64,6 +65,10 @@ export class FairQueue {
   /** Of keys whose turns it knows. */
   *waitingByKey(): Iterable<[orderKey: number, waiting: number]> {
     for (const [key, { waiting }] of this.lines) if (waiting > 0) yield [key, waiting];
+  }
+
+  get heldByKey(): ReadonlyMap<number, number> {
+    return this.heldOfKeys;
   }
 
   get time(): number {
@@ -88,12 +93,12 @@ export class FairQueue {
     return this.entries.size - (withHeld ? 0 : this.held.size);
   }
 
-  hold({ start, seq }: Place): void {
-    this.held.add(start, seq, 0);
+  hold({ start, seq }: Place, key = 0): void {
+    if (this.held.add(start, seq, key)) this.countHeld(key, 1);
   }
 
   release({ start, seq }: Place): void {
-    this.held.remove(start, seq);
+    this.unhold(start, seq);
   }
 
   /** The virtual start of a submission, which is to be settled once it is written, or is not. 0 ticks: by arrival. */
@@ -142,7 +147,8 @@ export class FairQueue {
   /** To another virtual start; added where it was not known. */
   move({ start, seq }: Place, from: number, key: number): void {
     this.add({ start, seq }, key, false);
-    if (this.held.remove(from, seq) !== undefined) this.held.add(start, seq, 0);
+    const held = this.unhold(from, seq);
+    if (held !== undefined) this.hold({ start, seq }, held);
     this.take(from, seq);
   }
 
@@ -174,8 +180,21 @@ export class FairQueue {
     return advances;
   }
 
+  /** Whose it is; undefined: it was not held. */
+  private unhold(start: number, seq: number): number | undefined {
+    const key = this.held.remove(start, seq);
+    if (key !== undefined) this.countHeld(key, -1);
+    return key;
+  }
+
+  private countHeld(key: number, more: number): void {
+    const count = (this.heldOfKeys.get(key) ?? 0) + more;
+    if (count === 0) this.heldOfKeys.delete(key);
+    else this.heldOfKeys.set(key, count);
+  }
+
   private take(start: number, seq: number): Line | undefined {
-    this.held.remove(start, seq);
+    this.unhold(start, seq);
     const key = this.entries.remove(start, seq);
     if (key === undefined || key === 0) return undefined;
     const line = this.lineOf(key);

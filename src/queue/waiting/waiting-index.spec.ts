@@ -187,6 +187,21 @@ describe('what is held', () => {
     expect([index.depth('a/model'), index.claimable('a/model'), index.holdsAny]).toEqual([3, 3, false]);
   });
 
+  it('is counted by key, until it is let in or leaves, also where it moves', () => {
+    const held = [1, 2, 3, 4].map((seq) => change(seq, { start: seq * 1_000, orderKey: seq < 4 ? 7 : 8 }));
+    for (const one of held) index.hold(one);
+    index.hold(held[0]!);
+    expect([...index.heldByKey('a/model')]).toEqual([
+      [7, 3],
+      [8, 1],
+    ]);
+    index.release(held[0]!);
+    index.remove(held[3]!);
+    index.move({ ...held[2]!, from: 3_000, start: 2_500 });
+    expect([...index.heldByKey('a/model')]).toEqual([[7, 2]]);
+    expect([...index.waitingByKey('a/model')]).toEqual([[7, 3]]);
+  });
+
   it('may have waited before', () => {
     addAll(1, 2);
     index.hold(change(2));

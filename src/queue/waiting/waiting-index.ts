@@ -57,7 +57,7 @@ export class WaitingIndex {
     for (const queues of this.both()) {
       const queue = queues.at(modelId, priority);
       queue.add(this.placeOf(entry), orderKey ?? 0, isNew);
-      if (isHeld) queue.hold(this.placeOf(entry));
+      if (isHeld) queue.hold(this.placeOf(entry), orderKey ?? 0);
       if (isHeld) queues.hold(modelId, seq);
     }
   }
@@ -185,6 +185,14 @@ export class WaitingIndex {
     for (const queue of this.queues.models.get(modelId)?.values() ?? [])
       for (const [key, count] of queue.waitingByKey()) waiting.set(key, (waiting.get(key) ?? 0) + count);
     return waiting;
+  }
+
+  /** Of these, how many no claim may take yet. */
+  heldByKey(modelId: string): Map<number, number> {
+    const held = new Map<number, number>();
+    for (const queue of this.queues.models.get(modelId)?.values() ?? [])
+      for (const [key, count] of queue.heldByKey) held.set(key, (held.get(key) ?? 0) + count);
+    return held;
   }
 
   /** How many a claim may find, as far as is known here. */

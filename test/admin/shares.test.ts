@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../src/database/database.js';
+import type { Statement } from '../../src/database/statement.js';
+import { readFronts } from '../../src/overview/queries/queue-fronts.js';
+import { readShares, sampleSize } from '../../src/overview/queries/shares.js';
+import { orderKeyOf } from '../../src/queue/waiting/fair-queue.js';
+import { QueueTables } from '../support/queue-tables.js';
+
+const [mine, other] = [randomUUID(), randomUUID()];
+let tables: QueueTables;
+let used: { statement: Statement; values: unknown[] } | undefined;
+/** As those who look have it: with the planner as it comes. */
+const database = {
+  query: (statement: Statement, values: unknown[]) => {
+    used = { statement, values };
+    return tables.rows(statement.text, values);
+  },
+} as unknown as Database;
+
+beforeAll(async () => {
+  tables = await QueueTables.create();
+  for (const [id, name] of [
+    [mine, 'mine'],
+    [other, 'other'],
+  ])
+    await tables.rows(
+      `INSERT INTO api_key (id, name, prefix, hash, scopes) VALUES ($1, $2, '', sha256($2::text::bytea), '{}')`,
+      [id, name],
+    );
+});
+afterAll(() => tables.drop());
+
+async function fill(rows: number): Promise<void> {
+  await tables.rows(
+    `INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id)
+     SELECT 'test/model', 0, 0, nextval('request_seq'), gen_random_uuid(), $2 FROM generate_series(1, $1::integer)`,
+    [rows, mine],
+  );
+  await tables.rows(
+    `INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, is_scheduled, ready_at)
+     SELECT 'test/model', 0, 0, nextval('request_seq'), gen_random_uuid(), $2, true, now()
+     FROM generate_series(1, $1::integer)`,
+    [rows, mine],
+  );
+  await tables.rows('ANALYZE queue_entry, delayed_entry');
+}
+
+/** The plan of what was asked last, and how many pages it reads. */
+async function look(): Promise<{ plan: string; pages: number }> {
+  const how = 'ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off';
+  const { statement, values } = used!;
+  const lines = await tables.rows<Record<string, string>>(`EXPLAIN (${how}) ${statement.text}`, values);
+  const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
+  const [, buffers = ''] = /Buffers: ([^\n]*)/.exec(plan) ?? [];
+  const pages = [...buffers.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+  return { plan, pages };
+}
+
+const looks: [string, () => Promise<unknown>][] = [
+  ['shares, of what is counted in memory,', () => readShares(database, 'test/model', [])],
+  ['shares, of a sample,', () => readShares(database, 'test/model', undefined)],
+  ['the front of the queue', () => readFronts(database, [{ modelId: 'test/model', step: 5, max: 600 }])],
+];
+
+test('what waits cost the same at any depth', async () => {
+  const pagesOf = new Map<string, number>();
+  await fill(2 * sampleSize);
+  for (const [name, ask] of looks) {
+    await ask();
+    pagesOf.set(name, (await look()).pages);
+  }
+  await fill(4 * sampleSize);
+  for (const [name, ask] of looks) {
+    await ask();
+    const { plan, pages } = await look();
+    expect(`${name}\n${plan}`).not.toMatch(/Seq Scan on (queue|delayed)_entry/);
+    expect([name, pages]).toEqual([name, expect.any(Number)]);
+    expect(pages).toBeLessThan(pagesOf.get(name)! * 1.5 + 20);
+  }
+});
+
+test('a sample says how many of the front there are of each, scheduled ones left out', async () => {
+  const rows = await readShares(database, 'test/model', undefined);
+  expect(rows).toMatchObject([{ keyName: 'mine', waiting: sampleSize }]);
+});
+
+test('what is counted in memory is what each key has', async () => {
+  const counted = [
+    { orderKey: orderKeyOf(other), waiting: 1_000_000, held: 3 },
+    { orderKey: orderKeyOf(mine), waiting: 7, held: 0 },
+    { orderKey: orderKeyOf(randomUUID()), waiting: 1, held: 0 },
+  ];
+  expect(await readShares(database, 'test/model', counted)).toMatchObject([
+    { keyId: other, keyName: 'other', waiting: 1_000_000, held: 3 },
+    { keyId: mine, keyName: 'mine', waiting: 7, held: 0 },
+  ]);
+});
