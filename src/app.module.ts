@@ -16,6 +16,7 @@ import { MetricsModule } from './metrics/metrics.module.js';
 import type { FileModel } from './models/model.js';
 import { loadModelsFile } from './models/models-file.js';
 import { ModelsModule } from './models/models.module.js';
+import { OperationsModule } from './operations/operations.module.js';
 import { QueueModule } from './queue/queue.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { runnerKinds, RunnersModule } from './runners/runners.module.js';
@@ -43,6 +44,7 @@ export class AppModule {
         QueueModule,
         RunnersModule,
         WebhooksModule,
+        OperationsModule,
         ModelsReloadModule,
         // RequestsModule comes last of those with routes below its own, which takes every POST.
         ...(config.role === 'scheduler'

@@ -23,6 +23,7 @@ import { Receivers1790000000030 } from '../../migrations/0020-receivers.js';
 import { Workers1790000000031 } from '../../migrations/0021-workers.js';
 import { OutputStream1790000000032 } from '../../migrations/0022-output-stream.js';
 import { Addresses1790000000034 } from '../../migrations/0024-addresses.js';
+import { Collecting1790000000035 } from '../../migrations/0025-collecting.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -50,6 +51,7 @@ export const migrations = [
   Workers1790000000031,
   OutputStream1790000000032,
   Addresses1790000000034,
+  Collecting1790000000035,
 ];
 
 export interface DataSourceSettings {

@@ -9,6 +9,7 @@ import { Database } from '../database/database.js';
 import { Cluster } from '../queue/cluster/cluster.js';
 import { Duty } from '../tools/duty.js';
 import { type Dealt, OperationActions } from './actions.js';
+import { OperationCollector } from './operation-collector.js';
 import {
   account,
   claimOperation,
@@ -17,6 +18,7 @@ import {
   nextMembers,
   type Step,
 } from './queries/steps.js';
+import type { OperationState } from './entities/operation.entity.js';
 
 const firstId = '00000000-0000-0000-0000-000000000000';
 /** Of a step: a moment of locks. */
@@ -40,6 +42,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   constructor(
     private readonly database: Database,
     private readonly cluster: Cluster,
+    private readonly collector: OperationCollector,
     private readonly actions: OperationActions,
   ) {
     super();
@@ -51,6 +54,8 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
 
   onApplicationBootstrap(): void {
     this.start();
+    // What was left when all had stopped.
+    this.scheduleWithin(claimLifeMs);
   }
 
   /** The operation that is under way goes on elsewhere, or at the next start. */
@@ -82,6 +87,10 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   /** Until it is over, or no longer this node's. */
   private async work(operation: ClaimedOperation): Promise<void> {
     let after = firstId;
+    let { state: found }: { state: OperationState | null } = operation;
+    while (found === 'collecting' && !this.isStopping)
+      found = await this.collector.step(operation.id, this.cluster.nodeId);
+    if (found === null) return;
     while (!this.isStopping) {
       const { state, members } = await this.step(operation, after);
       if (state === null) return;

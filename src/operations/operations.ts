@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, LessThan, type Repository } from 'typeorm';
+import { In, IsNull, LessThan, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { DomainError } from '../errors/domain-error.js';
-import { AllRequests, type SliceWriter } from '../queue/all-requests.js';
 import type { AnyRequestFilter } from '../queue/request-filter.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
 import { OperationRunner } from './operation-runner.js';
@@ -21,31 +20,26 @@ export interface NewOperation {
 export class Operations {
   constructor(
     @InjectRepository(OperationEntity) private readonly rows: Repository<OperationEntity>,
-    private readonly all: AllRequests,
     private readonly trail: AuditTrail,
     private readonly runner: OperationRunner,
   ) {}
 
-  /** Its members are those of this moment. Resolves once they are written. */
+  /** Its members are those of this moment; they are found step by step. */
   async start(actor: Actor, { action, filter, reason }: NewOperation): Promise<OperationEntity> {
     const id = uuidv7();
-    await this.rows.manager.transaction('REPEATABLE READ', async (manager) => {
-      const total = await this.all.each(qualifying(action, filter), manager, memberWriter(id));
+    await this.trail.change(async (manager) => {
       const row = {
-        id,
-        action,
-        filter,
-        total,
-        reason: reason ?? null,
+        ...{ id, action, filter, reason: reason ?? null },
         actorKeyId: actor.keyId,
         actorName: actor.name,
       };
       await manager.getRepository(OperationEntity).insert(row);
-      const after = { action, total, filter: { ...filter, ids: filter.ids?.length } };
+      const after = { action, filter: { ...filter, ids: filter.ids?.length } };
       await this.trail.write(manager, actor, { action: 'operation.start', target: id, after, reason });
     });
+    const started = await this.find(id);
     this.runner.wake();
-    return this.find(id);
+    return started;
   }
 
   async find(id: string): Promise<OperationEntity> {
@@ -66,7 +60,7 @@ export class Operations {
     await this.trail.change(async (manager) => {
       const rows = manager.getRepository(OperationEntity);
       const { affected } = await rows.update(
-        { id, state: 'running', endedAt: IsNull() },
+        { id, state: In(['collecting', 'running']), endedAt: IsNull() },
         { state: 'stopping' },
       );
       if (affected !== 1) return;
@@ -82,28 +76,7 @@ export class Operations {
   }
 }
 
-/** Narrowed to what the action is for, so that nobody is told of thousands that are skipped. */
-export function qualifying(action: OperationAction, filter: AnyRequestFilter): AnyRequestFilter {
-  return action === 'cancel' ? { ...filter, isOpen: true } : { ...filter, isKept: true };
-}
-
-const memberWriter =
-  (operationId: string): SliceWriter =>
-  async (manager, text, values) => {
-    const rows: { written: number; looks: number; lastId: string | null }[] = await manager.query(
-      `WITH slice AS MATERIALIZED (${text}), written AS (
-         INSERT INTO operation_member (operation_id, request_id)
-         SELECT $${values.length + 1}::uuid, id FROM slice WHERE fits RETURNING request_id
-       )
-       SELECT (SELECT count(*)::integer FROM written) AS written,
-              count(*)::integer AS looks,
-              (SELECT id FROM slice ORDER BY looks DESC LIMIT 1) AS "lastId"
-       FROM slice`,
-      [...values, operationId],
-    );
-    return rows[0]!;
-  };
-
+export { qualifying } from './operation-collector.js';
 export {
   type OperationAction,
   operationActions,

@@ -32,9 +32,6 @@ const maxCounted = 10_000;
 const idSlackMs = 10_000;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Of those that are written as members of something. */
-const sliceLooks = 100_000;
-
 /** What became of a slice of ids. */
 export type SliceWriter = (
   manager: EntityManager,
@@ -45,6 +42,9 @@ export type SliceWriter = (
 /** The requests of all keys, for operators. Its looks run on the small pool with the usual planner. */
 @Injectable()
 export class AllRequests {
+  /** Of those that are written as members of something. */
+  sliceLooks = 20_000;
+
   constructor(
     private readonly source: DataSource,
     private readonly database: Database,
@@ -146,19 +146,19 @@ export class AllRequests {
   }
 
   /**
-   * Writes the ids of all that fit by `write`, in slices that each take a moment, as of the transaction's beginning.
-   * `text`: a SELECT of a slice's ids, with `values`.
+   * Writes the ids of those that fit by `write`, of a slice that takes a moment, behind the id `before`.
+   * `text`: a SELECT of the slice's ids, with `values`.
    */
-  async each(filter: AnyRequestFilter, manager: EntityManager, write: SliceWriter): Promise<number> {
-    let [total, before]: [number, string | undefined] = [0, undefined];
-    for (;;) {
-      const page = { ...this.pageOf(filter, before), max: 0, maxLooks: sliceLooks };
-      const { text, values } = sliceOf(page);
-      const slice = await write(manager, text, values);
-      total += slice.written;
-      if (slice.looks < sliceLooks || slice.lastId === null) return total;
-      before = slice.lastId;
-    }
+  async slice(
+    filter: AnyRequestFilter,
+    before: string | null,
+    manager: EntityManager,
+    write: SliceWriter,
+  ): Promise<{ written: number; lastId: string | null; isLast: boolean }> {
+    const page = { ...this.pageOf(filter, before ?? undefined), max: 0, maxLooks: this.sliceLooks };
+    const { text, values } = sliceOf(page);
+    const { written, looks, lastId } = await write(manager, text, values);
+    return { written, lastId, isLast: looks < this.sliceLooks || lastId === null };
   }
 
   rangeOf({ createdAfterMs, createdBeforeMs, idPrefix }: AnyRequestFilter, before = lastId): IdRange {

@@ -23,6 +23,8 @@ export interface AnyRequestFilter extends RequestFilter {
   ids?: readonly string[] | undefined;
   /** They have not completed. */
   isOpen?: boolean | undefined;
+  /** Milliseconds since 1970: they had completed then. */
+  completedBeforeMs?: number | undefined;
   /** They have completed, and were not erased. */
   isKept?: boolean | undefined;
   /** The first characters of their ids. */

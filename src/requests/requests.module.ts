@@ -8,15 +8,15 @@ import { CollectionController } from './collection.controller.js';
 import { CollectionHandlers } from './collection-handlers.js';
 import { FastPath } from './fast-path.js';
 import { HeldCalls } from './held-calls.js';
-import { NewRequests } from './new-requests.js';
+import { NewRequestsModule } from './new-requests.module.js';
 import { RequestHandlers } from './request-handlers.js';
 import { RequestsController } from './requests.controller.js';
 
 @Module({
-  imports: [AddressesModule, AuthModule, QueueModule, LimitsModule],
+  imports: [AddressesModule, AuthModule, NewRequestsModule, QueueModule, LimitsModule],
   // Before the wildcard of submissions.
   controllers: [CollectionController, RequestsController],
-  providers: [Batch, CollectionHandlers, FastPath, HeldCalls, NewRequests, RequestHandlers],
-  exports: [HeldCalls, NewRequests, RequestHandlers],
+  providers: [Batch, CollectionHandlers, FastPath, HeldCalls, RequestHandlers],
+  exports: [HeldCalls, NewRequestsModule, RequestHandlers],
 })
 export class RequestsModule {}

@@ -1,3 +1,9 @@
+import { Database } from '../../src/database/database.js';
+import { OperationCollector } from '../../src/operations/operation-collector.js';
+import { OperationRunner } from '../../src/operations/operation-runner.js';
+import { claimOperation } from '../../src/operations/queries/steps.js';
+import { AllRequests } from '../../src/queue/all-requests.js';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
@@ -56,9 +62,9 @@ test('cancels all that a filter finds, counts every one, and leaves the others',
     count: { value: 1_000, is_exact: true },
     sample: [{ tags: ['job:1'] }, {}, {}],
   });
-  const { id, total } = await start({ ...body, reason: 'a mistake' });
-  expect(total).toBe(1_000);
-  expect(await ended(id)).toMatchObject({ state: 'done', done: 1_000, skipped: 0, failed: 0 });
+  const { id, ...started } = await start({ ...body, reason: 'a mistake' });
+  expect(started).toMatchObject({ state: 'collecting', total: 0 });
+  expect(await ended(id)).toMatchObject({ state: 'done', total: 1_000, done: 1_000, skipped: 0, failed: 0 });
   const [row] = await service.query(`SELECT count(*)::integer AS left FROM queue_entry`);
   expect(row).toEqual({ left: 1 });
   expect((await calls.status(kept)).queue_position).toBe(0);
@@ -90,6 +96,66 @@ test('retries for their keys once each, and erases', async () => {
   expect(await ended(erased.id)).toMatchObject({ total: 3, done: 3 });
   const again = await start({ action: 'erase', filter: { ids } });
   expect(await ended(again.id)).toMatchObject({ state: 'done', total: 0 });
+});
+
+describe('while it is found what it is about', () => {
+  const [all, runner] = [() => service.app.get(AllRequests), () => service.app.get(OperationRunner)];
+  const step = (id: string, nodeId = service.app.get(Cluster).nodeId): Promise<string | null> =>
+    service.app.get(OperationCollector).step(id, nodeId);
+  const claim = (): Promise<unknown> =>
+    claimOperation(service.app.get(Database), service.app.get(Cluster).nodeId);
+  const submitAll = (tag: string, count: number): Promise<string[]> =>
+    calls.submitAll(count, `test/wide?tag=${tag}&delay=1h`);
+  let sliceLooks: number;
+
+  beforeEach(async () => {
+    ({ sliceLooks } = all());
+    await runner().stop();
+  });
+  afterEach(() => {
+    all().sliceLooks = sliceLooks;
+    runner().start();
+  });
+
+  test('what is submitted, or completes, after its start is left out', async () => {
+    const tag = 'frozen:1';
+    const before = await submitAll(tag, 2);
+    const { id } = await start({ action: 'cancel', filter: { tag } });
+    const late = await submitAll(tag, 2);
+    await runner().runOnce();
+    expect(await read(id)).toMatchObject({ state: 'done', total: 2, done: 2 });
+    for (const one of before) expect((await calls.status(one)).status).toBe('COMPLETED');
+    for (const one of late) expect((await calls.status(one)).status).toBe('IN_QUEUE');
+    const erasing = await start({ action: 'erase', filter: { tag } });
+    for (const one of late) await calls.cancel(one);
+    await runner().runOnce();
+    expect(await read(erasing.id)).toMatchObject({ state: 'done', total: 2, done: 2 });
+  });
+
+  test('it goes on where a node has left off, finds each once, and is one node’s at a time', async () => {
+    const ids = await submitAll('slices:1', 7);
+    const { id } = await start({ action: 'cancel', filter: { tag: 'slices:1' } });
+    all().sliceLooks = 3;
+    expect(await step(id)).toBeNull();
+    await claim();
+    expect([await step(id), await step(id, ids[0])]).toEqual(['collecting', null]);
+    expect(await read(id)).toMatchObject({ state: 'collecting', total: 3, done: 0 });
+    await runner().runOnce();
+    expect(await read(id)).toMatchObject({ state: 'done', total: 7, done: 7 });
+  });
+
+  test('it can be stopped, and nothing is done', async () => {
+    const ids = await submitAll('unwanted:1', 4);
+    const { id } = await start({ action: 'cancel', filter: { tag: 'unwanted:1' } });
+    all().sliceLooks = 3;
+    await claim();
+    await step(id);
+    expect(await (await send(`/${id}/stop`)).json()).toMatchObject({ state: 'stopping', total: 3 });
+    await runner().runOnce();
+    expect(await read(id)).toMatchObject({ state: 'stopped', total: 3, done: 0 });
+    expect((await calls.status(ids[0]!)).status).toBe('IN_QUEUE');
+    expect(await service.query(`SELECT FROM operation_member`)).toEqual([]);
+  });
 });
 
 test('what no longer qualifies when its turn comes is skipped and counted', async () => {

@@ -120,7 +120,7 @@ export function OperationProgress({ operation: given }: { operation: Operation }
     <section className="card stack" aria-label={`${verb} ${counted(total, 'request')}`}>
       <div className="row">
         <h2>
-          {verb} {counted(total, 'request')}: {state}
+          {state === 'collecting' ? `${verb}: finding requests, ${whole(total)} so far` : `${verb} ${counted(total, 'request')}: ${state}`}
         </h2>
         <span className="muted">{by ? `started by ${by}` : ''}</span>
         <span className="end">
@@ -129,12 +129,16 @@ export function OperationProgress({ operation: given }: { operation: Operation }
               disabled={stopping.isPending || state === 'stopping'}
               onClick={() => stopping.mutate()}
             >
-              Stop after {whole(seen)}
+              {state === 'collecting' ? 'Stop' : `Stop after ${whole(seen)}`}
             </ActButton>
           )}
         </span>
       </div>
-      <progress max={Math.max(1, total)} value={seen} aria-label={`${whole(seen)} of ${whole(total)}`} />
+      {state === 'collecting' ? (
+        <progress aria-label="Requests are being found" />
+      ) : (
+        <progress max={Math.max(1, total)} value={seen} aria-label={`${whole(seen)} of ${whole(total)}`} />
+      )}
       <p className="small muted">
         {parts.join(', ')}
         {ended_at === null && '. You may leave: it goes on.'}

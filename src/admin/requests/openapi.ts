@@ -195,8 +195,9 @@ export const ApiStartOperation = (): MethodDecorator =>
     ApiOperation({
       summary: 'Cancel, retry or erase all that a filter finds',
       description:
-        'Its members are those of this moment. They are dealt with in small commits, which count them; what no longer ' +
-        'fits is skipped. It goes on after a crash, and can be stopped.',
+        'Its members are those of this moment: what is submitted later is none of it. They are found step by step ' +
+        '(`collecting`), and then dealt with in small commits, which count them; what no longer fits is skipped. It goes ' +
+        'on after a crash, and can be stopped.',
     }),
     ApiBody({ type: operations.StartOperationDto, required: true }),
     ApiAcceptedResponse({ description: 'It is under way.', type: operations.OperationDto }),

@@ -38,7 +38,9 @@ export class OperationDto {
   id!: string;
   @Field('What is done with each.', 'cancel', { enum: [...operationActions] })
   action!: string;
-  @Field('Where it stands.', 'running', { enum: ['running', 'stopping', 'stopped', 'done'] })
+  @Field('Where it stands. `collecting`: its requests are being found.', 'running', {
+    enum: ['collecting', 'running', 'stopping', 'stopped', 'done'],
+  })
   state!: string;
   @ApiProperty({
     description: 'As it was started; of `ids` how many.',
@@ -47,7 +49,7 @@ export class OperationDto {
     example: { tag: ['job:17'] },
   })
   filter!: object;
-  @Field('How many requests the filter found when it was started.', 312, count)
+  @Field('How many requests the filter finds, of those of when it was started; while it is `collecting`, so far.', 312, count)
   total!: number;
   @Field('Of those: done.', 200, count)
   done!: number;

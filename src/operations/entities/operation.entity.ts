@@ -3,12 +3,12 @@ import type { AnyRequestFilter } from '../../queue/request-filter.js';
 
 export const operationActions = ['cancel', 'retry', 'erase'] as const;
 export type OperationAction = (typeof operationActions)[number];
-export type OperationState = 'running' | 'stopping' | 'stopped' | 'done';
+export type OperationState = 'collecting' | 'running' | 'stopping' | 'stopped' | 'done';
 
 /** One action on many requests: those that its filter found when it was started. */
 @Entity('operation')
 @Check('operation_action_is_known', `action IN ('cancel', 'retry', 'erase')`)
-@Check('operation_state_is_known', `state IN ('running', 'stopping', 'stopped', 'done')`)
+@Check('operation_state_is_known', `state IN ('collecting', 'running', 'stopping', 'stopped', 'done')`)
 @Check('operation_ends_once', `(ended_at IS NOT NULL) = (state IN ('stopped', 'done'))`)
 @Check(
   'operation_counts_are_sane',
@@ -19,8 +19,11 @@ export class OperationEntity {
   @PrimaryColumn('uuid') id!: string;
   @Column('text') action!: OperationAction;
   @Column('jsonb') filter!: AnyRequestFilter;
-  @Column('text', { default: 'running' }) state!: OperationState;
-  @Column('integer') total!: number;
+  @Column('text', { default: 'collecting' }) state!: OperationState;
+  /** Of those that were found so far. */
+  @Column('integer', { default: 0 }) total!: number;
+  /** The last that was looked at: all newer ones were, too. */
+  @Column('uuid', { nullable: true }) collectedTo!: string | null;
   /** Of those that were dealt with, in the commits that did it. */
   @Column('integer', { default: 0 }) done!: number;
   /** They no longer qualified. */

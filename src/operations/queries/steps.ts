@@ -14,7 +14,7 @@ export interface Counts {
 }
 
 /** A node that says nothing for so long has lost its operation to another. */
-const claimLife = '15 seconds';
+export const claimLife = '15 seconds';
 
 /*
  * Purpose: takes up an operation that nobody works on, or goes on with one's own.

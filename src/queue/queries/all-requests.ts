@@ -41,12 +41,12 @@ function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   equal('request.outcome', filter.outcome, 'text');
   equal('request.api_key_id', filter.keyId, 'uuid');
   equal(`request.error ->> 'code'`, filter.code, 'text');
-  const time = (comparison: string, ms: number | undefined): void => {
-    if (ms !== undefined)
-      conditions.push(`request.created_at ${comparison} to_timestamp(${values.bind(ms / 1_000, 'float8')})`);
+  const time = (is: string, ms: number | undefined): void => {
+    if (ms !== undefined) conditions.push(`${is} to_timestamp(${values.bind(ms / 1_000, 'float8')})`);
   };
-  time('>=', filter.createdAfterMs);
-  time('<', filter.createdBeforeMs);
+  time('request.created_at >=', filter.createdAfterMs);
+  time('request.created_at <', filter.createdBeforeMs);
+  time('request.completed_at <', filter.completedBeforeMs);
   if (filter.isOpen === true) conditions.push(`request.state <> 'COMPLETED'`);
   if (filter.isKept === true) conditions.push(`request.state = 'COMPLETED' AND request.erased_at IS NULL`);
   if (filter.tags !== undefined) conditions.push(`request.tags @> ${values.bind(filter.tags, 'text[]')}`);

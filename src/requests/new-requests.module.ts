@@ -1,0 +1,12 @@
+import { Module } from '@nestjs/common';
+import { AddressesModule } from '../addresses/addresses.module.js';
+import { QueueModule } from '../queue/queue.module.js';
+import { NewRequests } from './new-requests.js';
+
+/** Without routes, for nodes that serve no calls. */
+@Module({
+  imports: [AddressesModule, QueueModule],
+  providers: [NewRequests],
+  exports: [NewRequests],
+})
+export class NewRequestsModule {}
