@@ -29,6 +29,7 @@ const rooms = {
   discovery: ['webhooks', 'requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
   webhooks: [
+    'audit',
     'queue',
     'requests',
     'fal',

@@ -21,6 +21,7 @@ import { createDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { ClientAddress } from './http/client-address.js';
+import { AuditedWebhooks } from './webhooks/cli/audited-webhooks.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
@@ -75,8 +76,11 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
     const [rule, rows] = [new AddressRule(config, new Resolver()), dataSource];
     return await work({
       keys: keyCommands(rows, config),
-      secrets: new WebhookSecrets(rows.getRepository(WebhookSecretEntity), config),
-      endpoints: new WebhookEndpoints(rows.getRepository(WebhookEndpointEntity), rule),
+      webhooks: new AuditedWebhooks(
+        new WebhookSecrets(rows.getRepository(WebhookSecretEntity), config),
+        new WebhookEndpoints(rows.getRepository(WebhookEndpointEntity), rule),
+        trailOf(rows, config),
+      ),
     });
   } finally {
     await dataSource?.destroy();
@@ -84,11 +88,14 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
   }
 }
 
+const trailOf = (rows: DataSource, config: Config): AuditTrail =>
+  new AuditTrail(rows, new ClientAddress(config));
+
 /** All that changes something is audited. */
 function keyCommands(rows: DataSource, config: Config): KeyCommands {
   const keys = new KeysService(rows.getRepository(ApiKey), config);
   const links = new SignInLinks(rows.getRepository(SignInLinkEntity));
-  const audited = new AuditedKeys(keys, links, new AuditTrail(rows, new ClientAddress(config)));
+  const audited = new AuditedKeys(keys, links, trailOf(rows, config));
   return {
     list: () => keys.list(),
     create: async (key) => (await audited.create(commandLine, key)).secret,

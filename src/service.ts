@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
 import { AppModule, readModels } from './app.module.js';
-import { KeysService } from './auth/keys.service.js';
-import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
+import { ownNode } from './audit/actor.js';
+import { AuditedKeys } from './audit/audited-keys.js';
+import { linkUrl } from './auth/sign-in-links.js';
 import type { Config } from './config/config.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
@@ -63,11 +64,12 @@ export async function startService(config: Config): Promise<RunningService> {
     configureHttp(app, () => service.all());
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
-    const { printOnce: newKey, isMissing: needsKey = false } = await app.get(KeysService).bootstrap();
+    const [keys, actor] = [app.get(AuditedKeys), ownNode(config.nodeName)];
+    const { printOnce: newKey, isMissing: needsKey = false } = await keys.bootstrap(actor);
     await listen(app.getHttpServer(), config);
     app.get(ModelsService).sayWhatIsServed();
     const hasConsole = config.console && config.role !== 'scheduler';
-    const token = newKey && hasConsole ? await app.get(SignInLinks).make(newKey.id) : undefined;
+    const token = newKey && hasConsole ? await keys.makeLink(actor, newKey.id) : undefined;
     return {
       app,
       url: listeningUrl(app),

@@ -30,6 +30,16 @@ export class AuditedKeys {
     });
   }
 
+  bootstrap(actor: Actor): ReturnType<KeysService['bootstrap']> {
+    return this.trail.change(async (manager) => {
+      const result = await this.keys.bootstrap(manager);
+      const key = result.made === undefined ? null : await this.keys.read(result.made, manager);
+      if (key !== null)
+        await this.trail.write(manager, actor, { action: 'key.create', target: key.id, after: keyTerms(key) });
+      return result;
+    });
+  }
+
   /** Undefined if there is no such key or it is revoked. */
   update(actor: Actor, id: string, changes: KeyChanges, check?: KeyCheck): Promise<ApiKey | undefined> {
     return this.trail.change(async (manager) => {

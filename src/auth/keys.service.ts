@@ -42,6 +42,12 @@ interface MadeKey {
   secret: KeySecret;
 }
 
+interface Bootstrapped {
+  made?: string;
+  printOnce?: MadeKey;
+  isMissing?: true;
+}
+
 /** The API keys, for the service and for the command line. Times are the database's. */
 @Injectable()
 export class KeysService {
@@ -134,17 +140,20 @@ export class KeysService {
 
   /**
    * Once at the start: BOOTSTRAP_API_KEY exists, and an embedded database is never left without any key.
-   * `printOnce` is a key that was just made and that nobody has seen yet; `isMissing`: there is no key at all.
+   * `made` is the id of a key that was just made, `printOnce` one that nobody has seen yet; `isMissing`: there is no key
+   * at all.
    */
-  async bootstrap(): Promise<{ printOnce?: MadeKey; isMissing?: true }> {
+  async bootstrap(manager = this.rows.manager): Promise<Bootstrapped> {
     const { bootstrapApiKey, databaseUrl } = this.config;
     if (bootstrapApiKey !== undefined) {
-      await this.add(new KeySecret(bootstrapApiKey), { name: 'bootstrap', scopes });
-      return {};
+      const secret = new KeySecret(bootstrapApiKey);
+      const made = await this.add(secret, { name: 'bootstrap', scopes }, manager);
+      return (await manager.existsBy(ApiKey, { id: made })) ? { made } : {};
     }
-    if (await this.rows.exists()) return {};
+    if (await manager.exists(ApiKey)) return {};
     if (databaseUrl !== undefined) return { isMissing: true };
-    return { printOnce: await this.make({ name: 'bootstrap', scopes }) };
+    const printOnce = await this.make({ name: 'bootstrap', scopes }, manager);
+    return { made: printOnce.id, printOnce };
   }
 
   /** Changes nothing if the secret is known already, so a revoked key stays revoked. */

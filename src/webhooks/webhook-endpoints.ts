@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { Repository } from 'typeorm';
+import type { EntityManager, Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { AddressRule } from '../addresses/address-rule.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
+
+export interface AddedEndpoint {
+  id: string;
+  /** Since when it was disabled; null: it was not; none: it was not there. */
+  was: Date | null | 'none';
+}
 
 /** Where keys want to be called for all their requests. */
 @Injectable()
@@ -14,11 +20,24 @@ export class WebhookEndpoints {
   ) {}
 
   /** One that answered 410 is called again. */
-  async add(keyId: string, url: string): Promise<void> {
+  async add(
+    keyId: string,
+    url: string,
+    accounting: (manager: EntityManager, added: AddedEndpoint) => Promise<void>,
+  ): Promise<void> {
     const refusal = this.rule.refusalOf(url);
     if (refusal !== undefined) throw new Error(`The endpoint cannot be used: its URL ${refusal}.`);
-    const found = await this.rows.update({ apiKeyId: keyId, url }, { disabledAt: null });
-    if (found.affected === 0) await this.rows.insert({ id: uuidv7(), apiKeyId: keyId, url });
+    await this.rows.manager.transaction(async (manager) => {
+      const rows = manager.getRepository(WebhookEndpointEntity);
+      const found = await rows.findOne({
+        where: { apiKeyId: keyId, url },
+        lock: { mode: 'pessimistic_write' },
+      });
+      const id = found?.id ?? uuidv7();
+      if (found === null) await rows.insert({ id, apiKeyId: keyId, url });
+      else await rows.update({ id }, { disabledAt: null });
+      await accounting(manager, { id, was: found === null ? 'none' : found.disabledAt });
+    });
   }
 
   /** Oldest first. */
@@ -28,7 +47,17 @@ export class WebhookEndpoints {
   }
 
   /** False: there is none. What is on its way to it still goes. */
-  async remove(keyId: string, url: string): Promise<boolean> {
-    return (await this.rows.delete({ apiKeyId: keyId, url })).affected === 1;
+  remove(
+    keyId: string,
+    url: string,
+    accounting: (manager: EntityManager, id: string) => Promise<void>,
+  ): Promise<boolean> {
+    return this.rows.manager.transaction(async (manager) => {
+      const rows = manager.getRepository(WebhookEndpointEntity);
+      const found = await rows.findOneBy({ apiKeyId: keyId, url });
+      if (found === null || (await rows.delete({ id: found.id })).affected !== 1) return false;
+      await accounting(manager, found.id);
+      return true;
+    });
   }
 }

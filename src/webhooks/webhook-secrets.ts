@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, Not, Raw, type Repository } from 'typeorm';
+import { type EntityManager, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { Config } from '../config/config.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
@@ -39,7 +39,10 @@ export class WebhookSecrets {
   }
 
   /** Makes a new one. The one before counts for another day, beside it; those before that no more. */
-  async rotate(keyId: string): Promise<string> {
+  async rotate(
+    keyId: string,
+    accounting?: (manager: EntityManager) => Promise<void>,
+  ): Promise<string> {
     const secret = generate();
     await this.rows.manager.transaction(async (manager) => {
       const rows = manager.getRepository(WebhookSecretEntity);
@@ -49,6 +52,7 @@ export class WebhookSecrets {
       await rows.delete({ apiKeyId: keyId, expiresAt: Not(IsNull()) });
       await rows.update({ apiKeyId: keyId }, { expiresAt: () => `now() + interval '${overlap}'` });
       await rows.insert(this.row(keyId, secret));
+      await accounting?.(manager);
     });
     this.known.set(keyId, [], 0);
     return secret;

@@ -44,6 +44,17 @@ test('BOOTSTRAP_API_KEY exists after the first start, with all scopes, and is ne
   });
 });
 
+test('that it was made is audited, once, in the name of the node', async () => {
+  const nodes = [await start(chosen), await start(chosen)];
+  const entries = await nodes[0]!.service.query(
+    `SELECT action, actor_name LIKE 'node %' AS is_node, target, after FROM audit_entry`,
+  );
+  const [key] = await nodes[0]!.keys.list();
+  expect(entries).toMatchObject([
+    { action: 'key.create', is_node: true, target: key!.id, after: { name: 'bootstrap' } },
+  ]);
+});
+
 test('any number of nodes and starts make one bootstrap key', async () => {
   const nodes = [await start(chosen), await start(chosen), await start(chosen)];
   await Promise.all(nodes.map(({ keys }) => keys.bootstrap()));

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import {
   createTestDatabase,
@@ -62,6 +63,21 @@ test('the keys command shows and rotates the secret of a key, and keeps its endp
   expect((await run('keys', 'webhook-endpoint', 'remove', 'shop', url))[0]).toBe(0);
   expect((await run('keys', 'webhook-endpoint', 'remove', 'shop', url))[0]).toBe(1);
   expect((await run('keys', 'webhook-secret', 'show'))[0]).toBe(2);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query(
+    `SELECT action, before, after FROM audit_entry WHERE actor_name = 'command line' ORDER BY id`,
+  );
+  await client.end();
+  expect(rows).toMatchObject([
+    { action: 'key.create' },
+    { action: 'secret.read' },
+    { action: 'secret.rotate' },
+    { action: 'secret.read' },
+    { action: 'endpoint.create', after: { url } },
+    { action: 'endpoint.remove', before: { url } },
+  ]);
+  expect(JSON.stringify(rows)).not.toContain('whsec_');
 }, 60_000);
 
 test('the listener prints what comes, and says what is genuine', async () => {

@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import type { ApiKey } from '../../auth/api-key.entity.js';
 import { type KeyCommands, selectKey } from '../../auth/cli/keys-program.js';
-import type { WebhookEndpoints } from '../webhook-endpoints.js';
-import type { WebhookSecrets } from '../webhook-secrets.js';
+import type { AuditedWebhooks } from './audited-webhooks.js';
 
 export interface KeyWebhooks {
   keys: KeyCommands;
-  secrets: WebhookSecrets;
-  endpoints: WebhookEndpoints;
+  webhooks: AuditedWebhooks;
 }
 
 /** Opens the database, hands it over, prints what the work returns, and closes it whatever happens. */
@@ -31,16 +29,13 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .description('Shows it; the older of two counts until it has been rotated for a day.')
     .argument('<key>', keyArgument)
     .action((text: string) =>
-      withKey(text, async ({ id }, { secrets }) => {
-        await secrets.secretOf(id);
-        return (await secrets.secretsOf(id)).join('\n');
-      }),
+      withKey(text, async ({ id }, { webhooks }) => (await webhooks.secretsOf(id)).join('\n')),
     );
   secret
     .command('rotate')
     .description('Makes a new one. For a day webhooks are signed with both.')
     .argument('<key>', keyArgument)
-    .action((text: string) => withKey(text, ({ id }, { secrets }) => secrets.rotate(id)));
+    .action((text: string) => withKey(text, ({ id }, { webhooks }) => webhooks.rotate(id)));
 
   const endpoint = program
     .command('webhook-endpoint')
@@ -51,8 +46,8 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .argument('<key>', keyArgument)
     .argument('<url>', 'https to a public address, or what WEBHOOK_ALLOW names')
     .action((text: string, url: string) =>
-      withKey(text, async ({ id, name }, { endpoints }) => {
-        await endpoints.add(id, url);
+      withKey(text, async ({ id, name }, { webhooks }) => {
+        await webhooks.add(id, url);
         return `All requests of "${name}" that complete from now on are sent to ${url}`;
       }),
     );
@@ -61,11 +56,11 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .description('Shows those of a key, or all.')
     .argument('[key]', keyArgument)
     .action((text?: string) =>
-      withWebhooks(async ({ keys, endpoints }) => {
+      withWebhooks(async ({ keys, webhooks }) => {
         const all = await keys.list();
         const key = text === undefined ? undefined : selectKey(all, text, new Date());
         const names = new Map(all.map(({ id, name }) => [id, name]));
-        const lines = (await endpoints.list(key?.id)).map(({ apiKeyId, url, disabledAt }) => {
+        const lines = (await webhooks.list(key?.id)).map(({ apiKeyId, url, disabledAt }) => {
           const since =
             disabledAt === null ? '' : `  (answered 410 at ${disabledAt.toISOString()}, not called)`;
           return `${names.get(apiKeyId) ?? apiKeyId}  ${url}${since}`;
@@ -79,8 +74,8 @@ export function addWebhookCommands(program: Command, withWebhooks: WithWebhooks)
     .argument('<key>', keyArgument)
     .argument('<url>', 'as list shows it')
     .action((text: string, url: string) =>
-      withKey(text, async ({ id, name }, { endpoints }) => {
-        if (await endpoints.remove(id, url)) return `"${name}" is not called at ${url} any more.`;
+      withKey(text, async ({ id, name }, { webhooks }) => {
+        if (await webhooks.remove(id, url)) return `"${name}" is not called at ${url} any more.`;
         throw new Error(
           `"${name}" has no endpoint ${url}. To see them: npm run keys -- webhook-endpoint list`,
         );

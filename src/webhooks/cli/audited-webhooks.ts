@@ -1,0 +1,56 @@
+import { commandLine } from '../../audit/actor.js';
+import type { AuditTrail } from '../../audit/audit-trail.js';
+import type { WebhookEndpoints } from '../webhook-endpoints.js';
+import type { WebhookSecrets } from '../webhook-secrets.js';
+
+/** What the command line does about webhooks, each in one commit with its line in the audit. */
+export class AuditedWebhooks {
+  constructor(
+    private readonly secrets: WebhookSecrets,
+    private readonly endpoints: WebhookEndpoints,
+    private readonly trail: AuditTrail,
+  ) {}
+
+  async secretsOf(keyId: string): Promise<readonly string[]> {
+    await this.trail.note(commandLine, { action: 'secret.read', target: keyId });
+    await this.secrets.secretOf(keyId);
+    return this.secrets.secretsOf(keyId);
+  }
+
+  rotate(keyId: string): Promise<string> {
+    return this.secrets.rotate(keyId, (manager) =>
+      this.trail.write(manager, commandLine, { action: 'secret.rotate', target: keyId }),
+    );
+  }
+
+  add(keyId: string, url: string): Promise<void> {
+    return this.endpoints.add(keyId, url, async (manager, { id, was }) => {
+      const after = { key_id: keyId, url: shown(url), disabled_at: null };
+      const [action, before] =
+        was === 'none'
+          ? (['endpoint.create', null] as const)
+          : (['endpoint.enable', { disabled_at: was }] as const);
+      if (was !== null) await this.trail.write(manager, commandLine, { action, target: id, before, after });
+    });
+  }
+
+  list(keyId?: string): ReturnType<WebhookEndpoints['list']> {
+    return this.endpoints.list(keyId);
+  }
+
+  remove(keyId: string, url: string): Promise<boolean> {
+    return this.endpoints.remove(keyId, url, (manager, id) =>
+      this.trail.write(manager, commandLine, {
+        action: 'endpoint.remove',
+        target: id,
+        before: { key_id: keyId, url: shown(url) },
+      }),
+    );
+  }
+}
+
+/** User and query may hold secrets, and the audit is for all who observe. */
+function shown(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
