@@ -76,3 +76,20 @@ test('a stream ends soon after its key was revoked', async () => {
   await service.app.get(KeysService).revoke(key!.id);
   await stream.ended;
 });
+
+test('so does that of one request, which goes on for those whose key stays', async () => {
+  const running = await calls.submit('test/narrow', { hold: true });
+  const path = `${service.url}/v1/admin/requests/${running}/status/stream`;
+  const secret = await calls.newKey({ name: 'follower', scopes: ['payloads'] });
+  const [stream, other] = [
+    await readStream(path, keyHeader(secret)),
+    await readStream(path, keyHeader(service.key)),
+  ];
+  open.push(stream, other);
+  await until(() => stream.events.length > 0 && other.events.length > 0);
+  const [key] = await service.query<{ id: string }>(`SELECT id FROM api_key WHERE name = 'follower'`);
+  await service.app.get(KeysService).revoke(key!.id);
+  await stream.ended;
+  await model.answer(running);
+  await other.event(({ status }) => status === 'COMPLETED', 'the other sees its end');
+});

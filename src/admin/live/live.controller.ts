@@ -1,8 +1,7 @@
 import { Controller, Get, type MessageEvent, Query, Req, Res, Sse } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { EMPTY, exhaustMap, filter, interval, map, type Observable, takeUntil } from 'rxjs';
-import { CallerResolver } from '../../auth/caller-resolver.js';
+import { EMPTY, map, type Observable, takeUntil } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
@@ -11,6 +10,7 @@ import { ClusterSnapshots } from '../../overview/cluster-snapshots.js';
 import type { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
 import { toNodes } from '../../overview/node-view.js';
 import { keepAlive } from '../../stream/keep-alive.js';
+import { CallerWatch } from '../caller-watch.js';
 import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
 import * as docs from './openapi.js';
 import { OverviewSource } from './overview-source.js';
@@ -18,8 +18,6 @@ import { QueueViews } from './queue-views.js';
 
 /** Characters of messages that wait for a client that is not reading: some of the largest. */
 const maxPendingDataLength = 8 * 1024 * 1024;
-/** So soon a stream ends whose key or session is no more. */
-const lookAtCallerEveryMs = 5_000;
 
 /** What is going on, for operators. */
 @ApiTags('Admin')
@@ -29,7 +27,7 @@ export class LiveController {
     private readonly source: OverviewSource,
     private readonly snapshots: ClusterSnapshots,
     private readonly queues: QueueViews,
-    private readonly callers: CallerResolver,
+    private readonly watch: CallerWatch,
     private readonly handles: Handles,
   ) {}
 
@@ -46,7 +44,7 @@ export class LiveController {
     const withIds = hasScope(caller, 'payloads');
     return this.source.messages.pipe(
       map((message, at) => message.event(withIds, at === 0)),
-      takeUntil(this.refused(request, withIds)),
+      takeUntil(this.watch.refused(request, caller)),
       keepAlive(response),
     );
   }
@@ -73,18 +71,5 @@ export class LiveController {
   @Limited('observe', { needsKey: true })
   async nodes(): Promise<AdminNodeListDto> {
     return { data: toNodes(await this.snapshots.get()), next_cursor: null };
-  }
-
-  /** The key was revoked, the session ended, or one of them may see less than before. */
-  private refused(request: Request, withIds: boolean): Observable<unknown> {
-    return interval(lookAtCallerEveryMs).pipe(
-      exhaustMap(async () => this.callers.resolveAnew(request)),
-      filter(
-        (found) =>
-          found.kind !== 'caller' ||
-          !hasScope(found.caller, 'observe') ||
-          (withIds && !hasScope(found.caller, 'payloads')),
-      ),
-    );
   }
 }

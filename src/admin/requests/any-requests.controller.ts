@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import type { Observable } from 'rxjs';
+import { type Observable, takeUntil } from 'rxjs';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
@@ -28,6 +28,7 @@ import {
   OutputStreams,
 } from '../../stream/output-streams.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
+import { CallerWatch } from '../caller-watch.js';
 import { AnyRequests } from './any-requests.js';
 import { AnyRequestLists } from './any-request-lists.js';
 import { AnyListQuery } from './any-list.query.js';
@@ -47,6 +48,7 @@ export class AnyRequestsController {
     private readonly lists: AnyRequestLists,
     private readonly streams: StatusStreams,
     private readonly outputs: OutputStreams,
+    private readonly watch: CallerWatch,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
     private readonly reasons: ReasonBodies,
@@ -97,9 +99,10 @@ export class AnyRequestsController {
   ): Promise<Observable<MessageEvent>> {
     const row = await this.requests.find(id);
     const views = new RequestViews(caller, this.handles);
-    return this.streams.open(request, response, undefined, row.id, (snapshot, logs) =>
+    const messages = await this.streams.open(request, response, undefined, row.id, (snapshot, logs) =>
       views.status(snapshot, logs),
     );
+    return messages.pipe(takeUntil(this.watch.refused(request, caller)));
   }
 
   @Sse(':request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })

@@ -5,6 +5,7 @@ import { OperationsModule } from '../../operations/operations.module.js';
 import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
+import { CallerWatch } from '../caller-watch.js';
 import { OperationsController } from '../operations.controller.js';
 import { AnyRequestLists } from './any-request-lists.js';
 import { AnyRequests } from './any-requests.js';
@@ -15,7 +16,7 @@ import { ReasonBodies } from './reason-bodies.js';
 @Module({
   imports: [AuthModule, LimitsModule, OperationsModule, QueueModule, RequestsModule, StreamModule],
   controllers: [AnyRequestsController, OperationsController],
-  providers: [AnyRequestLists, AnyRequests, ReasonBodies],
-  exports: [AnyRequests, ReasonBodies],
+  providers: [AnyRequestLists, AnyRequests, CallerWatch, ReasonBodies],
+  exports: [AnyRequests, CallerWatch, ReasonBodies],
 })
 export class AnyRequestsModule {}
