@@ -61,7 +61,10 @@ function fail(message: string): never {
 function startupBanner(service: RunningService, config: Config): string {
   const { url } = service;
   const lines = [`listening on ${url}`];
-  if (config.role !== 'scheduler') lines.push(`API description and console: ${url}/docs`);
+  if (config.role !== 'scheduler') {
+    lines.push(`API description: ${url}/docs`);
+    if (config.console) lines.push(`Console: ${config.publicBaseUrl ?? url}/console`);
+  }
   if (service.newKey !== undefined) {
     lines.push(
       `\nYour API key, shown only this once: ${service.newKey}\n`,

@@ -40,7 +40,7 @@ export class AnswerFields {
     if (corsOrigins.length > 0) {
       this.cors = cors({
         origin: corsOrigins.includes('*') ? '*' : corsOrigins,
-        methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+        methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
         allowedHeaders: [
           'Authorization',
           'Content-Type',

@@ -30,6 +30,8 @@ export class Activity {
   /** Called when there is something to write. */
   onPending = (): void => undefined;
   private pending = new Tally();
+  /** Requests that run as probes: a start of one counts once it has not been in vain. */
+  private readonly probes = new Set<string>();
   private shown: Shown | undefined;
   /** What is counted while a reading is under way that does not have it. */
   private unread: Tally | undefined;
@@ -43,11 +45,19 @@ export class Activity {
     events: QueueEvents,
   ) {
     events.on('request.started', (requests) => {
-      for (const { modelId } of requests) this.note(modelId, { started: 1 });
+      for (const { id, modelId, isProbe = false } of requests)
+        if (isProbe) this.probes.add(id);
+        else this.note(modelId, { started: 1 });
+    });
+    events.on('request.requeued', (requests) => {
+      for (const { id, modelId, reason } of requests)
+        if (this.probes.delete(id) && reason !== 'unreached') this.note(modelId, { started: 1 });
     });
     events.on('request.completed', (requests) => {
-      for (const { modelId, outcome } of requests)
-        this.note(modelId, { completed: 1, failed: outcome === 'failed' ? 1 : 0 });
+      for (const { id, modelId, outcome } of requests) {
+        const started = this.probes.delete(id) ? 1 : 0;
+        this.note(modelId, { started, completed: 1, failed: outcome === 'failed' ? 1 : 0 });
+      }
     });
   }
 

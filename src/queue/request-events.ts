@@ -18,6 +18,8 @@ interface RequestRun {
 export interface StartedRequest extends RequestRun {
   /** How long it waited once it might start; undefined: it was started before. */
   queueMs?: number | undefined;
+  /** It is to find out whether its model is there again. */
+  isProbe?: boolean;
 }
 
 export interface AttemptFailure {

@@ -99,8 +99,10 @@ test.each([
   [{ name: 'a', expires: 'soon' }, '"expires": expected a duration such as'],
 ])('%j is explained', async (body, said) => {
   const response = await admin.call('POST', '/keys', { body });
-  expect(response.status).toBe(400);
-  expect((await problemOf(response)).detail).toContain(said);
+  expect(await problemOf(response)).toMatchObject({
+    code: 'bad_request',
+    detail: expect.stringContaining(said) as string,
+  });
 });
 
 test('a change holds at once, says what it changed, and takes back what is null', async () => {

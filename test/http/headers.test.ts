@@ -54,7 +54,7 @@ describe('with CORS_ORIGINS', () => {
     });
     expect(response.status).toBe(204);
     expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example');
-    expect(response.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,DELETE');
+    expect(response.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,PATCH,DELETE');
     expect(response.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Last-Event-ID/);
   });
 

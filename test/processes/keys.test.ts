@@ -132,6 +132,10 @@ describe('the keys command', () => {
     }
     const refused = await run('link', 'caller');
     expect(refused).toMatchObject({ code: 1, output: expect.stringContaining('cannot sign in') as string });
+    const outside = { DATABASE_URL: database.url, PUBLIC_BASE_URL: 'https://queue.example/q' };
+    expect((await keys(outside, 'link', 'watcher')).output).toMatch(
+      /^https:\/\/queue\.example\/q\/console#link=/m,
+    );
     const off = await keys({ DATABASE_URL: database.url, CONSOLE: 'off' }, 'link', 'watcher');
     expect(off).toMatchObject({ code: 1, output: expect.stringContaining('CONSOLE=off') as string });
   });

@@ -1,3 +1,4 @@
+import { Activity } from '../../src/overview/activity.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { type Call, ModelServer } from '../support/model-server.js';
@@ -88,6 +89,13 @@ test('while a server is stopped all wait, and once it is back all run in their o
   const [first, ...tried] = (await outcomes(ids[0]!)).reverse();
   expect([first, new Set(tried)]).toEqual(['succeeded', new Set(['unreached'])]);
   await until(async () => (await service.query('SELECT FROM circuit')).length === 0);
+  const activity = service.app.get(Activity);
+  await activity.read();
+  // With the one that found it away; the probes that were in vain are none of it.
+  await until(() => activity.startedToday('test/stopped') === ids.length + 1, {
+    message: 'what was started is counted',
+    explain: () => activity.startedToday('test/stopped'),
+  });
 });
 
 test('a server that answers 503 is probed by the front of the queue alone', async () => {

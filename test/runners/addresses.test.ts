@@ -1,7 +1,7 @@
 import type { AdminModelDto } from '../../src/admin/dto/models.dto.js';
 import { Circuits } from '../../src/queue/circuits/circuits.js';
 import { startTestService, type TestService, until } from '../support/index.js';
-import { ModelServer } from '../support/model-server.js';
+import { type Call, ModelServer } from '../support/model-server.js';
 import { keyHeader, QueueCalls } from '../support/queue-calls.js';
 
 const id = 'test/model';
@@ -95,6 +95,26 @@ test('operators see which are away, without secrets, while the model is availabl
       [origin(busy), expect.stringContaining('503')],
     ]),
   );
+});
+
+test('a probe that is out is shown as such', async () => {
+  const { times } = service.app.get(Circuits);
+  const [{ steadyMs }, refusal] = [times, busy.respond];
+  const held: Call[] = [];
+  times.steadyMs = 60_000;
+  busy.respond = (call) => void held.push(call);
+  await until(async () => {
+    if (held.length === 0) await calls.submit(id);
+    return held.length > 0;
+  });
+  const probing = await until(
+    async () => (await shown()).nodes[0]!.addresses_away.find(({ circuit }) => circuit === 'probing'),
+    { message: 'it is seen' },
+  );
+  expect(probing.address).toBe(origin(busy));
+  busy.respond = refusal;
+  for (const call of held) refusal(call);
+  times.steadyMs = steadyMs;
 });
 
 test('the model is away when all are, and goes on with the first that is back', async () => {

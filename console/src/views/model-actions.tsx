@@ -4,6 +4,7 @@ import { changeModel } from '../api/calls';
 import type { AdminModel } from '../api/types';
 import { counted } from '../format/quantities';
 import { Dialog } from '../parts/dialog';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Time } from '../parts/time';
@@ -62,12 +63,13 @@ interface ChangeProps {
 
 function PauseDialog({ model, change, onClose }: ChangeProps) {
   const [mode, setMode] = useState<'hold' | 'reject'>('hold');
+  const [reason, setReason] = useState('');
   return (
     <Dialog title={`Pause ${model.id}`} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          change.mutate({ paused: mode });
+          change.mutate({ paused: mode, ...reasonIn(reason) });
         }}
       >
         <p>
@@ -87,6 +89,7 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
             </span>
           </label>
         </fieldset>
+        <ReasonField value={reason} onChange={setReason} />
         {change.error !== null && <Failure error={change.error} />}
         <div className="buttons">
           <button type="button" onClick={onClose}>
@@ -104,12 +107,14 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
 function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
   const { current, base, override, overridden_at, overridden_by } = model.concurrency;
   const [value, setValue] = useState(String(current ?? ''));
+  const [value, setValue] = useState(String(current));
+  const [reason, setReason] = useState('');
   return (
     <Dialog title={`Concurrency of ${model.id}`} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          change.mutate({ concurrency: Number(value) });
+          change.mutate({ concurrency: Number(value), ...reasonIn(reason) });
         }}
       >
         <label className="field">
@@ -139,13 +144,14 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
           )}
           All nodes follow within 2 s, and a restart keeps it. Runs in progress go on.
         </p>
+        <ReasonField value={reason} onChange={setReason} />
         {change.error !== null && <Failure error={change.error} />}
         <div className="buttons">
           {override !== null && (
             <button
               type="button"
               disabled={change.isPending}
-              onClick={() => change.mutate({ concurrency: null })}
+              onClick={() => change.mutate({ concurrency: null, ...reasonIn(reason) })}
             >
               Reset to {base ?? 'any number'}
             </button>

@@ -123,14 +123,7 @@ export function newKeyOf(body: Buffer): NewKey {
 /** null in it: what was set is taken back. */
 export function changesOf(body: Buffer): KeyChanges {
   const { value } = parseObjectBody(body, { example });
-  assertKnown(Object.entries(value), ruledProperties(KeyChangesDto));
-  const {
-    limits: texts = {},
-    max_priority,
-    max_waiting,
-    max_running,
-    ...others
-  } = validated(KeyChangesDto, value);
+  const { limits: texts = {}, max_priority, max_waiting, max_running, ...others } = checked(value);
   const { expires } = others;
   if (expires && 'at' in expires && expires.at.getTime() <= Date.now())
     throw new DomainError('bad_request', 'The option "expires": expected a time in the future.');
@@ -142,6 +135,18 @@ export function changesOf(body: Buffer): KeyChanges {
     maxWaiting: max_waiting,
     maxRunning: max_running,
   };
+}
+
+/** The options of queries, but in a body. */
+function checked(value: object): Readonly<KeyChangesDto> {
+  try {
+    assertKnown(Object.entries(value), ruledProperties(KeyChangesDto));
+    return validated(KeyChangesDto, value);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'invalid_query')
+      throw new DomainError('bad_request', error.message);
+    throw error;
+  }
 }
 
 type Parse<T> = (value: unknown) => T;

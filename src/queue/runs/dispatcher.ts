@@ -225,7 +225,7 @@ export class Dispatcher {
       // Where the model has become unreachable meanwhile, there is none.
       destination: isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
     }));
-    const started = runs.flatMap(({ one, destination }) => (destination === undefined ? [] : one));
+    const started = runs.filter(({ destination }) => destination !== undefined);
     const release = ({ boundedKeyId: keyId }: Claimed): void => {
       this.release(dispatcher);
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
@@ -233,11 +233,12 @@ export class Dispatcher {
     if (started.length === claimed.length) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
     if (started.length > 0) {
       this.events.emit('request.started', () =>
-        started.map(({ id, attempt, failedAttempts, lostAttempts, queueMs }) => ({
+        started.map(({ one: { id, attempt, failedAttempts, lostAttempts, queueMs }, destination }) => ({
           id,
           modelId: model.id,
           attempt: failedAttempts + lostAttempts + 1,
           queueMs: attempt === 1 ? queueMs : undefined,
+          ...(destination!.probe !== undefined && { isProbe: true }),
         })),
       );
     }

@@ -1,0 +1,20 @@
+interface ReasonFieldProps {
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** Why, for the audit; it may be left empty. */
+export function ReasonField({ value, onChange }: ReasonFieldProps) {
+  return (
+    <label className="field">
+      <span>
+        Reason <span className="muted">(for the audit, if you like)</span>
+      </span>
+      <input type="text" maxLength={500} value={value} onChange={({ target }) => onChange(target.value)} />
+    </label>
+  );
+}
+
+/** As a member of a body. */
+export const reasonIn = (value: string): { reason?: string } =>
+  value.trim() === '' ? {} : { reason: value.trim() };
