@@ -16,7 +16,7 @@ export interface Standing extends StandingRow {
   estimate: Estimate | undefined;
 }
 
-export interface Shares {
+interface Shares {
   rows: ShareRow[];
   /** So many at the front of the queue were counted; null: all. */
   sampled: number | null;

@@ -26,7 +26,7 @@ export interface HttpAnswer {
   close(): void;
 }
 
-/** By URL; there are as many as models. */
+/** By URL; there are as many as models have addresses. */
 const targets = new Map<string, { secure: boolean; options: http.RequestOptions }>();
 
 /**

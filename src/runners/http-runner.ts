@@ -52,7 +52,7 @@ export class HttpRunner implements Runner {
   async run(run: Run): Promise<string> {
     const { runner } = run.model as { runner: HttpRunnerOptions };
     const { headers } = runner;
-    const url = run.address ?? runner.addresses()[0]!;
+    const url = run.address ?? runner.url!;
     const call = this.tracing.call(url, run.trace);
     const accept = 'application/json, application/x-ndjson';
     const ending: Ending = { attributes: {} };

@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { AddressRule } from '../addresses/address-rule.js';
 import { WebhookEndpointEntity } from './entities/webhook-endpoint.entity.js';
 
-export interface AddedEndpoint {
+interface AddedEndpoint {
   id: string;
   /** Since when it was disabled; null: it was not; none: it was not there. */
   was: Date | null | 'none';

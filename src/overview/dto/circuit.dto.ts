@@ -1,7 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 
-export const circuitStates = ['closed', 'open', 'probing'] as const;
+const circuitStates = ['closed', 'open', 'probing'] as const;
 
 @ApiSchema({ name: 'AddressAway', description: 'An address that a node sends nothing but probes.' })
 export class AddressAwayDto {

@@ -16,6 +16,7 @@ import { QueueEvents } from '../queue-events.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { type ClaimFloor, type ModelDispatcher, ModelDispatchers } from './model-dispatcher.js';
 import { Runs } from './runs.js';
+import { startedOf } from './started-of.js';
 
 /** A claim that takes longer to reach the database takes nothing there. */
 const claimPatienceMs = 5_000;
@@ -220,37 +221,23 @@ export class Dispatcher {
     const isLost = this.slots.generation !== generation || !this.cluster.connected;
     const isLate = isLost || this.isStopped(model);
     if (isLate) for (const probe of probes) this.circuits.skipProbe(probe);
-    const runs = claimed.map((one, at) => ({
-      one,
-      // Where the model has become unreachable meanwhile, there is none.
-      destination: isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
-    }));
-    const started = runs.filter(({ destination }) => destination !== undefined);
+    // None where the model has become unreachable meanwhile.
+    const destinations = claimed.map((_, at) =>
+      isLate ? undefined : this.circuits.startRun(model.id, probes[at]),
+    );
     const release = ({ boundedKeyId: keyId }: Claimed): void => {
       this.release(dispatcher);
       if (keyId !== null) void this.boundedKeys.release({ keyId, modelId: model.id });
     };
-    if (started.length === claimed.length) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
-    if (started.length > 0) {
-      this.events.emit('request.started', () =>
-        started.map(({ one: { id, attempt, failedAttempts, lostAttempts, queueMs }, destination }) => ({
-          id,
-          modelId: model.id,
-          attempt: failedAttempts + lostAttempts + 1,
-          queueMs: attempt === 1 ? queueMs : undefined,
-          ...(destination!.probe !== undefined && { isProbe: true }),
-        })),
-      );
-    }
-    for (const { one, destination } of runs) {
-      const ended =
-        destination === undefined
-          ? this.runs.release(one, model)
-          : this.runs.execute(one, model, destination);
+    if (!destinations.includes(undefined)) dispatcher.claimFloor = claimed.at(-1) ?? dispatcher.claimFloor;
+    this.events.emit('request.started', () => startedOf(model.id, claimed, destinations));
+    claimed.forEach((one, at) => {
+      const destination = destinations[at];
+      const ended = destination ? this.runs.execute(one, model, destination) : this.runs.release(one, model);
       void ended
         .catch((error: Error) => this.log.error(`run of ${one.id} broke: ${error.stack ?? error.message}`))
         .then(() => release(one));
-    }
+    });
   }
 
   private release(dispatcher: ModelDispatcher): void {

@@ -1,4 +1,5 @@
 import type { Order } from '../../models/model.js';
+import { HeldEntries } from './held-entries.js';
 import { OrderedSet, type Place } from './ordered-set.js';
 
 /** Virtual time that a request of a key of weight 1 takes. */
@@ -47,8 +48,7 @@ const minSweep = 1_000;
 export class FairQueue {
   private readonly entries = new OrderedSet();
   /** Those of the entries that no claim may take yet. */
-  private readonly held = new OrderedSet();
-  private readonly heldOfKeys = new Map<number, number>();
+  readonly held = new HeldEntries();
   private readonly lines = new Map<number, Line>();
   private virtualTime = 0;
   private sweepAt = minSweep;
@@ -65,10 +65,6 @@ export class FairQueue {
   /** Of keys whose turns it knows. */
   *waitingByKey(): Iterable<[orderKey: number, waiting: number]> {
     for (const [key, { waiting }] of this.lines) if (waiting > 0) yield [key, waiting];
-  }
-
-  get heldByKey(): ReadonlyMap<number, number> {
-    return this.heldOfKeys;
   }
 
   get time(): number {
@@ -91,14 +87,6 @@ export class FairQueue {
 
   claimable(withHeld = false): number {
     return this.entries.size - (withHeld ? 0 : this.held.size);
-  }
-
-  hold({ start, seq }: Place, key = 0): void {
-    if (this.held.add(start, seq, key)) this.countHeld(key, 1);
-  }
-
-  release({ start, seq }: Place): void {
-    this.unhold(start, seq);
   }
 
   /** The virtual start of a submission, which is to be settled once it is written, or is not. 0 ticks: by arrival. */
@@ -147,8 +135,8 @@ export class FairQueue {
   /** To another virtual start; added where it was not known. */
   move({ start, seq }: Place, from: number, key: number): void {
     this.add({ start, seq }, key, false);
-    const held = this.unhold(from, seq);
-    if (held !== undefined) this.hold({ start, seq }, held);
+    const held = this.held.remove(from, seq);
+    if (held !== undefined) this.held.add(start, seq, held);
     this.take(from, seq);
   }
 
@@ -180,21 +168,8 @@ export class FairQueue {
     return advances;
   }
 
-  /** Whose it is; undefined: it was not held. */
-  private unhold(start: number, seq: number): number | undefined {
-    const key = this.held.remove(start, seq);
-    if (key !== undefined) this.countHeld(key, -1);
-    return key;
-  }
-
-  private countHeld(key: number, more: number): void {
-    const count = (this.heldOfKeys.get(key) ?? 0) + more;
-    if (count === 0) this.heldOfKeys.delete(key);
-    else this.heldOfKeys.set(key, count);
-  }
-
   private take(start: number, seq: number): Line | undefined {
-    this.unhold(start, seq);
+    this.held.remove(start, seq);
     const key = this.entries.remove(start, seq);
     if (key === undefined || key === 0) return undefined;
     const line = this.lineOf(key);

@@ -57,7 +57,7 @@ export class WaitingIndex {
     for (const queues of this.both()) {
       const queue = queues.at(modelId, priority);
       queue.add(this.placeOf(entry), orderKey ?? 0, isNew);
-      if (isHeld) queue.hold(this.placeOf(entry), orderKey ?? 0);
+      if (isHeld) queue.held.add(this.placeOf(entry).start, seq, orderKey ?? 0);
       if (isHeld) queues.hold(modelId, seq);
     }
   }
@@ -86,7 +86,7 @@ export class WaitingIndex {
 
   release(entry: EntryChange): void {
     for (const queues of this.both()) {
-      queues.at(entry.modelId, entry.priority).release(this.placeOf(entry));
+      queues.at(entry.modelId, entry.priority).held.remove(this.placeOf(entry).start, entry.seq);
       queues.release(entry.modelId, entry.seq);
     }
   }
@@ -191,7 +191,7 @@ export class WaitingIndex {
   heldByKey(modelId: string): Map<number, number> {
     const held = new Map<number, number>();
     for (const queue of this.queues.models.get(modelId)?.values() ?? [])
-      for (const [key, count] of queue.heldByKey) held.set(key, (held.get(key) ?? 0) + count);
+      for (const [key, count] of queue.held.byKey) held.set(key, (held.get(key) ?? 0) + count);
     return held;
   }
 
