@@ -4,14 +4,14 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class Addresses1790000000034 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
-      -- Written again by each node; a row is now an address of a model that a node sends nothing but probes.
-      DELETE FROM circuit;
+      -- A row is now an address of a model that a node sends nothing but probes.
+      CREATE UNIQUE INDEX circuit_by_address ON circuit (model_id, node_id, address);
       ALTER TABLE circuit
-        ADD COLUMN is_away boolean NOT NULL,
-        ADD COLUMN yields_slots boolean NOT NULL,
-        ADD COLUMN is_probing boolean NOT NULL,
+        ADD COLUMN is_away boolean NOT NULL DEFAULT true,
+        ADD COLUMN yields_slots boolean NOT NULL DEFAULT true,
+        ADD COLUMN is_probing boolean NOT NULL DEFAULT false,
         DROP CONSTRAINT circuit_pkey,
-        ADD PRIMARY KEY (model_id, node_id, address),
+        ADD CONSTRAINT circuit_pkey PRIMARY KEY USING INDEX circuit_by_address,
         ADD CONSTRAINT circuit_yields_slots_of_a_model_that_is_away CHECK (is_away OR NOT yields_slots);
 
       ${replaceView('DISTINCT ', ' AND circuit.yields_slots')}`);

@@ -24,6 +24,7 @@ import { Workers1790000000031 } from '../../migrations/0021-workers.js';
 import { OutputStream1790000000032 } from '../../migrations/0022-output-stream.js';
 import { Addresses1790000000034 } from '../../migrations/0024-addresses.js';
 import { Collecting1790000000035 } from '../../migrations/0025-collecting.js';
+import { Unscheduled1790000000036 } from '../../migrations/0026-unscheduled.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -52,6 +53,7 @@ export const migrations = [
   OutputStream1790000000032,
   Addresses1790000000034,
   Collecting1790000000035,
+  Unscheduled1790000000036,
 ];
 
 export interface DataSourceSettings {

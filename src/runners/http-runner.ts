@@ -50,9 +50,8 @@ export class HttpRunner implements Runner {
   async run(run: Run): Promise<string | undefined> {
     const { url, headers } = run.model.runner as HttpRunnerOptions;
   async run(run: Run): Promise<string> {
-    const { runner } = run.model as { runner: HttpRunnerOptions };
-    const { headers } = runner;
-    const url = run.address ?? runner.url!;
+    const { url: only, headers } = run.model.runner as HttpRunnerOptions;
+    const url = run.address ?? only!;
     const call = this.tracing.call(url, run.trace);
     const accept = 'application/json, application/x-ndjson';
     const ending: Ending = { attributes: {} };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { readFronts } from '../../src/overview/queries/queue-fronts.js';
+import { readStanding } from '../../src/overview/queries/standing.js';
 import { readShares, sampleSize } from '../../src/overview/queries/shares.js';
 import { orderKeyOf } from '../../src/queue/waiting/fair-queue.js';
 import { QueueTables } from '../support/queue-tables.js';
@@ -9,6 +10,7 @@ import { QueueTables } from '../support/queue-tables.js';
 const [mine, other] = [randomUUID(), randomUUID()];
 let tables: QueueTables;
 let used: { statement: Statement; values: unknown[] } | undefined;
+const beforeAllOthers = { priority: -32_768, start: 0, seq: 0 };
 /** As those who look have it: with the planner as it comes. */
 const database = {
   query: (statement: Statement, values: unknown[]) => {
@@ -59,6 +61,7 @@ async function look(): Promise<{ plan: string; pages: number }> {
 const looks: [string, () => Promise<unknown>][] = [
   ['shares, of what is counted in memory,', () => readShares(database, 'test/model', [])],
   ['shares, of a sample,', () => readShares(database, 'test/model', undefined)],
+  ['who stands where', () => readStanding(database, { modelId: 'test/model', ...beforeAllOthers }, 100)],
   ['the front of the queue', () => readFronts(database, [{ modelId: 'test/model', step: 5, max: 600 }])],
 ];
 

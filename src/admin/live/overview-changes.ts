@@ -32,7 +32,7 @@ function modelChanges(before: AdminModelDto, after: AdminModelDto): ModelChanges
   const queue = queueChanges(queueBefore, queueAfter);
   if (changed.length === 0 && history.length === 0 && queue === undefined) return undefined;
   return {
-    ...(Object.fromEntries(changed) as Partial<AdminModelDto>),
+    ...(Object.fromEntries(changed) as Partial<typeof members>),
     id: after.id,
     ...(history.length > 0 && { history }),
     ...(queue !== undefined && { queue }),

@@ -6,7 +6,6 @@ import {
   exhaustMap,
   filter,
   finalize,
-  map,
   merge,
   type Observable,
   ReplaySubject,
@@ -95,7 +94,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
   ).pipe(
     filter(() => this.looked !== undefined),
     throttleTime(showEveryMs, undefined, { leading: true, trailing: true }),
-    scan((last: OverviewMessage | undefined) => this.message(this.looked!, last), undefined),
+    scan<unknown, OverviewMessage, undefined>((last) => this.message(this.looked!, last), undefined),
     filter(({ isEmpty }) => !isEmpty),
     takeUntil(this.stopped),
     finalize(() => {

@@ -21,7 +21,7 @@ const entries = (table: string, condition = ''): string => `
 /*
  * Purpose: the first of each queue, in their order: of several models, of each every so-manieth.
  * Race: none; it is a look.
- * Index: queue_entry_pkey and delayed_entry_pkey, in their order; request_pkey for each that is shown.
+ * Index: queue_entry_pkey and delayed_entry_in_queue, in their order; request_pkey for each that is shown.
  */
 const frontsStatement = statement('queue_fronts')`SELECT asked.model_id AS "modelId", first.priority,
   first.virtual_start AS start, first.seq, first.request_id AS "requestId", first.api_key_id AS "keyId", api_key.name,

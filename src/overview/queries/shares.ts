@@ -28,21 +28,20 @@ const counted = `SELECT api_key.id AS api_key_id, counted.waiting, counted.held
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS counted (order_key, waiting, held)
   JOIN api_key ON ('x' || right(api_key.id::text, 12))::bit(48)::bigint = counted.order_key`;
 
-const front = (table: string, isHeld: string, isScheduled: string): string => `
-    (SELECT api_key_id, ${isHeld} AS is_held, ${isScheduled} AS is_scheduled FROM ${table} WHERE model_id = $1::text
+const front = (table: string, isHeld: string, condition = ''): string => `
+    (SELECT api_key_id, ${isHeld} AS is_held FROM ${table} WHERE model_id = $1::text${condition}
      ORDER BY priority, virtual_start, seq LIMIT ${sampleSize})`;
 
 const sampled = `SELECT api_key_id, count(*) AS waiting, count(*) FILTER (WHERE is_held) AS held
-  FROM (${front('queue_entry', 'false', 'false')}
-    UNION ALL${front('delayed_entry', `ready_at = 'infinity'`, 'is_scheduled')}) AS entry
-  WHERE NOT is_scheduled
+  FROM (${front('queue_entry', 'false')}
+    UNION ALL${front('delayed_entry', `ready_at = 'infinity'`, ' AND NOT is_scheduled')}) AS entry
   GROUP BY api_key_id`;
 
 /*
  * Purpose: what each key has of a model now, and had in the last hour: the view key_shares for one model.
  * Race: none; it is a look.
  * Index: nothing of the queue where this process has counted it, else its front by queue_entry_pkey and
- *   delayed_entry_pkey, so that the depth costs nothing; attempt_pkey from a day ago on; request_pkey for those that
+ *   delayed_entry_in_queue, so that the depth costs nothing; attempt_pkey from a day ago on; request_pkey for those that
  *   ended within the hour.
  */
 const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting AS (

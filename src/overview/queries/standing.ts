@@ -27,7 +27,7 @@ const part = (table: string, state: string, readyAt: string, condition = ''): st
 /*
  * Purpose: who stands where in a queue, from a place on.
  * Race: none; it is a look.
- * Index: queue_entry_pkey and delayed_entry_pkey, in their order; request_pkey and api_key_pkey for each.
+ * Index: queue_entry_pkey and delayed_entry_in_queue, in their order; request_pkey and api_key_pkey for each.
  */
 const standingStatement = statement('standing')`SELECT entry.model_id AS "modelId", entry.priority,
   entry.virtual_start AS start, entry.seq, entry.request_id AS "requestId", entry.state, ${of}, entry.attempt,

@@ -45,7 +45,7 @@ afterEach(() => jest.useRealTimers());
 const run = (id: string, hasReachedModel = true): RunExecution =>
   ({ model: models.find((one) => one.id === id), hasReachedModel }) as RunExecution;
 /** The probe, if one is due, or another run. */
-const start = (id = up): Destination => circuits.startRun(id, circuits.startProbes(id, 1)[0])!;
+const start = (id: string = up): Destination => circuits.startRun(id, circuits.startProbes(id, 1)[0])!;
 const failing = { kind: 'failure', error: away } as const;
 const succeeding = { kind: 'output', output: '1' } as const;
 const end = (id: string, how: RunEnd, sent = start(id)): void => {
