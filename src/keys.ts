@@ -88,8 +88,9 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
   }
 }
 
-const trailOf = (rows: DataSource, config: Config): AuditTrail =>
-  new AuditTrail(rows, new ClientAddress(config));
+function trailOf(rows: DataSource, config: Config): AuditTrail {
+  return new AuditTrail(rows, new ClientAddress(config));
+}
 
 /** All that changes something is audited. */
 function keyCommands(rows: DataSource, config: Config): KeyCommands {

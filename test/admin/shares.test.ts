@@ -67,12 +67,12 @@ const looks: [string, () => Promise<unknown>][] = [
 
 test('what waits cost the same at any depth', async () => {
   const pagesOf = new Map<string, number>();
-  await fill(2 * sampleSize);
+  await fill(1.5 * sampleSize);
   for (const [name, ask] of looks) {
     await ask();
     pagesOf.set(name, (await look()).pages);
   }
-  await fill(4 * sampleSize);
+  await fill(3 * sampleSize);
   for (const [name, ask] of looks) {
     await ask();
     const { plan, pages } = await look();

@@ -1,3 +1,4 @@
+import { OperationRunner } from '../../src/operations/operation-runner.js';
 import { keyHeader } from '../support/queue-calls.js';
 import {
   spawnService,
@@ -92,6 +93,19 @@ async function timed<T>(what: string, work: Promise<T>): Promise<T> {
   times.push(`${what}: ${((performance.now() - began) / 1_000).toFixed(1)} s ${JSON.stringify(result)}`);
   return result;
 }
+
+test('a node that serves no calls works operations, too', async () => {
+  const runner = service.app.get(OperationRunner);
+  await runner.stop();
+  await write(10, 'left:1', 'COMPLETED');
+  const { id } = await call(service.url, '', { action: 'erase', filter: { tag: 'left:1' } });
+  const config = { databaseUrl: service.databaseUrl, role: 'scheduler' } as const;
+  const node = await startTestService({ config });
+  await node.app.get(OperationRunner).runOnce();
+  expect(await read(id)).toMatchObject({ state: 'done', total: 10, done: 10 });
+  await node.stop();
+  runner.start();
+});
 
 test(
   'a cancel of many is stopped half-way, another goes on on a second node after SIGKILL, and every one is counted',
