@@ -16,8 +16,6 @@ export class RunnerOptions {
     return false;
   }
 
-  /** The URL that its runs are sent to; undefined: they stay in this process. */
-  address(): string | undefined {
   /** What is wrong with the options as a whole. */
   fault(): string | undefined {
     return undefined;

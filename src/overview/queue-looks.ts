@@ -65,8 +65,7 @@ export class QueueLooks {
 
   sharesOf(model: Model): Promise<Shares> {
     const now = performance.now();
-    const shares =
-      this.shares.get(model.id, now) ?? new Recent(sharesAgeMs, () => this.readShares(model));
+    const shares = this.shares.get(model.id, now) ?? new Recent(sharesAgeMs, () => this.readShares(model));
     this.shares.set(model.id, shares, now + sharesKeptMs);
     return shares.get();
   }

@@ -29,7 +29,9 @@ class HttpRunnerOptions extends RunnerOptions {
 
   override fault(): string | undefined {
     if (this.url === undefined && this.urls === undefined) return '"url" or "urls" is missing';
-    return this.url !== undefined && this.urls !== undefined ? 'expected "url" or "urls", not both' : undefined;
+    return this.url !== undefined && this.urls !== undefined
+      ? 'expected "url" or "urls", not both'
+      : undefined;
   }
 }
 
@@ -48,8 +50,6 @@ export class HttpRunner implements Runner {
   ) {}
 
   async run(run: Run): Promise<string | undefined> {
-    const { url, headers } = run.model.runner as HttpRunnerOptions;
-  async run(run: Run): Promise<string> {
     const { url: only, headers } = run.model.runner as HttpRunnerOptions;
     const url = run.address ?? only!;
     const call = this.tracing.call(url, run.trace);

@@ -107,7 +107,6 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
 function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
   const { current, base, override, overridden_at, overridden_by } = model.concurrency;
   const [value, setValue] = useState(String(current ?? ''));
-  const [value, setValue] = useState(String(current));
   const [reason, setReason] = useState('');
   return (
     <Dialog title={`Concurrency of ${model.id}`} onClose={onClose}>

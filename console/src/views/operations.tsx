@@ -120,7 +120,9 @@ export function OperationProgress({ operation: given }: { operation: Operation }
     <section className="card stack" aria-label={`${verb} ${counted(total, 'request')}`}>
       <div className="row">
         <h2>
-          {state === 'collecting' ? `${verb}: finding requests, ${whole(total)} so far` : `${verb} ${counted(total, 'request')}: ${state}`}
+          {state === 'collecting'
+            ? `${verb}: finding requests, ${whole(total)} so far`
+            : `${verb} ${counted(total, 'request')}: ${state}`}
         </h2>
         <span className="muted">{by ? `started by ${by}` : ''}</span>
         <span className="end">

@@ -47,7 +47,9 @@ export function Trouble({ model }: { model: AdminModel }) {
       </p>
     );
   }
-  const addresses = new Set(nodes.flatMap(({ addresses_away }) => addresses_away.map(({ address }) => address)));
+  const addresses = new Set(
+    nodes.flatMap(({ addresses_away }) => addresses_away.map(({ address }) => address)),
+  );
   if (addresses.size > 0) {
     return (
       <p className="trouble">

@@ -117,7 +117,8 @@ export class AnyRequestsController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<Observable<MessageEvent>> {
     const row = await this.requests.read(caller, this.trail.actorOf(request, caller), id, 'output');
-    return this.outputs.open(request, response, undefined, row.id);
+    const events = await this.outputs.open(request, response, undefined, row.id);
+    return events.pipe(takeUntil(this.watch.refused(request, caller)));
   }
 
   @Get(':request_id/log')

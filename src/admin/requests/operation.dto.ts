@@ -49,7 +49,11 @@ export class OperationDto {
     example: { tag: ['job:17'] },
   })
   filter!: object;
-  @Field('How many requests the filter finds, of those of when it was started; while it is `collecting`, so far.', 312, count)
+  @Field(
+    'How many requests the filter finds, of those of when it was started; while it is `collecting`, so far.',
+    312,
+    count,
+  )
   total!: number;
   @Field('Of those: done.', 200, count)
   done!: number;

@@ -56,30 +56,24 @@ export class Runs {
   }
 
   /** Resolves when the run has ended and its end is committed, or its lease is lost. Rejects if that cannot be written. */
-  async execute(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
-    const execution = this.open(claimed, model);
   async execute(claimed: Claimed, model: Model, destination: Destination): Promise<void> {
-    const execution = new RunExecution(claimed, model, this.writeLog);
+    const execution = this.open(claimed, model);
     execution.address = destination.target?.url;
     const isFirst = claimed.attempt === 1;
     const { attempt } = execution;
     const operation = this.tracing.process(model.id, storedContext(claimed), { attempt, isFirst });
     execution.trace = operation.context;
     let ending: Ending = { error: 'error' };
-    if (destination.probe !== undefined)
-      execution.onReached = () => this.circuits.probeReached(destination);
+    if (destination.probe !== undefined) execution.onReached = () => this.circuits.probeReached(destination);
     // Before anything is waited for: from here on the run can be asked to stop.
     this.going.set(claimed.id, execution);
     try {
       if (claimed.attempt > 1) execution.cappedLog = new RunLog(await this.store.logUsage(claimed.id));
       const end = await execution.execute(this.runners.for(model));
       // Before the slot is free again.
-      const outage = this.circuits.outageOf(execution, end, probe);
+      const outage = this.circuits.outageOf(execution, end, destination);
       await execution.writer?.flush();
       await this.ends.complete(execution, await this.whole(execution, end), outage);
-      const outage = this.circuits.outageOf(execution, end, destination);
-      if (execution.writer !== undefined) await execution.writer.writing;
-      await this.complete(execution, this.bounded(end), outage);
       ending = endingOf(end);
     } finally {
       this.going.delete(claimed.id);
@@ -89,13 +83,9 @@ export class Runs {
   }
 
   /** Gives a claimed request back that is not to be run here, or ends it if it was cancelled meanwhile. */
-  async release(claimed: Claimed, model: Model, probe?: Probe): Promise<void> {
-    if (probe !== undefined) this.circuits.skipProbe(model.id, probe);
+  async release(claimed: Claimed, model: Model): Promise<void> {
     const execution = this.open(claimed, model);
     await this.ends.complete(execution, { kind: 'aborted', reason: 'lost' });
-  async release(claimed: Claimed, model: Model): Promise<void> {
-    const execution = new RunExecution(claimed, model, this.writeLog);
-    await this.complete(execution, { kind: 'aborted', reason: 'lost' });
   }
 
   private open(claimed: Claimed, model: Model): RunExecution {
