@@ -8,7 +8,8 @@ const rooms = {
   database: ['config', 'errors', 'internals', 'tools'],
   models: ['config', 'errors', 'tools'],
   queue: ['config', 'errors', 'database', 'models', 'tools', 'tracing'],
-  runners: ['queue', 'models', 'config', 'errors', 'tools', 'tracing'],
+  runners: ['files', 'queue', 'models', 'config', 'errors', 'tools', 'tracing'],
+  files: ['requests', 'auth', 'limits', 'http', 'database', 'config', 'errors', 'tools'],
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'http', 'tools'],
   audit: ['auth', 'database', 'errors', 'http', 'tools'],
   tracing: ['config', 'tools'],
@@ -63,7 +64,7 @@ const rooms = {
     'tools',
   ],
   addresses: ['config', 'errors'],
-  fal: ['queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
+  fal: ['files', 'queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
   http: ['database', 'errors', 'config', 'internals', 'tools'],
   overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: [
@@ -78,7 +79,7 @@ const rooms = {
     'errors',
     'tools',
   ],
-  health: ['database', 'http', 'config', 'errors'],
+  health: ['files', 'database', 'http', 'config', 'errors'],
   console: ['config', 'errors'],
 };
 

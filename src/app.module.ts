@@ -9,6 +9,8 @@ import { ConsoleModule } from './console/console.module.js';
 import { DatabaseModule } from './database/database.module.js';
 import { DiscoveryModule } from './discovery/discovery.module.js';
 import { FalModule } from './fal/fal.module.js';
+import { FilesHttpModule } from './files/files-http.module.js';
+import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
 import { LoggingModule } from './http/logging.module.js';
@@ -42,6 +44,7 @@ export class AppModule {
         AuditModule,
         AuthModule,
         QueueModule,
+        FilesModule,
         RunnersModule,
         WebhooksModule,
         OperationsModule,
@@ -52,6 +55,13 @@ export class AppModule {
           : [
               ...[AdminModule, DeliveriesModule, WorkersModule],
               ...[RequestsModule, StreamModule, DiscoveryModule, ConsoleModule],
+              AdminModule,
+              FilesHttpModule,
+              DeliveriesModule,
+              RequestsModule,
+              StreamModule,
+              DiscoveryModule,
+              ConsoleModule,
             ]),
         ...(servesFal(config) ? [FalModule] : []),
         HealthModule,

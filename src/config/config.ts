@@ -10,6 +10,9 @@ import {
   parseAddressList,
   parseBytes,
   parseDuration,
+  parseFileBytes,
+  parseFiles,
+  type FilesSetting,
   parseOrigins,
   parseRateLimits,
   parseSwitch,
@@ -51,6 +54,13 @@ export class Config {
   @Setting('TRUST_PROXY', Parsed(parseAddressList)) trustProxy: boolean | number | string[] = false;
   @Setting('MAX_BODY_BYTES', Parsed(parseBytes)) maxBodyBytes = 10 * 1024 * 1024;
   @Setting('MAX_OUTPUT_BYTES', Parsed(parseBytes)) maxOutputBytes = 32 * 1024 * 1024;
+  /** Of an upload, and of a model's answer that is kept as a file. */
+  @Setting('MAX_FILE_BYTES', Parsed(parseFileBytes)) maxFileBytes = 1024 ** 3;
+  /** Where files are kept: below `dataDir`, or in a bucket. */
+  @Setting('FILES', Parsed(parseFiles)) files: FilesSetting = { kind: 'disk' };
+  /** Of a store that is not Amazon's; its buckets are then named in the path. */
+  @Setting('S3_ENDPOINT', Parsed((url: string) => parseUrl(url, 'http:', 'https:').replace(/\/+$/, '')))
+  s3Endpoint: string | undefined;
 
   @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
   requestAccess: 'capability' | 'key' = 'capability';
@@ -140,9 +150,16 @@ export class ConfigModule {
 export class ConfigError extends Error {}
 
 /** What a setting needs beside it. */
-function missingBeside({ oidcIssuer, oidcClientId, oidcScopes }: Config): string[] {
-  if (oidcIssuer === undefined) return [];
+function missingBeside(
+  { oidcIssuer, oidcClientId, oidcScopes, files }: Config,
+  environment: Config['environment'],
+): string[] {
+  const ofBucket = files.kind === 's3' ? ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'] : [];
+  const missing = ofBucket.filter((name) => !environment[name]?.trim());
+  const lines = missing.map((name) => `  ${name}: needed beside FILES=s3://…`);
+  if (oidcIssuer === undefined) return lines;
   return [
+    ...lines,
     ...(oidcClientId === undefined ? ['  OIDC_CLIENT_ID: needed beside OIDC_ISSUER'] : []),
     ...(oidcScopes.size === 0
       ? ['  OIDC_SCOPES: needed beside OIDC_ISSUER, such as ops=admin; without it nobody could sign in']
@@ -155,7 +172,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   const { instance, faults } = toInstance(Config, Object.fromEntries(texts) as object, { exposedOnly: true });
   const lines = [
     ...faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`),
-    ...(faults.length > 0 ? [] : missingBeside(instance)),
+    ...(faults.length > 0 ? [] : missingBeside(instance, environment)),
   ];
   if (lines.length > 0) {
     throw new ConfigError(`These settings are wrong:\n${lines.join('\n')}`);

@@ -20,12 +20,38 @@ const byteUnits: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 102
 
 /** Bytes: `10485760`, `512k`, `10m`. */
 export function parseBytes(value: string): number {
-  const match = /^(\d{1,12})\s*([kmg]?)(i?b)?$/i.exec(value);
-  const bytes = match === null ? 0 : Number(match[1]) * (byteUnits[match[2]!.toLowerCase()] ?? 1);
+  const bytes = bytesOf(value);
   if (bytes < 1 || bytes > 256 * 1024 ** 2) {
     throw new Error('expected a size from 1 to 256m, such as 10485760, 512k or 10m');
   }
   return bytes;
+}
+
+/** The most that S3 takes at once. */
+const maxFileBytes = 5 * 1024 ** 3;
+
+/** Bytes of a file: `500m`, `2g`. */
+export function parseFileBytes(value: string): number {
+  const bytes = bytesOf(value);
+  if (bytes < 1 || bytes > maxFileBytes) throw new Error('expected a size from 1 to 5g, such as 500m or 2g');
+  return bytes;
+}
+
+function bytesOf(value: string): number {
+  const match = /^(\d{1,12})\s*([kmg]?)(i?b)?$/i.exec(value);
+  return match === null ? 0 : Number(match[1]) * (byteUnits[match[2]!.toLowerCase()] ?? 1);
+}
+
+/** Where files are kept. */
+export type FilesSetting = { kind: 'disk' } | { kind: 's3'; bucket: string; prefix: string };
+
+/** `disk`, or `s3://bucket/prefix`. */
+export function parseFiles(value: string): FilesSetting {
+  if (value.toLowerCase() === 'disk') return { kind: 'disk' };
+  const [, bucket, prefix = ''] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]{0,200}))?$/.exec(value) ?? [];
+  if (bucket === undefined) throw new Error('expected disk, or a bucket such as s3://bucket/prefix');
+  return { kind: 's3', bucket, prefix: prefix.replaceAll(/^\/+|\/+$/g, '') };
 }
 
 const durationUnits: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -25,6 +25,7 @@ import { OutputStream1790000000032 } from '../../migrations/0022-output-stream.j
 import { Addresses1790000000034 } from '../../migrations/0024-addresses.js';
 import { Collecting1790000000035 } from '../../migrations/0025-collecting.js';
 import { Unscheduled1790000000036 } from '../../migrations/0026-unscheduled.js';
+import { Files1790000000033 } from '../../migrations/0023-files.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -54,6 +55,7 @@ export const migrations = [
   Addresses1790000000034,
   Collecting1790000000035,
   Unscheduled1790000000036,
+  Files1790000000033,
 ];
 
 export interface DataSourceSettings {

@@ -1,10 +1,12 @@
-import { All, Controller, Get, type MessageEvent, Param, Post, Put, Req, Res, Sse } from '@nestjs/common';
+import { All, Controller, Get, HttpCode, type MessageEvent, Param, Post, Put, Req, Res, Sse } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { DomainError } from '../errors/domain-error.js';
+import type { InitiatedUploadDto } from '../files/dto/files.dto.js';
+import { UploadRequests } from '../files/upload-requests.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
 import { sendReply } from '../http/reply.js';
@@ -28,6 +30,7 @@ export class FalController {
     private readonly streams: StatusStreams,
     private readonly bodies: BodyReader,
     private readonly addresses: ClientAddress,
+    private readonly uploads: UploadRequests,
   ) {}
 
   @Sse(`${one}/status/stream`, { maxPendingDataLength })
@@ -86,6 +89,18 @@ export class FalController {
       'bad_request',
       `Here a client with "proxyUrl" sends X-Fal-Target-Url with an address of https://${falHost}; others are not served.`,
     );
+  }
+
+  /** As at the service's own address; what is of fal's stores alone means nothing here. */
+  @Post('storage/upload/initiate')
+  @HttpCode(200)
+  @Limited('any', { needsKey: true })
+  initiate(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InitiatedUploadDto> {
+    return this.uploads.initiate(caller, request, response);
   }
 
   @Post('*model_id')

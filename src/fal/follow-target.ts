@@ -1,6 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 
 export const falHost = 'queue.fal.run';
+/** Where its clients begin uploads. */
+const restHost = 'rest.fal.ai';
 
 /**
  * Mounted at /fal. With `proxyUrl` a client of fal's calls one address, and a header says which of fal's it means.
@@ -9,7 +11,7 @@ export const falHost = 'queue.fal.run';
 export function followTarget(request: Request, _: Response, next: NextFunction): void {
   const target = request.path === '/' ? request.get('X-Fal-Target-Url') : undefined;
   const url = target !== undefined && URL.canParse(target) ? new URL(target) : undefined;
-  if (url?.host === falHost) {
+  if (url !== undefined && [falHost, restHost].includes(url.host)) {
     request.url = url.pathname + url.search;
     request.originalUrl = `/fal${request.url}`;
   }

@@ -28,7 +28,8 @@ export class HealthController {
     operationId: 'ready',
     summary: 'Can the service take requests?',
     description:
-      'The database is reached within two seconds, its schema is up to date, and the service is not shutting down. ' +
+      'The database is reached within two seconds, its schema is up to date, this node looks for files where the ' +
+      'others keep them, and the service is not shutting down. ' +
       'If not, `checks` of the 503 says which.',
     security: [],
   })

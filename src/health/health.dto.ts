@@ -20,6 +20,12 @@ export class ReadinessChecksDto {
   @ApiProperty({ description: 'The schema is the one this version needs.', type: ReadinessCheckDto })
   migrations!: ReadinessCheckDto;
 
+  @ApiProperty({
+    description: 'The files that there are can be read by this node, or there are none.',
+    type: ReadinessCheckDto,
+  })
+  files!: ReadinessCheckDto;
+
   @ApiProperty({ description: 'The service is not shutting down.', type: ReadinessCheckDto })
   accepting!: ReadinessCheckDto;
 }

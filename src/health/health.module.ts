@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { FilesModule } from '../files/files.module.js';
 import { HealthController } from './health.controller.js';
 import { Readiness } from './readiness.js';
 
-@Module({ controllers: [HealthController], providers: [Readiness] })
+@Module({ imports: [FilesModule], controllers: [HealthController], providers: [Readiness] })
 export class HealthModule {}

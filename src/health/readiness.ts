@@ -4,6 +4,7 @@ import { migrations } from '../database/data-source.js';
 import { Database } from '../database/database.js';
 import type { Statement } from '../database/statement.js';
 import { DomainError } from '../errors/domain-error.js';
+import { FilePlace } from '../files/file-place.js';
 import { Draining } from '../http/draining.js';
 import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
 
@@ -16,18 +17,24 @@ const freshMs = 500;
 
 type DatabaseChecks = Omit<ReadinessChecksDto, 'accepting'>;
 
-const lost: DatabaseChecks = { database: { status: 'down' }, migrations: { status: 'down' } };
+const lost: DatabaseChecks = {
+  database: { status: 'down' },
+  migrations: { status: 'down' },
+  files: { status: 'down' },
+};
 
-/** Whether requests can be sent here: the database answers in time, its schema is ours, and we are not leaving. */
+/** Whether requests can be sent here: the database answers in time, its schema and its files are ours, and we are not leaving. */
 @Injectable()
 export class Readiness {
   /** Looks never pile up behind one that hangs. */
   private looking: Promise<DatabaseChecks> | undefined;
   private last: { checks: DatabaseChecks; at: number } | undefined;
+  private fileFault: string | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly draining: Draining,
+    private readonly files: FilePlace,
   ) {}
 
   async check(): Promise<ReadinessDto> {
@@ -36,7 +43,8 @@ export class Readiness {
     const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
     if (down.length === 0) return { status: 'ok', checks };
     const names = down.map(([name]) => name).join(', ');
-    throw new DomainError('unavailable', `Not ready: ${names}.`, { extensions: { checks } });
+    const why = this.fileFault === undefined ? '' : ` ${this.fileFault}`;
+    throw new DomainError('unavailable', `Not ready: ${names}.${why}`, { extensions: { checks } });
   }
 
   private async databaseChecks(): Promise<DatabaseChecks> {
@@ -52,8 +60,14 @@ export class Readiness {
       const rows = await this.database.query<{ name: string }>(readMigrations);
       const done = new Set(rows.map(({ name }) => name));
       const isMigrated = migrations.every((migration) => done.has(migration.name));
-      return { database: { status: 'up' }, migrations: { status: isMigrated ? 'up' : 'down' } };
+      this.fileFault = isMigrated ? await this.files.fault() : undefined;
+      return {
+        database: { status: 'up' },
+        migrations: { status: isMigrated ? 'up' : 'down' },
+        files: { status: this.fileFault === undefined ? 'up' : 'down' },
+      };
     } catch {
+      this.fileFault = undefined;
       return lost;
     }
   }

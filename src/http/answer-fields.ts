@@ -45,8 +45,11 @@ export class AnswerFields {
           'Authorization',
           'Content-Type',
           'Idempotency-Key',
+          'If-None-Match',
+          'If-Range',
           'Last-Event-ID',
           'Prefer',
+          'Range',
           'Traceparent',
           'Tracestate',
           'X-Request-Id',
@@ -54,7 +57,8 @@ export class AnswerFields {
         ],
         exposedHeaders:
           'X-Request-Id,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,RateLimit,RateLimit-Policy,' +
-          `Retry-After,Location,Link,Allow,WWW-Authenticate,Idempotent-Replayed,Preference-Applied${exposed}`,
+          'Retry-After,Location,Link,Allow,WWW-Authenticate,Idempotent-Replayed,Preference-Applied,' +
+          `ETag,Content-Range,Accept-Ranges,Content-Disposition${exposed}`,
         // Seconds that a browser may keep the answer to a preflight.
         maxAge: 600,
       });

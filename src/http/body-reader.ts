@@ -28,6 +28,13 @@ export function deferContinue(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
+/** A client that waits to be asked for the body is asked. */
+export function askForBody(request: IncomingMessage, response: ServerResponse): void {
+  if (!waiting.delete(request)) return;
+  response.removeHeader('Connection');
+  response.writeContinue();
+}
+
 /** Called after the guards: a caller without a key, or over its limit, does not get to fill our memory first. */
 @Injectable()
 export class BodyReader {
@@ -41,10 +48,7 @@ export class BodyReader {
   ): Promise<Buffer> {
     const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
     if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes);
-    if (waiting.delete(request)) {
-      response.removeHeader('Connection');
-      response.writeContinue();
-    }
+    askForBody(request, response);
     if (request.destroyed) throw aborted();
     const coding = encoding.trim().toLowerCase();
     if (coding === 'identity' || coding === '') return collect(request, request, maxBodyBytes);

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { DomainError } from '../errors/domain-error.js';
 import { problemHeaders, toProblem } from './problem.js';
 import { requestIdHeader } from './request-id.js';
+import { maySendSlowly } from './slow-bodies.js';
 
 /** The answer that Node is about to write on this socket, if any; it has no public name. */
 interface HttpSocket extends Duplex {
@@ -22,6 +23,7 @@ const errors: Readonly<Record<string, DomainError>> = {
 /** Answers what is not even HTTP as problem+json too, then hangs up. */
 export function answerConnectionErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && maySendSlowly(socket)) return;
     const answering = socket._httpMessage?.headersSent === true;
     if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
     else refuse(socket, errors[error.code ?? ''] ?? malformed);

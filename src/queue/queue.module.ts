@@ -7,6 +7,8 @@ import { BoundedKeys } from './bounded-keys.js';
 import { Cluster } from './cluster/cluster.js';
 import { Controls } from './controls.js';
 import { ClusterMessages } from './cluster/cluster-messages.js';
+import { FileUseEntity } from './entities/file-use.entity.js';
+import { FileUses } from './file-uses.js';
 import { Estimates } from './estimates/estimates.js';
 import { Dispatcher } from './runs/dispatcher.js';
 import { IdempotencyKeyEntity } from './entities/idempotency-key.entity.js';
@@ -51,6 +53,7 @@ import { WorkerStore } from './workers/worker-store.js';
       WorkerEntity,
     ]),
   ],
+  imports: [TypeOrmModule.forFeature([FileUseEntity, IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
   providers: [
     ...duties,
     AllRequests,
@@ -61,6 +64,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Controls,
     Dispatcher,
     Estimates,
+    FileUses,
     ModelAvailability,
     WaitingIndex,
     ModelLoads,

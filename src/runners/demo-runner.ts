@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { Files } from '../files/files.js';
 import { Required, RunnerOptions } from '../models/runner-kind.js';
 import type { Run, Runner } from '../queue/runs/runner.js';
 import { OneOf } from '../tools/validation.js';
 import { runFlaky } from './demos/flaky.js';
 import { runFractal } from './demos/fractal.js';
 
-const demos = { echo: ({ input }: Run) => Promise.resolve(input), fractal: runFractal, flaky: runFlaky };
+const demos: Record<'echo' | 'fractal' | 'flaky', (run: Run, files: Files) => Promise<string>> = {
+  echo: ({ input }) => Promise.resolve(input),
+  fractal: runFractal,
+  flaky: runFlaky,
+};
 
 class DemoRunnerOptions extends RunnerOptions {
   @Required()
@@ -23,7 +28,9 @@ export class DemoRunner implements Runner {
   static readonly kind = 'demo';
   static readonly Options = DemoRunnerOptions;
 
+  constructor(private readonly files: Files) {}
+
   run(run: Run): Promise<string> {
-    return demos[(run.model.runner as DemoRunnerOptions).demo](run);
+    return demos[(run.model.runner as DemoRunnerOptions).demo](run, this.files);
   }
 }

@@ -3,9 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { parseUrl } from '../config/parsers.js';
 import { RunnerOptions } from '../models/runner-kind.js';
+import { Files } from '../files/files.js';
+import { Required, RunnerOptions, Text } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
+import { isFileType, keepOutput } from './file-output.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
 import { readJsonOutput, readNdjsonOutput } from './output.js';
@@ -47,13 +50,15 @@ export class HttpRunner implements Runner {
   constructor(
     private readonly config: Config,
     private readonly tracing: Tracing,
+    private readonly files: Files,
   ) {}
 
   async run(run: Run): Promise<string | undefined> {
     const { url: only, headers } = run.model.runner as HttpRunnerOptions;
     const url = run.address ?? only!;
     const call = this.tracing.call(url, run.trace);
-    const accept = 'application/json, application/x-ndjson';
+    const accept =
+      'application/json, application/x-ndjson, image/*;q=0.9, audio/*;q=0.9, video/*;q=0.9, application/octet-stream;q=0.8';
     const ending: Ending = { attributes: {} };
     try {
       const answer = await exchange({
@@ -84,11 +89,15 @@ export class HttpRunner implements Runner {
     if (status < 200 || status > 299) throw await failureOf(answer);
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
-    const type = (headers['content-type'] ?? '').toLowerCase().split(';')[0]!.trim();
+    const contentType = headers['content-type'] ?? '';
+    const type = contentType.toLowerCase().split(';')[0]!.trim();
     if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
     if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
+    if (isFileType(type)) return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
     const got = type.slice(0, 100) || 'no content type';
-    throw unreadable(`expected application/json or application/x-ndjson, got ${got}`);
+    throw unreadable(
+      `expected application/json, application/x-ndjson, application/octet-stream, a picture, a sound or a video, got ${got}`,
+    );
   }
 }
 

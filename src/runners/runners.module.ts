@@ -1,5 +1,6 @@
 import { Module, type OnModuleInit, type Type } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
+import { FilesModule } from '../files/files.module.js';
 import type { RunnerKind } from '../models/runner-kind.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RunnerRegistry } from '../queue/runs/runner-registry.js';
@@ -15,6 +16,7 @@ const runners: readonly (RunnerKind & Type<Runner>)[] = [HttpRunner, DemoRunner]
 export const runnerKinds: readonly RunnerKind[] = [...runners, workerKind];
 
 @Module({ imports: [QueueModule], providers: [...runners] })
+@Module({ imports: [FilesModule, QueueModule], providers: [...runnerKinds] })
 export class RunnersModule implements OnModuleInit {
   constructor(
     private readonly registry: RunnerRegistry,

@@ -70,6 +70,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .addServer('/', 'The service that this description came from')
     .addTag('Requests', 'One request: submit it, read its status, cancel it, fetch its response.')
     .addTag('Collection', 'Many requests at once: lists, batches, statuses, bulk cancels; retry and erase.')
+    .addTag('Files', 'What does not fit JSON: upload it, name it in an input, read it.')
     .addTag('Stream', 'The status of a request as it changes, as server-sent events.')
     .addTag('Webhooks', 'See what receivers were sent of completed requests, and send it again.')
     .addTag('Models', 'What may be called, what it takes, and how much it has to do.')

@@ -6,6 +6,8 @@ import { type Queries, statement } from '../../database/statement.js';
  *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here. A webhook's try
  *   that ends later finds is_erased.
  * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in all; webhook_delivery_pkey.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; webhook_delivery_pkey,
+ *   file_use_pkey.
  */
 const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE request
@@ -33,6 +35,9 @@ const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE webhook_delivery
   SET is_erased = true, tries = ARRAY(SELECT entry || '{"body": null}' FROM unnest(tries) AS entry)
   WHERE request_id = $1::uuid AND EXISTS (SELECT FROM erased)
+), files AS (
+  UPDATE file_use SET is_over = true
+  WHERE request_id = $1::uuid AND NOT is_over AND EXISTS (SELECT FROM erased)
 )
 SELECT id FROM erased`;
 

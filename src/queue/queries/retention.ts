@@ -35,6 +35,16 @@ export async function droppableDays(database: Database, retentionMs: number): Pr
   return rows.map(({ day }) => day);
 }
 
+/*
+ * Purpose: what requests of a day name is theirs no longer; the files room removes what nothing else names.
+ * Race: none: nothing of the day waits or runs, and a retry names its files under an id of now.
+ * Index: file_use_pkey, a range of it.
+ */
+const endUses = statement('end_uses_of_day')`UPDATE file_use SET is_over = true
+WHERE request_id >= uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC')
+  AND request_id < uuid_at(to_date($1::text, 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC' + interval '1 day')
+  AND NOT is_over`;
+
 const attachedStatement = statement('attached_partition')`SELECT inhdetachpending AS pending
 FROM pg_inherits
 WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
@@ -45,6 +55,7 @@ WHERE inhparent = $1::regclass AND inhrelid = to_regclass($2)`;
  */
 export async function dropDay(database: Database, day: string): Promise<void> {
   if (!/^\d{8}$/.test(day)) throw new RangeError(`${day} is no day`);
+  await database.query(endUses, [day]);
   for (const parent of ['request_event', 'attempt', 'request']) {
     await dropPartition(database, parent, `${parent}_${day}`);
   }
@@ -62,7 +73,7 @@ export async function dropPartition(database: Database, parent: string, part: st
 /*
  * Purpose: empties the payloads of a model's completed requests beyond their time, a thousand at a time.
  * Race: completed rows do not change, so nothing else wants them.
- * Index: request_pkey, from one id on: ids carry their time, so what is old comes first.
+ * Index: request_pkey, from one id on: ids carry their time, so what is old comes first; file_use_pkey.
  */
 const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
   SELECT id, state, completed_at, model_id, input IS NOT NULL OR output IS NOT NULL AS has_payload
@@ -78,6 +89,11 @@ const emptyPayloads = statement('empty_payloads')`WITH old AS MATERIALIZED (
     AND old.has_payload
     AND old.model_id = $1::text
     AND old.completed_at < clock_timestamp() - $3::float8 * interval '1 millisecond'
+  RETURNING request.id
+), files AS (
+  UPDATE file_use SET is_over = true
+  FROM emptied
+  WHERE file_use.request_id = emptied.id AND NOT is_over
 )
 SELECT (SELECT id FROM old ORDER BY id DESC LIMIT 1) AS "lastId",
        (SELECT id FROM old WHERE model_id = $1::text

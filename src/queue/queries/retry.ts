@@ -23,7 +23,7 @@ export interface Retry {
  * Race: against an erasure: FOR UPDATE waits for it and then finds no input; that of one read before is the new
  *   request's own. Of two with one idempotency key the second waits for the first, as in submit_once; the original's row
  *   is locked before the key.
- * Index: request_pkey, in the partition of the original's day; the rest is as in submit and submit_once.
+ * Index: request_pkey, in the partition of the original's day, file_use_pkey; the rest is as in submit and submit_once.
  */
 const { placeholders: $, bind } = parameters({
   id: 'uuid',
@@ -66,6 +66,10 @@ const retryStatements = both(
 ), marked AS (
   UPDATE request SET retried_as = ${$.id}
   WHERE id = ${$.originalId} AND EXISTS (SELECT FROM written)
+), files AS (
+  INSERT INTO file_use (request_id, file_id, in_input)
+  SELECT written.id, file_id, true
+  FROM written JOIN file_use ON request_id = ${$.originalId} AND in_input
 ), ${waitWhere(isHeld)}
 SELECT written.id, written.seq
 FROM original LEFT JOIN written ON true`,

@@ -5,6 +5,9 @@ import { Database } from '../../database/database.js';
 import { Batcher, type BatcherOptions } from '../../tools/batcher.js';
 import { RequestEventEntity } from '../entities/request-event.entity.js';
 import { finish, type RunBy } from '../queries/finish.js';
+import { FileUses, mayNameFiles } from '../file-uses.js';
+import { appendLog, type LogLine } from '../queries/append-log.js';
+import { finish } from '../queries/finish.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
@@ -41,13 +44,17 @@ export class RunStore {
     private readonly database: Database,
     events: QueueEvents,
     @InjectRepository(RequestEventEntity) private readonly requestEvents: Repository<RequestEventEntity>,
+    private readonly files: FileUses,
   ) {
     this.finishes = new Batcher((items) => finishAndPublish(database, events, items), finishBatches);
   }
 
   /** Whether the run still held its lease. Publishes it. */
   finish(item: RunFinish): Promise<boolean> {
-    return persist(() => this.finishes.add(item));
+    const { requestId, output } = item;
+    const finished = (): Promise<boolean> => persist(() => this.finishes.add(item));
+    if (output === null || !mayNameFiles(output)) return finished();
+    return persist(() => this.files.ofOutput(requestId, output)).then(finished);
   }
 
   /** undefined: the run holds no lease any more, or was asked to stop. */

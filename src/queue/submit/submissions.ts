@@ -15,6 +15,7 @@ import {
   submitOnce,
   type Submitted,
 } from '../queries/submit.js';
+import { FileUses, mayNameFiles } from '../file-uses.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { RequestIds } from './request-id.js';
@@ -60,6 +61,7 @@ export class Submissions {
     private readonly dispatcher: Dispatcher,
     private readonly index: WaitingIndex,
     private readonly ids: RequestIds,
+    private readonly files: FileUses,
   ) {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
@@ -74,6 +76,7 @@ export class Submissions {
 
   async submit(request: NewRequest): Promise<string> {
     const submission = this.incoming(request);
+    if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
     const mayStart = submission.options?.notBefore === undefined && !submission.isBounded;
     const startsNow = mayStart && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
     if (startsNow && (await this.startImmediately(submission))) return submission.id;
@@ -86,6 +89,7 @@ export class Submissions {
   /** As `submit`, but only once for a key; throws when the key stands for another request. */
   async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
     const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
+    if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
     const { result, visibleAfter } = await this.writer.write(
       [submission],
       () => submitOnce(this.database, submission, howOf(submission)),
@@ -98,6 +102,7 @@ export class Submissions {
   /** Many of one API key: those without an idempotency key in one commit, and those with one in another. */
   async submitMany(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
     const items = requests.map((request) => ({ ...request, ...this.incoming(request) }));
+    await this.files.ofInputs(items);
     const once = items.flatMap((item) => {
       const { idempotency, ...submission } = item;
       if (idempotency === undefined) return [];

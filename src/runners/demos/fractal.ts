@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
+import type { Files } from '../../files/files.js';
 import type { Run } from '../../queue/runs/runner.js';
 import type { Drawing } from '../fractal/fractal-image.js';
 import type { WorkerMessage } from '../fractal/fractal-worker.js';
+import { keepOutput } from '../file-output.js';
 
 /** As the model's input schema has checked it. */
-type FractalInput = { prompt: string } & Partial<Omit<Drawing, 'seed'>>;
+type FractalInput = { prompt: string; output?: 'data' | 'file' } & Partial<Omit<Drawing, 'seed'>>;
 
 /** Threads load compiled JavaScript only: under Jest, which compiles in memory, it is the built one. */
 const workerUrl = import.meta.url.endsWith('.ts')
@@ -13,10 +15,10 @@ const workerUrl = import.meta.url.endsWith('.ts')
   : new URL('../fractal/fractal-worker.js', import.meta.url);
 
 /** Draws a PNG in a worker thread, so that the API stays quick meanwhile. */
-export async function runFractal(run: Run): Promise<string> {
+export async function runFractal(run: Run, files: Files): Promise<string> {
   const { signal } = run;
   signal.throwIfAborted();
-  const { prompt, width = 768, height = 768, steps = 200 } = JSON.parse(run.input) as FractalInput;
+  const { prompt, width = 768, height = 768, steps = 200, output } = JSON.parse(run.input) as FractalInput;
   // The same prompt gives the same picture.
   const seed = createHash('sha256').update(prompt).digest().readUInt32BE(0);
   const workerData: Drawing = { width, height, steps, seed };
@@ -35,6 +37,10 @@ export async function runFractal(run: Run): Promise<string> {
       worker.on('error', reject);
       worker.on('exit', () => reject(new Error('the worker thread ended before the picture was done')));
     });
+    if (output === 'file') {
+      const { file } = await keepOutput(files, run, [Buffer.from(png)], 'image/png', 'fractal.png');
+      return JSON.stringify({ image: { ...file, width, height }, seed });
+    }
     const url = `data:image/png;base64,${Buffer.from(png).toString('base64')}`;
     return JSON.stringify({ image: { url, width, height }, seed });
   } finally {

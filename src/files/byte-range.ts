@@ -1,0 +1,40 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ByteRange } from './stores/file-store.js';
+
+export type Selection =
+  | { status: 200 }
+  | { status: 206; range: ByteRange }
+  /** The client has it already. */
+  | { status: 304 }
+  | { status: 416 };
+
+/** What of a file is asked for, by RFC 9110. Of several ranges at once none is given, but the whole. */
+export function selectionOf(
+  headers: Pick<IncomingHttpHeaders, 'range' | 'if-range' | 'if-none-match'>,
+  { method, etag, size }: { method: string; etag: string; size: number },
+): Selection {
+  const { range, 'if-range': ifRange, 'if-none-match': known } = headers;
+  if (known !== undefined && isKnown(known, etag)) return { status: 304 };
+  if (range === undefined || method !== 'GET') return { status: 200 };
+  // A date fits nothing: files have none.
+  if (ifRange !== undefined && ifRange.trim() !== etag) return { status: 200 };
+  const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(range) ?? [];
+  if (first === '' && last === '') return { status: 200 };
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0
+      ? { status: 416 }
+      : { status: 206, range: { start: size - length, end: size - 1 } };
+  }
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return { status: 200 };
+  return start >= size ? { status: 416 } : { status: 206, range: { start, end } };
+}
+
+function isKnown(field: string, etag: string): boolean {
+  return field
+    .split(',')
+    .map((one) => one.trim().replace(/^W\//, ''))
+    .some((one) => one === etag || one === '*');
+}

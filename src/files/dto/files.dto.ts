@@ -1,0 +1,48 @@
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { Field } from '../../http/openapi/problem.dto.js';
+
+const base = 'http://127.0.0.1:3000';
+const id = '5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
+const uri = { format: 'uri' };
+
+export const initiated = {
+  file_url: `${base}/v1/files/${id}/cat.png`,
+  upload_url: `${base}/v1/storage/uploads/${id}?expires=1767268800&type=image%2Fpng&signature=m3Qx`,
+};
+
+export const stored = {
+  content_type: 'image/png',
+  size: 48_213,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+};
+
+@ApiSchema({ name: 'NewUpload', description: 'What is to be uploaded.' })
+export class NewUploadDto {
+  @ApiProperty({
+    description: 'Its media type, which the upload has to have too.',
+    example: 'image/png',
+    maxLength: 255,
+  })
+  content_type!: string;
+  @ApiPropertyOptional({
+    description: 'What it is called: the last part of it, at most 200 characters; `file` if left out.',
+    example: 'cat.png',
+  })
+  file_name?: string;
+}
+
+@ApiSchema({ name: 'InitiatedUpload', description: 'Where to send the bytes, and where they will be.' })
+export class InitiatedUploadDto {
+  @Field('Where the file will be; stands in an input as a string.', initiated.file_url, uri)
+  file_url!: string;
+  @Field('Where to PUT the bytes, within an hour; it needs no key.', initiated.upload_url, uri)
+  upload_url!: string;
+}
+
+@ApiSchema({ name: 'StoredFile', description: 'The file as it was stored.' })
+export class StoredFileDto {
+  @Field('Its size in bytes.', stored.size, { type: 'integer', minimum: 0 })
+  size!: number;
+  @Field('The SHA-256 of its bytes, in hexadecimal; its ETag too.', stored.sha256)
+  sha256!: string;
+}

@@ -1,0 +1,68 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Database } from '../../database/database.js';
+import { Duty } from '../../tools/duty.js';
+import { FilePlace } from '../file-place.js';
+import {
+  deleteFiles,
+  endStrayUses,
+  readRemovedFiles,
+  removeUnusedFiles,
+  type UsePosition,
+} from '../queries/prune-files.js';
+import { bytesOf, FILE_STORE, type FileStore } from '../stores/file-store.js';
+
+const start: UsePosition = {
+  requestId: '00000000-0000-0000-0000-000000000000',
+  fileId: '00000000-0000-0000-0000-000000000000',
+};
+
+/** Removes files that no request names any more: the rows and the bytes, and what uploads left that never ended. */
+@Injectable()
+export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  protected readonly intervalMs = 60_000;
+  /** Up to here all uses have their requests; kept between rounds, so that a round reads only what is new. */
+  private checkedUpTo = start;
+
+  constructor(
+    private readonly database: Database,
+    private readonly place: FilePlace,
+    @Inject(FILE_STORE) private readonly store: FileStore,
+  ) {
+    super();
+  }
+
+  onApplicationBootstrap(): void {
+    this.start();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.stop();
+  }
+
+  async runOnce(): Promise<void> {
+    for (;;) {
+      const upTo = await endStrayUses(this.database, this.checkedUpTo);
+      if (upTo === undefined) break;
+      this.checkedUpTo = upTo;
+    }
+    while ((await removeUnusedFiles(this.database)) > 0);
+    await this.removeBytes();
+    await this.store.removeLeftovers();
+  }
+
+  private async removeBytes(): Promise<void> {
+    for (;;) {
+      const removed = await readRemovedFiles(this.database);
+      if (removed.length === 0) return;
+      // In another place there is nothing to remove, and their rows would be all that knows of them.
+      await this.place.assertOurs();
+      for (const { id, uploads } of removed) {
+        for (let upload = 1; upload <= uploads; upload++) await this.store.remove(bytesOf(id, upload));
+      }
+      await deleteFiles(
+        this.database,
+        removed.map(({ id }) => id),
+      );
+    }
+  }
+}

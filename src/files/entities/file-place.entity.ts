@@ -1,0 +1,9 @@
+import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+
+/** Where the bytes of all files are: one row at most. */
+@Entity('file_place')
+@Check('file_place_is_one', 'is_only')
+export class FilePlaceEntity {
+  @PrimaryColumn('boolean', { default: true }) isOnly!: boolean;
+  @Column('text') place!: string;
+}

@@ -1,0 +1,31 @@
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+
+export type FileState = 'initiated' | 'stored' | 'removed';
+
+/** What was uploaded, or is to be. Its id is a random UUID, and the right to read it. */
+@Entity('file')
+@Index('file_by_expiry', ['expiresAt'], { where: '(expires_at IS NOT NULL)' })
+@Index('file_removed', ['id'], { where: "(state = 'removed')" })
+@Check('file_state_is_known', `state IN ('initiated', 'stored', 'removed')`)
+@Check(
+  'file_stored_has_content',
+  `state <> 'stored' OR (upload IS NOT NULL AND size IS NOT NULL AND sha256 IS NOT NULL AND stored_at IS NOT NULL)`,
+)
+@Check('file_sizes_are_sane', 'size >= 0 AND octet_length(sha256) = 32 AND upload <= uploads')
+export class FileEntity {
+  @PrimaryColumn('uuid') id!: string;
+  @Column('uuid') apiKeyId!: string;
+  @Column('text') name!: string;
+  @Column('text') contentType!: string;
+  @Column('text', { default: 'initiated' }) state!: FileState;
+  /** Tries to upload it; each writes bytes of its own. */
+  @Column('smallint', { default: 0 }) uploads!: number;
+  /** The try whose bytes are the file's. */
+  @Column('smallint', { nullable: true }) upload!: number | null;
+  @Column('bigint', { nullable: true }) size!: number | null;
+  @Column('bytea', { nullable: true }) sha256!: Buffer | null;
+  @Column('timestamptz', { default: () => 'clock_timestamp()' }) createdAt!: Date;
+  @Column('timestamptz', { nullable: true }) storedAt!: Date | null;
+  /** When it is looked at whether a request names it; null: one does. */
+  @Column('timestamptz', { nullable: true }) expiresAt!: Date | null;
+}

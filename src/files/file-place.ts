@@ -1,0 +1,38 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Database } from '../database/database.js';
+import { DomainError } from '../errors/domain-error.js';
+import { establishPlace, placeOfFiles } from './queries/place.js';
+import { FILE_STORE, type FileStore } from './stores/file-store.js';
+
+/** Whether this node keeps files where the others do. */
+@Injectable()
+export class FilePlace {
+  /** That of all nodes, once it is known. */
+  private established: string | undefined;
+
+  constructor(
+    @Inject(FILE_STORE) private readonly store: FileStore,
+    private readonly database: Database,
+  ) {}
+
+  /** Before anything is written; throws if it would be written where others do not look. */
+  async assertOurs(): Promise<void> {
+    const own = await this.store.claimPlace();
+    if (own === this.established) return;
+    const place = await establishPlace(this.database, own);
+    if (place !== own) throw new DomainError('unavailable', elsewhere);
+    this.established = place;
+  }
+
+  /** Why files that there are cannot be had from here; undefined: they can, or there are none. */
+  async fault(): Promise<string | undefined> {
+    const place = await placeOfFiles(this.database);
+    if (place === undefined) return undefined;
+    const own = await this.store.place().catch(() => undefined);
+    return own === place ? undefined : elsewhere;
+  }
+}
+
+const elsewhere =
+  'The files of this service are kept in another place than this node looks at. All nodes need the same FILES, and on ' +
+  'disks the same folder in DATA_DIR.';

@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
+import { FilesController } from './files.controller.js';
+import { FilesModule } from './files.module.js';
+import { UploadRequests } from './upload-requests.js';
+
+/** The calls about files, where there are calls. */
+@Module({
+  imports: [AuthModule, FilesModule, LimitsModule],
+  controllers: [FilesController],
+  providers: [UploadRequests],
+  exports: [UploadRequests],
+})
+export class FilesHttpModule {}

@@ -1,0 +1,81 @@
+import { Controller, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
+import { DomainError } from '../errors/domain-error.js';
+import { askForBody } from '../http/body-reader.js';
+import { answerProblem } from '../http/problem.js';
+import { allowSlowBody, discardRest, endSlowBody } from '../http/slow-bodies.js';
+import { Limited } from '../limits/limited.js';
+import type { InitiatedUploadDto, StoredFileDto } from './dto/files.dto.js';
+import { Files } from './files.js';
+import { ApiFile, ApiInitiate, ApiUpload } from './openapi/operations.js';
+import { sendFile } from './send-file.js';
+import { UploadRequests } from './upload-requests.js';
+import { Uploads } from './uploads.js';
+
+/** Uploads as fal's clients make them, and the files themselves. */
+@ApiTags('Files')
+@Controller('v1')
+export class FilesController {
+  constructor(
+    private readonly requests: UploadRequests,
+    private readonly uploads: Uploads,
+    private readonly files: Files,
+  ) {}
+
+  @Post('storage/upload/initiate')
+  @HttpCode(200)
+  @ApiInitiate()
+  @Limited('any', { needsKey: true })
+  initiate(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<InitiatedUploadDto> {
+    return this.requests.initiate(caller, request, response);
+  }
+
+  @Put('storage/uploads/:upload_id')
+  @ApiUpload()
+  async upload(
+    @Param('upload_id') fileId: string,
+    @Query() query: object,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<StoredFileDto | void> {
+    try {
+      const number = await this.uploads.begin(fileId, query, request);
+      askForBody(request, response);
+      allowSlowBody(request);
+      const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
+      return { size: stored.size, sha256: stored.sha256.toString('hex') };
+    } catch (error) {
+      discardRest(request, response);
+      throw error;
+    } finally {
+      endSlowBody(request);
+    }
+  }
+
+  @Get('files/:file_id/:name')
+  @ApiFile()
+  async file(
+    @Param('file_id') fileId: string,
+    @Param('name') name: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const file = await this.files.find(fileId, name);
+    if (file === undefined) throw new DomainError('unknown_file', 'There is no such file.');
+    await sendFile(this.files, file, request, response);
+  }
+}
+
+/** Of an upload that has gone silent: it is said, in case somebody still listens, and the connection ends. */
+function giveUp(request: Request, response: Response): void {
+  const detail = 'The upload has come to a halt. Nothing of it was kept: send it again.';
+  response.once('finish', () => request.destroy());
+  answerProblem(new DomainError('invalid_upload', detail, { status: 408 }), request.originalUrl, response);
+}

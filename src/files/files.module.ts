@@ -1,0 +1,19 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthModule } from '../auth/auth.module.js';
+import { FilePruner } from './duties/file-pruner.js';
+import { FileEntity } from './entities/file.entity.js';
+import { FilePlaceEntity } from './entities/file-place.entity.js';
+import { FilePlace } from './file-place.js';
+import { Files } from './files.js';
+import { chosenStore } from './stores/chosen-store.js';
+import { UploadUrls } from './upload-urls.js';
+import { Uploads } from './uploads.js';
+
+/** On every node, whatever its role: each runs models, whose answers may be files. */
+@Module({
+  imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
+  providers: [chosenStore, FilePlace, FilePruner, Files, Uploads, UploadUrls],
+  exports: [FilePlace, Files, Uploads],
+})
+export class FilesModule {}

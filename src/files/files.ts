@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Readable } from 'node:stream';
+import type { Repository } from 'typeorm';
+import { validate as isUuid } from 'uuid';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { DomainError } from '../errors/domain-error.js';
+import { FileEntity } from './entities/file.entity.js';
+import { fileNameOf, isContentType, nameForType } from './file-name.js';
+import { FilePlace } from './file-place.js';
+import { readOwner } from './queries/read-owner.js';
+import { endUpload } from './queries/uploads.js';
+import { type ByteRange, bytesOf, FILE_STORE, type FileStore } from './stores/file-store.js';
+
+/** A file that no request has named for so long goes. */
+const unusedMs = 24 * 3_600_000;
+const otherType = 'application/octet-stream';
+
+export interface NewFile {
+  keyId: string;
+  contentType: string;
+  fileName: string;
+}
+
+/** As a model's output has it. */
+export interface FileView {
+  url: string;
+  content_type: string;
+  size: number;
+  sha256: string;
+}
+
+export type StoredFile = FileEntity & { upload: number; size: number; sha256: Buffer };
+
+/** The files that there are, wherever their bytes may be. */
+@Injectable()
+export class Files {
+  private readonly log = new Logger(Files.name);
+
+  constructor(
+    @InjectRepository(FileEntity) private readonly rows: Repository<FileEntity>,
+    @Inject(FILE_STORE) private readonly store: FileStore,
+    private readonly place: FilePlace,
+    private readonly database: Database,
+    private readonly config: Config,
+  ) {}
+
+  /** A row for what is to come; `uploads`: tries that have begun. */
+  async add({ keyId, contentType, fileName }: NewFile, uploads = 0): Promise<Pick<FileEntity, 'id' | 'name'>> {
+    const file = { id: randomUUID(), name: fileNameOf(fileName), uploads };
+    const expiresAt = () => `clock_timestamp() + ${unusedMs} * interval '1 millisecond'`;
+    await this.place.assertOurs();
+    await this.rows
+      .createQueryBuilder()
+      .insert()
+      .values({ ...file, apiKeyId: keyId, contentType, expiresAt })
+      .updateEntity(false)
+      .execute();
+    return file;
+  }
+
+  /** undefined: nothing is stored under this id and name. */
+  async find(fileId: string, name: string): Promise<StoredFile | undefined> {
+    const row = isUuid(fileId) ? await this.rows.findOneBy({ id: fileId, state: 'stored' }) : null;
+    return row !== null && row.name === name ? (row as StoredFile) : undefined;
+  }
+
+  /** Whatever its state. */
+  async row(fileId: string): Promise<FileEntity | null> {
+    return isUuid(fileId) ? this.rows.findOneBy({ id: fileId }) : null;
+  }
+
+  async read({ id, upload }: StoredFile, range: ByteRange): Promise<Readable> {
+    const bytes = await this.store.read(bytesOf(id, upload), range);
+    if (bytes !== undefined) return bytes;
+    this.log.error(`the bytes of file ${id} are not where they were stored`);
+    throw new DomainError('unavailable', 'The bytes of this file cannot be read now.');
+  }
+
+  /** Writes the bytes of a try. False: the file is stored by another try, or is gone. */
+  async write(
+    id: string,
+    upload: number,
+    source: AsyncIterable<Buffer>,
+  ): Promise<{ size: number; sha256: Buffer } | undefined> {
+    const name = bytesOf(id, upload);
+    try {
+      const written = await this.store.write(name, source);
+      // An error here leaves it open what was committed: the pruner takes away what is of no use.
+      if (await endUpload(this.database, id, { upload, ...written })) return written;
+    } catch (error) {
+      const { code, options } = error as Partial<DomainError>;
+      if (code === 'storage_full' || code === 'unavailable')
+        this.log.error(`a file cannot be stored: ${String((options?.cause as Error | undefined) ?? error)}`);
+      throw error;
+    }
+    await this.store.remove(name);
+    return undefined;
+  }
+
+  /** Keeps what a run of a request makes; it is the file of the request's key. */
+  async keep(
+    source: AsyncIterable<Buffer>,
+    {
+      requestId,
+      contentType: given,
+      fileName,
+    }: { requestId: string; contentType: string; fileName?: string | undefined },
+  ): Promise<FileView> {
+    const { keyId, base } = await this.ownerOf(requestId);
+    const contentType = isContentType(given) ? given : otherType;
+    const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };
+    const { id, name } = await this.add(file, 1);
+    const written = await this.write(id, 1, source).catch(async (error: unknown) => {
+      await this.rows.update({ id, state: 'initiated' }, { state: 'removed' }).catch(() => undefined);
+      throw error;
+    });
+    if (written === undefined) throw new Error(`file ${id} was removed while it was written`);
+    const { size, sha256 } = written;
+    return { url: fileUrl(base, id, name), content_type: contentType, size, sha256: sha256.toString('hex') };
+  }
+
+  /** Whose the files are that a run of a request makes, and what their URLs begin with: as those of its answers. */
+  async ownerOf(requestId: string): Promise<{ keyId: string; base: string }> {
+    const owner = await readOwner(this.database, requestId);
+    if (owner === undefined) throw new DomainError('unknown_request', 'There is no such request.');
+    return { keyId: owner.keyId, base: this.config.publicBaseUrl ?? owner.baseUrl ?? this.ownBase };
+  }
+
+  /** Where nobody has called. */
+  get ownBase(): string {
+    const { publicBaseUrl, host, port } = this.config;
+    return publicBaseUrl ?? `http://${host}:${port}`;
+  }
+}
+
+export function fileUrl(base: string, id: string, name: string): string {
+  return `${base}/v1/files/${id}/${encodeURIComponent(name)}`;
+}

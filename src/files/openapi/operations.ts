@@ -1,0 +1,98 @@
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+  ApiResponse,
+} from '@nestjs/swagger';
+import { ApiProblems } from '../../http/openapi/operations.js';
+import { InitiatedUploadDto, NewUploadDto, StoredFileDto } from '../dto/files.dto.js';
+
+const binary = { type: 'string', format: 'binary' } as const;
+const id = { type: 'string', format: 'uuid', example: '5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63' } as const;
+
+export const ApiInitiate = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Begin the upload of a file',
+      description:
+        'For a key of the scope `submit` or `work`. The answer has two URLs: PUT the bytes to `upload_url`, and name ' +
+        '`file_url` in an input. A file goes with the payload of the last of the key’s requests that names it; one that ' +
+        'none names, after 24 hours.',
+    }),
+    ApiBody({ type: NewUploadDto }),
+    ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
+    ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'),
+  );
+
+export const ApiUpload = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Upload a file',
+      description:
+        'The `upload_url` of an initiated upload, as it is: it carries its right, for an hour, and no key is sent. ' +
+        'The body is the bytes, at most `MAX_FILE_BYTES`, with the Content-Type that was announced. They are on disk ' +
+        'when this answers; what breaks off leaves nothing behind and may be sent again.',
+      security: [],
+    }),
+    ApiParam({ name: 'upload_id', description: 'As in `upload_url`.', schema: id }),
+    ApiQuery({
+      name: 'expires',
+      description: 'As in `upload_url`.',
+      schema: { type: 'string', example: '1767268800' },
+    }),
+    ApiQuery({
+      name: 'type',
+      description: 'As in `upload_url`.',
+      schema: { type: 'string', example: 'image/png' },
+    }),
+    ApiQuery({
+      name: 'signature',
+      description: 'As in `upload_url`.',
+      schema: { type: 'string', example: 'm3Qx' },
+    }),
+    ApiBody({
+      description: 'The bytes.',
+      required: true,
+      // Written out: ApiBody would make JSON of it.
+      ...{ content: { '*/*': { schema: binary } } },
+    } as Parameters<typeof ApiBody>[0]),
+    ApiOkResponse({ description: 'The file is stored.', type: StoredFileDto }),
+    ApiProblems(
+      'bad_request',
+      'invalid_upload',
+      'invalid_upload_url',
+      'unknown_file',
+      'conflict',
+      'body_too_large',
+      'unsupported_encoding',
+      'storage_full',
+    ),
+  );
+
+export const ApiFile = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Read a file',
+      description:
+        'Who knows the URL may read it: no key is needed, and it counts against no limit. Pictures, sounds and videos ' +
+        'are shown by browsers, everything else (SVG too) is a download. HEAD works as well.',
+      security: [],
+    }),
+    ApiParam({ name: 'file_id', description: 'As in the URL of the file.', schema: id }),
+    ApiParam({
+      name: 'name',
+      description: 'As in the URL of the file.',
+      schema: { type: 'string', example: 'cat.png' },
+    }),
+    ApiHeader({ name: 'Range', description: 'One range of bytes.', schema: { type: 'string' } }),
+    ApiHeader({ name: 'If-Range', description: 'An ETag.', schema: { type: 'string' } }),
+    ApiHeader({ name: 'If-None-Match', description: 'ETags.', schema: { type: 'string' } }),
+    ApiOkResponse({ description: 'The bytes.', content: { '*/*': { schema: binary } } }),
+    ApiResponse({ status: 206, description: 'The range.', content: { '*/*': { schema: binary } } }),
+    ApiResponse({ status: 304, description: 'It is what the client has.' }),
+    ApiProblems('unknown_file', 'range_not_satisfiable'),
+  );

@@ -1,0 +1,96 @@
+import { uuidArray } from '../../database/binary-array.js';
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+const atOnce = 200;
+
+/*
+ * Purpose: takes files from their requests whose payloads are gone, and such that no request has named for a day.
+ * Race: a request that names a file while this looks shares a lock with its row, and is passed over. The rows are
+ *   locked first, by a statement of their own: the next one sees all that was named before, and what comes later waits
+ *   and finds the file removed.
+ * Index: file_use_over, file_by_expiry, file_pkey; then file_use_by_file.
+ */
+const lockStatement = statement('lock_prunable_files')`SELECT id FROM file
+WHERE state <> 'removed'
+  AND id IN (
+    (SELECT file_id FROM file_use WHERE is_over LIMIT ${String(atOnce)})
+    UNION
+    (SELECT id FROM file WHERE expires_at < clock_timestamp() ORDER BY expires_at LIMIT ${String(atOnce)})
+  )
+FOR UPDATE SKIP LOCKED`;
+
+const removeStatement = statement('remove_files')`UPDATE file
+SET state = CASE WHEN EXISTS (SELECT FROM file_use WHERE file_id = file.id AND NOT is_over) THEN state ELSE 'removed' END,
+    expires_at = NULL
+WHERE id = ANY ($1::uuid[])`;
+
+const forgetStatement = statement('forget_file_uses')`DELETE FROM file_use
+WHERE file_id = ANY ($1::uuid[]) AND is_over`;
+
+/** How many were looked at; 0: there are no more. */
+export function removeUnusedFiles(database: Database): Promise<number> {
+  return database.transaction(async (query) => {
+    const ids = uuidArray((await query<{ id: string }>(lockStatement)).map(({ id }) => id));
+    const count = ids.readInt32BE(12);
+    if (count === 0) return 0;
+    await query(removeStatement, [ids]);
+    await query(forgetStatement, [ids]);
+    return count;
+  });
+}
+
+export interface RemovedFile {
+  id: string;
+  uploads: number;
+}
+
+/*
+ * Purpose: removed files, whose bytes can go; and their rows, once these have.
+ * Race: two nodes that take the same bytes away do no harm. A try that ends later finds no row, and takes its own away.
+ * Index: file_removed, file_pkey.
+ */
+const removedStatement = statement('read_removed_files')`SELECT id, uploads FROM file
+WHERE state = 'removed' LIMIT ${String(atOnce)}`;
+const deleteStatement = statement('delete_files')`DELETE FROM file
+WHERE id = ANY ($1::uuid[]) AND state = 'removed'`;
+
+export function readRemovedFiles(database: Database): Promise<RemovedFile[]> {
+  return database.query<RemovedFile>(removedStatement);
+}
+
+export async function deleteFiles(database: Database, ids: readonly string[]): Promise<void> {
+  await database.query(deleteStatement, [uuidArray(ids)]);
+}
+
+/*
+ * Purpose: ends uses of requests that were never written, as their submission failed, or was a repetition.
+ * Race: a use is written seconds at most before its request; those of the last hour are let be.
+ * Index: file_use_pkey from one id on, request_pkey.
+ */
+const endStrayStatement = statement('end_stray_file_uses')`WITH old AS MATERIALIZED (
+  SELECT request_id, file_id FROM file_use
+  WHERE (request_id, file_id) > ($1::uuid, $2::uuid)
+    AND request_id < uuid_at(clock_timestamp() - interval '1 hour')
+  ORDER BY request_id, file_id LIMIT 1000
+), stray AS (
+  UPDATE file_use SET is_over = true
+  FROM old
+  WHERE file_use.request_id = old.request_id AND file_use.file_id = old.file_id AND NOT is_over
+    AND NOT EXISTS (SELECT FROM request WHERE id = old.request_id)
+)
+SELECT request_id AS "requestId", file_id AS "fileId" FROM old
+ORDER BY request_id DESC, file_id DESC LIMIT 1`;
+
+export interface UsePosition {
+  requestId: string;
+  fileId: string;
+}
+
+/** How far it came; undefined: there are no more. */
+export async function endStrayUses(
+  database: Database,
+  { requestId, fileId }: UsePosition,
+): Promise<UsePosition | undefined> {
+  return (await database.query<UsePosition>(endStrayStatement, [requestId, fileId]))[0];
+}

@@ -1,0 +1,20 @@
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+/*
+ * Purpose: whose a request is, and what its URLs begin with.
+ * Race: none: both are written once.
+ * Index: request_pkey.
+ */
+const ownerStatement = statement('read_owner')`SELECT api_key_id AS "keyId", base_url AS "baseUrl"
+FROM request WHERE id = $1::uuid`;
+
+export interface Owner {
+  keyId: string;
+  /** null: PUBLIC_BASE_URL. */
+  baseUrl: string | null;
+}
+
+export async function readOwner(database: Database, requestId: string): Promise<Owner | undefined> {
+  return (await database.query<Owner>(ownerStatement, [requestId]))[0];
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { DomainError } from '../errors/domain-error.js';
+import { selectionOf } from './byte-range.js';
+import { dispositionOf } from './file-name.js';
+import type { Files, StoredFile } from './files.js';
+
+/** Whatever a file holds, it runs nothing, loads nothing, and is in no frame. */
+const policy =
+  "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+
+/** Answers a GET or HEAD, besides the fields that every answer has. */
+export async function sendFile(
+  files: Files,
+  file: StoredFile,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { size, contentType, name } = file;
+  const { method = 'GET' } = request;
+  const etag = `"${file.sha256.toString('hex')}"`;
+  const selection = selectionOf(request.headers, { method, etag, size });
+  if (selection.status === 416) {
+    response.setHeader('Content-Range', `bytes */${size}`);
+    throw new DomainError('range_not_satisfiable', `The file has ${size} bytes.`);
+  }
+  const range = selection.status === 206 ? selection.range : { start: 0, end: size - 1 };
+  const length = range.end - range.start + 1;
+  const isRead = method === 'GET' && selection.status !== 304 && length > 0;
+  // Before the head: what cannot be read can still be said.
+  const bytes = isRead ? await files.read(file, range) : undefined;
+  response.statusCode = selection.status;
+  response.setHeader('ETag', etag);
+  // Kept, but asked for each time: it may have been erased.
+  response.setHeader('Cache-Control', 'private, no-cache');
+  response.setHeader('Accept-Ranges', 'bytes');
+  response.setHeader('Content-Security-Policy', policy);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  if (selection.status === 206)
+    response.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
+  if (selection.status !== 304) {
+    response.setHeader('Content-Type', contentType);
+    response.setHeader('Content-Disposition', dispositionOf(contentType, name));
+    response.setHeader('Content-Length', length);
+  }
+  if (bytes === undefined) response.end();
+  // Who hangs up wants no more; and a store that breaks off shows by the length.
+  else await pipeline(bytes, response).catch(() => undefined);
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { ByteRange, FileStore, Written } from './file-store.js';
+import { Spool, storageError } from './spool.js';
+
+const chunkBytes = 256 * 1024;
+
+/** In a folder, which several nodes may share. Its marker distinguishes it from another one, and from one that is not mounted. */
+export class DiskStore implements FileStore {
+  private readonly root: string;
+  private readonly marker: string;
+  private readonly spool: Spool;
+
+  constructor(dataDir: string, maxBytes: number) {
+    this.root = resolve(dataDir, 'files');
+    this.marker = join(this.root, 'place');
+    this.spool = new Spool(join(this.root, 'temporary'), maxBytes);
+  }
+
+  async place(): Promise<string | undefined> {
+    const id = await readFile(this.marker, 'utf8').catch(absent);
+    return id && `disk:${id.trim()}`;
+  }
+
+  async claimPlace(): Promise<string> {
+    const known = await this.place();
+    if (known !== undefined) return known;
+    try {
+      await mkdir(this.root, { recursive: true, mode: 0o700 });
+      const own = `${this.marker}.${randomUUID()}`;
+      await writeFile(own, `${randomUUID()}\n`, { mode: 0o600, flush: true });
+      // Whole from the start; of two nodes that share the folder one succeeds.
+      await link(own, this.marker).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+      await rm(own);
+      await syncFolder(this.root);
+    } catch (error) {
+      throw storageError(error);
+    }
+    return (await this.place())!;
+  }
+
+  async write(name: string, source: AsyncIterable<Buffer>): Promise<Written> {
+    const { path, ...written } = await this.spool.write(source);
+    const target = join(this.root, name);
+    try {
+      const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      await rename(path, target);
+      await syncFolder(dirname(target));
+      // New folders are entries of those above.
+      if (made !== undefined) for (const above of ['../..', '../../..']) await syncFolder(join(target, above));
+    } catch (error) {
+      await this.spool.discard(path);
+      await this.remove(name);
+      throw storageError(error);
+    }
+    return written;
+  }
+
+  async read(name: string, { start, end }: ByteRange): Promise<Readable | undefined> {
+    const file = await open(join(this.root, name)).catch(absent);
+    return file?.createReadStream({ start, end, highWaterMark: chunkBytes });
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(join(this.root, name), { force: true });
+  }
+
+  removeLeftovers(): Promise<void> {
+    return this.spool.removeLeftovers();
+  }
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+  throw storageError(error);
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path);
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

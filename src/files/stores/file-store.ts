@@ -1,0 +1,36 @@
+import type { Readable } from 'node:stream';
+
+/** The bytes of a try, once they are safe. */
+export interface Written {
+  size: number;
+  sha256: Buffer;
+}
+
+/** First and last byte. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/** Where the bytes of files are kept. `name`: that of a try, see `bytesOf`. */
+export interface FileStore {
+  /** Distinguishes this place from others; makes it known as ours the first time. */
+  claimPlace(): Promise<string>;
+  /** As it is known; undefined: it is not there. */
+  place(): Promise<string | undefined>;
+  /** All or nothing: once this resolves they are there after a crash too. */
+  write(name: string, source: AsyncIterable<Buffer>): Promise<Written>;
+  /** undefined: there are none. */
+  read(name: string, range: ByteRange): Promise<Readable | undefined>;
+  /** Also where there are none. */
+  remove(name: string): Promise<void>;
+  /** What writes that never ended have left here. */
+  removeLeftovers(): Promise<void>;
+}
+
+export const FILE_STORE = Symbol('FILE_STORE');
+
+/** Two folders deep, so that none grows too long: `ab/cd/<id>-<upload>`. */
+export function bytesOf(fileId: string, upload: number): string {
+  return `${fileId.slice(0, 2)}/${fileId.slice(2, 4)}/${fileId}-${upload}`;
+}

@@ -1,0 +1,166 @@
+import { createReadStream } from 'node:fs';
+import http from 'node:http';
+import https from 'node:https';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AwsV4Signer } from 'aws4fetch';
+import { DomainError } from '../../errors/domain-error.js';
+import type { ByteRange, FileStore, Written } from './file-store.js';
+import { type Spooled, Spool } from './spool.js';
+
+/** Of an empty body. */
+const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const tries = 3;
+/** Without a byte either way. */
+const silenceMs = 60_000;
+
+export interface Bucket {
+  bucket: string;
+  prefix: string;
+  /** undefined: Amazon's own. */
+  endpoint: string | undefined;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string | undefined;
+}
+
+type Answer = http.IncomingMessage;
+type Sign = (...options: ConstructorParameters<typeof AwsV4Signer>) => AwsV4Signer;
+
+/**
+ * In a bucket. A file comes to the disk first and goes up in one PUT, with its length and its SHA-256 known: S3 checks the
+ * bytes against it, a try that fails is sent again, and there is never a part of a file to clean up after a crash.
+ */
+export class S3Store implements FileStore {
+  private readonly spool: Spool;
+  private readonly root: string;
+  private readonly agents = {
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true }),
+  };
+  private signing: Promise<Sign> | undefined;
+
+  constructor(
+    private readonly at: Bucket,
+    dataDir: string,
+    maxBytes: number,
+  ) {
+    this.spool = new Spool(resolve(dataDir, 'files', 'temporary'), maxBytes);
+    const { bucket, prefix, endpoint, region } = at;
+    const base =
+      endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint}/${bucket}`;
+    this.root = prefix === '' ? base : `${base}/${prefix}`;
+  }
+
+  async write(name: string, source: AsyncIterable<Buffer>): Promise<Written> {
+    const spooled = await this.spool.write(source);
+    try {
+      await this.put(name, spooled);
+    } finally {
+      await this.spool.discard(spooled.path);
+    }
+    return { size: spooled.size, sha256: spooled.sha256 };
+  }
+
+  async read(name: string, { start, end }: ByteRange): Promise<Readable | undefined> {
+    // An empty file has no range.
+    const range = end < start ? undefined : `bytes=${start}-${end}`;
+    const answer = await this.call('GET', name, { ...(range !== undefined && { range }) });
+    if (answer.statusCode === 200 || answer.statusCode === 206) return answer;
+    if (answer.statusCode === 404) return void answer.resume();
+    throw await refused(answer);
+  }
+
+  async remove(name: string): Promise<void> {
+    const answer = await this.call('DELETE', name);
+    if (answer.statusCode !== 204 && answer.statusCode !== 200 && answer.statusCode !== 404)
+      throw await refused(answer);
+    answer.resume();
+  }
+
+  place(): Promise<string> {
+    const { bucket, prefix } = this.at;
+    return Promise.resolve(join(`s3:${bucket}`, prefix));
+  }
+
+  claimPlace(): Promise<string> {
+    return this.place();
+  }
+
+  removeLeftovers(): Promise<void> {
+    return this.spool.removeLeftovers();
+  }
+
+  private async put(name: string, { path, size, sha256 }: Spooled): Promise<void> {
+    for (let tried = 1; ; tried++) {
+      try {
+        const fields = { 'content-length': String(size), 'content-type': 'application/octet-stream' };
+        const answer = await this.call('PUT', name, fields, { path, sha256 });
+        if (answer.statusCode !== 200) throw await refused(answer);
+        answer.resume();
+        return;
+      } catch (error) {
+        if (tried === tries) throw error;
+      }
+    }
+  }
+
+  private async call(
+    method: string,
+    name: string,
+    fields: Record<string, string> = {},
+    body?: Pick<Spooled, 'path' | 'sha256'>,
+  ): Promise<Answer> {
+    this.signing ??= import('aws4fetch').then(({ AwsV4Signer: Signer }) => (options) => new Signer(options));
+    const { region, accessKeyId, secretAccessKey, sessionToken } = this.at;
+    const signer = (await this.signing)({
+      ...{ method, url: `${this.root}/${name}`, service: 's3', region, accessKeyId, secretAccessKey },
+      ...(sessionToken !== undefined && { sessionToken }),
+      headers: { ...fields, 'x-amz-content-sha256': body?.sha256.toString('hex') ?? nothing },
+    });
+    const { url, headers } = await signer.sign();
+    return this.send(method, url, Object.fromEntries(headers), body?.path);
+  }
+
+  /** Resolves with the head of the answer. */
+  private async send(
+    method: string,
+    url: URL,
+    headers: Record<string, string>,
+    path?: string,
+  ): Promise<Answer> {
+    const secure = url.protocol === 'https:';
+    const agent = this.agents[secure ? 'https:' : 'http:'];
+    const request = (secure ? https : http).request(url, { method, headers, agent });
+    request.setTimeout(silenceMs, () => request.destroy(new Error('silence')));
+    const answering = new Promise<Answer>((done, failed) => request.on('response', done).on('error', failed));
+    // Who reads a file may take any time.
+    request.on('response', () => request.setTimeout(0));
+    try {
+      if (path === undefined) request.end();
+      // What breaks off here shows in the answer.
+      else pipeline(createReadStream(path), request).catch(() => undefined);
+      return await answering;
+    } catch (cause) {
+      const reason = (cause as NodeJS.ErrnoException).code ?? 'no answer';
+      throw new DomainError('unavailable', `The store of files cannot be reached (${reason}).`, { cause });
+    }
+  }
+}
+
+/** What the store says of itself is for the log, not for who uploads. */
+async function refused(answer: Answer): Promise<DomainError> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) {
+    chunks.push(chunk as Buffer);
+    if (chunks.length > 8) break;
+  }
+  const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
+  const cause = new Error(`the store of files answered ${answer.statusCode} ${said}`);
+  const isFull = answer.statusCode === 507 || said === 'QuotaExceeded' || said === 'XMinioStorageFull';
+  if (isFull)
+    return new DomainError('storage_full', 'The store has no room left for this file.', { cause });
+  return new DomainError('unavailable', `The store of files answered ${answer.statusCode}.`, { cause });
+}
