@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
+from typing import Any, TypeVar
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from . import _calls as calls
+from . import _files as files
 from . import _sending as sending
 from . import _waiting as waiting
 from . import types as t
 from ._settings import Settings
 from ._steps import Call, Flow
+
+
+T = TypeVar("T")
 
 
 class Api:
@@ -20,7 +25,9 @@ class Api:
     def submit(
         self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]
     ) -> Flow[t.QueuedRequest]:
-        return sending.result(self._settings, self._submission(model_id, input, key, given))
+        return self._submitting(
+            model_id, input, key, given, lambda call: sending.result(self._settings, call)
+        )
 
     def run(
         self,
@@ -31,8 +38,9 @@ class Api:
         deadline: float | None,
         cancel: bool,
     ) -> Flow[t.Result]:
-        submission = self._submission(model_id, input, key, given)
-        return waiting.run(self._settings, submission, deadline, cancel)
+        return self._submitting(
+            model_id, input, key, given, lambda call: waiting.run(self._settings, call, deadline, cancel)
+        )
 
     def subscribe(
         self,
@@ -44,8 +52,13 @@ class Api:
         deadline: float | None,
         cancel: bool,
     ) -> Flow[None]:
-        submission = self._submission(model_id, input, key, given)
-        return waiting.subscribe(self._settings, submission, logs, deadline, cancel)
+        def subscribed(call: Call) -> Flow[None]:
+            return waiting.subscribe(self._settings, call, logs, deadline, cancel)
+
+        return self._submitting(model_id, input, key, given, subscribed)
+
+    def upload(self, file: files.Uploadable, name: str | None, content_type: str | None) -> Flow[str]:
+        return files.upload(self._settings, file, name, content_type)
 
     def wait(self, request_id: str, deadline: float | None) -> Flow[t.Result]:
         return waiting.wait(self._settings, request_id, sending.Deadline(self._settings, deadline))
@@ -93,7 +106,14 @@ class Api:
             own = {name: fields.pop(name, None) for name in ("model_id", "input")}
             own["idempotency_key"] = fields.pop("idempotency_key", None) or calls.new_key()
             requests.append({**own, **calls.options(fields)})
-        return _member("results", self._of_all("", {"requests": requests}))
+        if not files.has_files(requests):
+            return _member("results", self._of_all("", {"requests": requests}))
+
+        def flow() -> Flow[t.BatchResults]:
+            sent = yield from files.uploaded(self._settings, requests)
+            return (yield from _member("results", self._of_all("", {"requests": sent})))
+
+        return flow()
 
     def statuses(self, request_ids: Sequence[str]) -> Flow[t.Statuses]:
         return _member("results", self._of_all("/status", {"request_ids": [*request_ids]}))
@@ -115,6 +135,24 @@ class Api:
 
     def key(self) -> Flow[t.Key]:
         return self._get("/v1/key")
+
+    def _submitting(
+        self,
+        model_id: str,
+        input: Mapping[str, Any],
+        key: str | None,
+        given: Mapping[str, Any],
+        then: Callable[[Call], Flow[T]],
+    ) -> Flow[T]:
+        if not files.has_files(input):
+            return then(self._submission(model_id, input, key, given))
+        self._submission(model_id, {}, key, given)  # what cannot be right is said before anything is sent
+
+        def flow() -> Flow[T]:
+            sent = yield from files.uploaded(self._settings, input)
+            return (yield from then(self._submission(model_id, sent, key, given)))
+
+        return flow()
 
     def _submission(
         self, model_id: str, input: Mapping[str, Any], key: str | None, given: Mapping[str, Any]

@@ -7,6 +7,7 @@ import httpx
 
 from . import types as t
 from ._api import Api
+from ._files import Uploadable
 from ._drivers import AsyncDriver
 from ._settings import Settings
 
@@ -145,6 +146,15 @@ class AsyncClient:
     async def delete(self, request_id: str) -> None:
         """Erases the content of a request that has completed."""
         await self._driver.run(self._api.delete(request_id))
+
+    async def upload(
+        self, file: Uploadable, *, name: str | None = None, content_type: str | None = None
+    ) -> str:
+        """
+        Uploads a path, bytes or an open binary file, and gives the URL for an input. In an input a pathlib.Path, bytes and
+        open files are uploaded without this.
+        """
+        return await self._driver.run(self._api.upload(file, name, content_type))
 
     async def models(self) -> t.Models:
         """The models that the key may call."""

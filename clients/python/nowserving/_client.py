@@ -7,6 +7,7 @@ import httpx
 
 from . import types as t
 from ._api import Api
+from ._files import Uploadable
 from ._drivers import Driver
 from ._settings import Settings
 
@@ -149,6 +150,15 @@ class Client:
     def delete(self, request_id: str) -> None:
         """Erases the content of a request that has completed."""
         self._driver.run(self._api.delete(request_id))
+
+    def upload(
+        self, file: Uploadable, *, name: str | None = None, content_type: str | None = None
+    ) -> str:
+        """
+        Uploads a path, bytes or an open binary file, and gives the URL for an input. In an input a pathlib.Path, bytes and
+        open files are uploaded without this.
+        """
+        return self._driver.run(self._api.upload(file, name, content_type))
 
     def models(self) -> t.Models:
         """The models that the key may call."""

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, 
 import httpx
 
 from ._settings import Settings
-from ._steps import Answer, Close, Emit, Flow, Left, Lost, Open, Read, Send, Sleep, Step
+from ._steps import Answer, Close, Content, Emit, Flow, Left, Lost, Open, Read, Send, Sleep, Step
 
 T = TypeVar("T")
 Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
@@ -19,6 +19,7 @@ Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 # Some errors of the transports come through httpx as they are.
 LOST = (httpx.RequestError, OSError)
 # Each subscription holds a connection: none may keep the other calls waiting for a free one.
+CHUNK_BYTES = 256 * 1024
 LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20)
 
 
@@ -107,6 +108,9 @@ class _Base(Generic[Http]):
         self._settings = settings
         self._stream: httpx.Response | None = None
 
+    def _content(self, body: bytes | Content | None) -> Any:
+        raise NotImplementedError
+
     def _request(self, step: Send | Open) -> httpx.Request:
         call = step.call
         connect_s = min(step.timeout_s, self._settings.timeout_s)
@@ -115,13 +119,16 @@ class _Base(Generic[Http]):
             call.url,
             params=call.query or None,
             headers=call.headers,
-            content=call.body,
+            content=self._content(call.body),
             timeout=httpx.Timeout(step.timeout_s, connect=connect_s, pool=None),
         )
 
 
 class _Connection(_Base[httpx.Client]):
     _chunks: Iterator[bytes] = iter(())
+
+    def _content(self, body: bytes | Content | None) -> Any:
+        return _read(body) if isinstance(body, Content) else body
 
     def perform(self, step: Step) -> Answer | Lost | bytes | None:
         try:
@@ -158,6 +165,9 @@ class _Connection(_Base[httpx.Client]):
 class _AsyncConnection(_Base[httpx.AsyncClient]):
     _chunks: AsyncIterator[bytes] | None = None
 
+    def _content(self, body: bytes | Content | None) -> Any:
+        return _read_async(body) if isinstance(body, Content) else body
+
     async def perform(self, step: Step) -> Answer | Lost | bytes | None:
         try:
             if isinstance(step, Send):
@@ -191,6 +201,26 @@ class _AsyncConnection(_Base[httpx.AsyncClient]):
             return Answer(200, _fields(response), b"")
         await response.aread()
         return _answer(response)
+
+
+def _read(content: Content) -> Iterator[bytes]:
+    file = content.open()
+    try:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+    finally:
+        if content.is_own:
+            file.close()
+
+
+async def _read_async(content: Content) -> AsyncIterator[bytes]:
+    file = await asyncio.to_thread(content.open)
+    try:
+        while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+            yield chunk
+    finally:
+        if content.is_own:
+            file.close()
 
 
 def _keep(flow: Flow[T], returned: list[T]) -> Flow[None]:

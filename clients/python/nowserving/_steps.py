@@ -8,10 +8,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar, Union
-from collections.abc import Generator, Mapping
+from typing import Any, BinaryIO, TypeVar, Union
+from collections.abc import Callable, Generator, Mapping
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Content:
+    """A body that is read as it is sent."""
+
+    open: Callable[[], BinaryIO]
+    # Whether it is ours to close.
+    is_own: bool
 
 
 @dataclass(frozen=True)
@@ -20,7 +29,7 @@ class Call:
     url: str
     query: tuple[tuple[str, str], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    body: bytes | None = field(default=None, repr=False)
+    body: bytes | Content | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

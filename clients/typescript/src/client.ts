@@ -1,4 +1,5 @@
 import { NowServingError } from './errors.js';
+import { type LocalFile, Uploads } from './files.js';
 import { follow, polled } from './follow.js';
 import { growing } from './output.js';
 import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey } from './options.js';
@@ -26,6 +27,7 @@ import type {
   Status,
   StatusOptions,
   SubmitOptions,
+  UploadOptions,
   WaitOptions,
   WebhookDelivery,
 } from './types.js';
@@ -42,14 +44,16 @@ export function createClient(options: ClientOptions): Client {
 /** All methods reject with a `NowServingError`. */
 export class Client {
   private readonly transport: Transport;
+  private readonly uploads: Uploads;
 
   constructor(options: ClientOptions) {
     this.transport = new Transport(options);
+    this.uploads = new Uploads(this.transport);
   }
 
   /** Puts a request in the queue of a model. When this resolves it is on the service's disk. */
   async submit(model: string, options: SubmitOptions): Promise<QueuedRequest> {
-    return this.send(submissionOf(model, options));
+    return this.send(await this.submission(model, options));
   }
 
   /** Submits a request, waits for its end and gets its output; rejects if there is none. */
@@ -57,7 +61,7 @@ export class Client {
     const { logs, signal, cancelOnAbort } = options;
     // What may have to be cancelled must be known by its id, which an answer that is held brings late.
     const hold = logs === true || cancelOnAbort === true ? 0 : holdSeconds;
-    const call = { ...submissionOf(model, options), hold, finishes: cancelOnAbort };
+    const call = { ...(await this.submission(model, options)), hold, finishes: cancelOnAbort };
     const answer = await this.send<QueuedRequest | (CompletedStatus & { response?: Output })>(call);
     if (!('status' in answer)) return this.result(answer.request_id, { logs, signal, cancelOnAbort });
     const { response, ...status } = answer;
@@ -67,7 +71,7 @@ export class Client {
   /** Submits a request and gives its status whenever that changes, to its end. `logs`: in each what is new. */
   async *subscribe(model: string, options: RunOptions): AsyncGenerator<Status, void, void> {
     const { logs, signal, cancelOnAbort } = options;
-    const call = { ...submissionOf(model, options), finishes: cancelOnAbort };
+    const call = { ...(await this.submission(model, options)), finishes: cancelOnAbort };
     const { request_id } = await this.send<QueuedRequest>(call);
     yield* this.follow(request_id, { logs, signal, cancelOnAbort });
   }
@@ -167,9 +171,10 @@ export class Client {
 
   /** Up to 1,000 submissions in one call; one that is refused is no harm to the others. */
   async batch(items: readonly BatchItem[], { signal }: CallOptions = {}): Promise<BatchResult[]> {
-    const requests = items.map(({ model, input, idempotencyKey = randomKey(), ...options }) => ({
+    const inputs = await Promise.all(items.map(({ input }) => this.uploads.in(input, signal)));
+    const requests = items.map(({ model, input: _, idempotencyKey = randomKey(), ...options }, i) => ({
       model_id: model,
-      input,
+      input: inputs[i],
       idempotency_key: idempotencyKey,
       ...optionsOnWire(options),
     }));
@@ -188,6 +193,11 @@ export class Client {
     await this.about(requestId, [], { method: 'DELETE', signal }).catch((error: NowServingError) => {
       if (error.code !== 'gone') throw error; // by a try of which the answer was lost, or before
     });
+  }
+
+  /** Uploads a file ahead of its request, and gives the URL for the input. */
+  upload(content: Blob | LocalFile, options: UploadOptions = {}): Promise<string> {
+    return this.uploads.upload(content, options);
   }
 
   /** What the key may call. */
@@ -212,6 +222,11 @@ export class Client {
   /** Calls a receiver once more. */
   redeliver(requestId: string, deliveryId: string, { signal }: CallOptions = {}): Promise<WebhookDelivery> {
     return this.about(requestId, ['deliveries', deliveryId, 'redeliver'], { method: 'POST', signal });
+  }
+
+  private async submission(model: string, options: SubmitOptions): Promise<Call> {
+    const input = await this.uploads.in(options.input, options.signal);
+    return submissionOf(model, { ...options, input });
   }
 
   private async send<T>(call: Call): Promise<T> {

@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'invalid_response'
   | 'invalid_signature'
   | 'outside_tolerance'
+  | 'unreadable_file'
   | `http_${number}`
   | (string & {});
 

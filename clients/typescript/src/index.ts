@@ -1,5 +1,6 @@
 export { Client, createClient } from './client.js';
 export { type ErrorCode, NowServingError } from './errors.js';
+export { file, type LocalFile } from './files.js';
 export type {
   BatchItem,
   BatchResult,
@@ -26,6 +27,7 @@ export type {
   Status,
   StatusOptions,
   SubmitOptions,
+  UploadOptions,
   WaitOptions,
   WebhookDelivery,
 } from './types.js';

@@ -19,6 +19,14 @@ export interface Call {
   requestId?: string;
 }
 
+interface Upload {
+  /** For each try. */
+  open: () => Promise<Blob | ReadableStream<Uint8Array>>;
+  isRepeatable: boolean;
+  type: string;
+  signal: AbortSignal | undefined;
+}
+
 interface Request {
   method: string;
   url: string;
@@ -63,6 +71,31 @@ export class Transport {
       } catch (error) {
         if (!mayPass(error) || tried >= this.retries) throw error;
         await pauseBetween(tried, call, error.retryAfter);
+      }
+    }
+  }
+
+  /** Sends bytes to an upload URL, which needs no key. No time limit: that is for the signal. */
+  async put(url: string, { open, isRepeatable, type, signal }: Upload): Promise<void> {
+    const call: Call = { path: [], signal };
+    for (let tried = 0; ; tried++) {
+      const deadline = new Deadline(signal);
+      try {
+        if (signal?.aborted === true) throw abortError(signal);
+        const body = await open();
+        // A stream cannot be sent otherwise; not every platform's types know it.
+        const init = { method: 'PUT', headers: { 'content-type': type }, body, duplex: 'half' };
+        const response = await this.fetch(url, { ...init, signal: deadline.signal } as RequestInit);
+        const text = await response.text();
+        // The try before had arrived, and its answer was lost.
+        if (response.ok || (response.status === 409 && tried > 0)) return;
+        throw problemOf(response, text, call);
+      } catch (thrown) {
+        const error = explained(thrown, deadline, call);
+        if (!isRepeatable || !mayPass(error) || tried >= this.retries) throw error;
+        await pauseBetween(tried, call, error.retryAfter);
+      } finally {
+        deadline.end();
       }
     }
   }

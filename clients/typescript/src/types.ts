@@ -65,8 +65,15 @@ export interface RequestOptions {
 }
 
 export interface SubmitOptions extends RequestOptions, CallOptions {
-  /** A JSON object. */
+  /** A JSON object; a `Blob`, a `File` or a `file(…)` in it is uploaded, and its URL stands in its place. */
   input: object;
+}
+
+export interface UploadOptions extends CallOptions {
+  /** What it is called at the service; that of a `File` or a path if left out. */
+  name?: string | undefined;
+  /** Its media type; that of a `Blob` if left out. */
+  type?: string | undefined;
 }
 
 export interface RetryOptions extends CallOptions {

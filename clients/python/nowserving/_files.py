@@ -1,0 +1,110 @@
+"""Uploads: what of an input is no JSON is sent ahead of it, and its URL stands in its place."""
+
+from __future__ import annotations
+
+import mimetypes
+import os
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Union
+from collections.abc import Mapping
+
+from . import _calls as calls
+from . import _sending as sending
+from ._retry import problem_of
+from ._settings import Settings, __version__
+from ._steps import Call, Content, Flow, Send
+
+Uploadable = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO]
+
+
+@dataclass(frozen=True)
+class _Local:
+    content: Content
+    name: str
+    size: int | None
+    is_repeatable: bool
+
+
+def upload(settings: Settings, given: Uploadable, name: str | None, content_type: str | None) -> Flow[str]:
+    local = _local(given)
+    name = name or local.name
+    content_type = content_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
+    body = {"content_type": content_type, "file_name": name}
+    initiate = calls.call(settings, "POST", "/v1/storage/upload/initiate", body=body)
+    urls = yield from sending.result(settings, initiate)
+    headers = {"content-type": content_type, "user-agent": f"nowserving-python/{__version__}"}
+    if local.size is not None:
+        headers["content-length"] = str(local.size)
+    put = Call("PUT", urls["upload_url"], headers=headers, body=local.content)
+    failures = 0
+    while True:
+        outcome = yield Send(put, settings.timeout_s)
+        error = problem_of(outcome, None)
+        # 409: the try before had arrived, and its answer was lost.
+        if error is None or (failures > 0 and error.status == 409):
+            return str(urls["file_url"])
+        if not local.is_repeatable:
+            raise error
+        failures += 1
+        yield from sending.wait_to_retry(settings, error, failures, sending.Deadline(settings, None))
+
+
+def has_files(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(has_files(part) for part in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(has_files(part) for part in value)
+    return _is_file(value)
+
+
+def uploaded(settings: Settings, value: Any, urls: dict[int, str] | None = None) -> Flow[Any]:
+    """The same with URLs in place of files; what is in it twice is uploaded once."""
+    urls = {} if urls is None else urls
+    if isinstance(value, Mapping):
+        parts = {}
+        for name, part in value.items():
+            parts[name] = yield from uploaded(settings, part, urls)
+        return parts
+    if isinstance(value, (list, tuple)):
+        items = []
+        for part in value:
+            items.append((yield from uploaded(settings, part, urls)))
+        return items
+    if not _is_file(value):
+        return value
+    if id(value) not in urls:
+        urls[id(value)] = yield from upload(settings, value, None, None)
+    return urls[id(value)]
+
+
+def _is_file(value: Any) -> bool:
+    """A str is text, whatever it names."""
+    return isinstance(value, (os.PathLike, bytes, bytearray, memoryview)) or callable(
+        getattr(value, "read", None)
+    )
+
+
+def _local(given: Any) -> _Local:
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        whole = bytes(given)
+        return _Local(Content(lambda: BytesIO(whole), True), "file", len(whole), True)
+    if isinstance(given, (str, os.PathLike)):
+        path = Path(given)
+        return _Local(Content(lambda: path.open("rb"), True), path.name, path.stat().st_size, True)
+    name = getattr(given, "name", None)
+    name = os.path.basename(name) if isinstance(name, str) else "file"
+    try:
+        start = given.tell()
+        size = given.seek(0, os.SEEK_END) - start
+        given.seek(start)
+    except (AttributeError, OSError, ValueError):
+        return _Local(Content(lambda: given, False), name, None, False)
+
+    def again() -> BinaryIO:
+        given.seek(start)
+        file: BinaryIO = given
+        return file
+
+    return _Local(Content(again, False), name, size, True)

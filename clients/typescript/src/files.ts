@@ -1,0 +1,129 @@
+import { NowServingError } from './errors.js';
+import type { Transport } from './transport.js';
+import type { UploadOptions } from './types.js';
+
+const otherType = 'application/octet-stream';
+
+/** What is to be uploaded, as bytes that are at hand or are read when they are wanted. */
+export class LocalFile {
+  /** `source`: a path (in Node), or a stream, which can be read but once. */
+  constructor(
+    readonly source: string | ReadableStream<Uint8Array>,
+    readonly name: string,
+    readonly type: string,
+  ) {}
+
+  /** A body for a request; `length` in bytes where it is known. */
+  async open(): Promise<Blob | ReadableStream<Uint8Array>> {
+    return typeof this.source === 'string' ? blobAt(this.source) : this.source;
+  }
+
+  get isRepeatable(): boolean {
+    return typeof this.source === 'string';
+  }
+}
+
+/** A file for an input: by its path (in Node), or a stream with a name. It is uploaded with the request. */
+export function file(
+  source: string | URL | ReadableStream<Uint8Array>,
+  { name, type }: { name?: string | undefined; type?: string | undefined } = {},
+): LocalFile {
+  if (source instanceof ReadableStream) return new LocalFile(source, name ?? 'file', type ?? otherType);
+  const path = typeof source === 'string' ? source : decodeURIComponent(source.pathname);
+  const ownName = name ?? path.split(/[/\\]/).at(-1)!;
+  return new LocalFile(path, ownName, type ?? types[/[^.]*$/.exec(path)![0].toLowerCase()] ?? otherType);
+}
+
+/** By the ends of their names; others are bytes. */
+const types: Readonly<Record<string, string>> = {
+  gif: 'image/gif',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  mp3: 'audio/mpeg',
+  mp4: 'video/mp4',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  txt: 'text/plain',
+  wav: 'audio/wav',
+  webm: 'video/webm',
+  webp: 'image/webp',
+};
+
+type Uploadable = Blob | LocalFile;
+
+/** Uploads what of an input is no JSON, and puts URLs in its place. */
+export class Uploads {
+  constructor(private readonly transport: Transport) {}
+
+  /** The URL under which the service keeps it. */
+  async upload(content: Uploadable, { signal, ...given }: UploadOptions = {}): Promise<string> {
+    const type = given.type ?? (content.type || otherType);
+    const name = given.name ?? ('name' in content ? (content.name as string) : 'file');
+    const { body } = await this.transport.send<{ file_url: string; upload_url: string }>({
+      method: 'POST',
+      path: ['storage', 'upload', 'initiate'],
+      body: { content_type: type, file_name: name },
+      signal,
+    });
+    const isLocal = content instanceof LocalFile;
+    await this.transport.put(body.upload_url, {
+      open: () => (isLocal ? content.open() : Promise.resolve(content)),
+      isRepeatable: !isLocal || content.isRepeatable,
+      type,
+      signal,
+    });
+    return body.file_url;
+  }
+
+  /** The input itself, where there is nothing to upload. */
+  async in<Input>(input: Input, signal: AbortSignal | undefined): Promise<Input> {
+    const found = new Map<Uploadable, Promise<string>>();
+    collect(input, (content) => found.set(content, Promise.resolve('')));
+    if (found.size === 0) return input;
+    for (const content of found.keys()) found.set(content, this.upload(content, { signal }));
+    const urls = new Map<unknown, string>();
+    await Promise.all([...found].map(async ([content, url]) => urls.set(content, await url)));
+    return replaced(input, urls) as Input;
+  }
+}
+
+const isUploadable = (value: unknown): value is Uploadable =>
+  value instanceof LocalFile || (typeof Blob !== 'undefined' && value instanceof Blob);
+
+/** Arrays, and objects as they are written in a program: others say by `toJSON` what they are. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function collect(value: unknown, add: (content: Uploadable) => void): void {
+  if (isUploadable(value)) add(value);
+  else if (isPlain(value)) for (const part of Object.values(value)) collect(part, add);
+}
+
+function replaced(value: unknown, urls: ReadonlyMap<unknown, string>): unknown {
+  if (urls.has(value)) return urls.get(value);
+  if (!isPlain(value)) return value;
+  if (Array.isArray(value)) return value.map((part) => replaced(part, urls));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replaced(part, urls)]));
+}
+
+interface FileSystem {
+  openAsBlob(path: string): Promise<Blob>;
+}
+
+/** Read from the disk as it is sent. Not by an import, which bundlers for browsers would follow. */
+async function blobAt(path: string): Promise<Blob> {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+  const system = process?.getBuiltinModule?.('node:fs') as FileSystem | undefined;
+  if (system === undefined) throw new TypeError('A path can be read in Node alone: give a Blob or a File.');
+  try {
+    return await system.openAsBlob(path);
+  } catch (cause) {
+    throw new NowServingError('unreadable_file', `The file ${path} cannot be read.`, { cause });
+  }
+}
