@@ -1,4 +1,4 @@
-import { boundedView, mediaOf, type Shown } from './payload';
+import { boundedView, mediaOf, type Shown, shownFilesOf } from './payload';
 
 const url = (text: string, type: string) => ({ url: `blob:${type}`, bytes: text.length });
 const count = (shown: Shown): number =>
@@ -40,4 +40,34 @@ test('what is long, wide or deep is bounded, and says how much is left', () => {
 test('names that mean something to JavaScript are names', () => {
   const shown = boundedView(JSON.parse('{"__proto__": {"a": 1}, "constructor": null}'), url);
   expect(shown).toMatchObject({ entries: [{ name: '__proto__' }, { name: 'constructor' }] });
+});
+
+test('files of the service are links, and shown by the type beside them or the end of their names', () => {
+  const at = 'https://queue.example.org/base/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
+  const shown = boundedView(
+    {
+      file: { url: `${at}/out`, content_type: 'image/webp', size: 3 },
+      image: `${at}/cat.png`,
+      page: { url: `${at}/a.png`, content_type: 'image/svg+xml' },
+      other: `${at}/a.html`,
+      foreign: 'https://example.org/v2/files/cat.png',
+      long: `${at}/${'x'.repeat(3_000)}`,
+    },
+    url,
+  );
+  const path = 'v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
+  expect(shownFilesOf(shown)).toMatchObject([
+    { path: `${path}/out`, type: 'image/webp' },
+    { path: `${path}/cat.png`, type: 'image/png' },
+  ]);
+  expect(shown).toMatchObject({
+    entries: [
+      {},
+      {},
+      {},
+      { value: { kind: 'file', path: `${path}/a.html` } },
+      { value: { kind: 'text' } },
+      { value: { kind: 'text' } },
+    ],
+  });
 });

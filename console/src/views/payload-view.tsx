@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { serviceAddress } from '../api/base';
 import { bytes, counted } from '../format/quantities';
-import { mediaOf, type Shown } from '../request/payload';
+import { mediaOf, type Shown, shownFilesOf } from '../request/payload';
 import { readPayload } from '../request/read-payload';
 import { useMay } from '../parts/rights';
 import { Loaded } from '../parts/states';
@@ -71,13 +71,22 @@ export function PayloadView({ path, name, size }: PayloadViewProps) {
 
 function Content({ shown, name }: { shown: Shown; name: string }) {
   const media = mediaOf(shown);
+  const files = shownFilesOf(shown);
   return (
     <>
       {media.map((one, i) => (
         <figure className="media" key={i}>
-          <Media media={one} label={`The ${name}, ${one.type}`} />
+          <Media type={one.type} url={one.url} label={`The ${name}, ${one.type}`} />
           <figcaption className="small muted">
             {one.type}, {bytes(one.bytes)}
+          </figcaption>
+        </figure>
+      ))}
+      {files.map(({ path, type }, i) => (
+        <figure className="media" key={`file ${i}`}>
+          <Media type={type} url={serviceAddress(path)} label={`A file of the ${name}, ${type}`} />
+          <figcaption className="small muted">
+            <a href={serviceAddress(path)}>{type}</a>
           </figcaption>
         </figure>
       ))}
@@ -88,7 +97,7 @@ function Content({ shown, name }: { shown: Shown; name: string }) {
   );
 }
 
-function Media({ media: { type, url }, label }: { media: Extract<Shown, { kind: 'media' }>; label: string }) {
+function Media({ type, url, label }: { type: string; url: string; label: string }) {
   // What it says is up to the model: there are no captions to show.
   if (type.startsWith('video/')) return <video src={url} controls aria-label={label} muted />;
   if (type.startsWith('audio/')) return <audio src={url} controls aria-label={label} />;
@@ -105,6 +114,8 @@ function Tree({ shown, isOpen = false }: { shown: Shown; isOpen?: boolean }) {
           {shown.type}, {bytes(shown.bytes)}
         </span>
       );
+    case 'file':
+      return <a href={serviceAddress(shown.path)}>{shown.text}</a>;
     case 'text':
       return (
         <>
