@@ -10,6 +10,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { FileEntity } from './entities/file.entity.js';
 import { fileNameOf, isContentType, nameForType } from './file-name.js';
 import { FilePlace } from './file-place.js';
+import { findFile, type StoredFile } from './queries/find-file.js';
 import { readOwner } from './queries/read-owner.js';
 import { endUpload } from './queries/uploads.js';
 import { type ByteRange, bytesOf, FILE_STORE, type FileStore } from './stores/file-store.js';
@@ -31,8 +32,6 @@ export interface FileView {
   size: number;
   sha256: string;
 }
-
-export type StoredFile = FileEntity & { upload: number; size: number; sha256: Buffer };
 
 /** The files that there are, wherever their bytes may be. */
 @Injectable()
@@ -63,8 +62,8 @@ export class Files {
 
   /** undefined: nothing is stored under this id and name. */
   async find(fileId: string, name: string): Promise<StoredFile | undefined> {
-    const row = isUuid(fileId) ? await this.rows.findOneBy({ id: fileId, state: 'stored' }) : null;
-    return row !== null && row.name === name ? (row as StoredFile) : undefined;
+    const file = isUuid(fileId) ? await findFile(this.database, fileId) : undefined;
+    return file?.name === name ? file : undefined;
   }
 
   /** Whatever its state. */

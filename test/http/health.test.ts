@@ -37,7 +37,12 @@ test('a service that can take requests says what it looked at', async () => {
     200,
     {
       status: 'ok',
-      checks: { database: { status: 'up' }, migrations: { status: 'up' }, accepting: { status: 'up' } },
+      checks: {
+        database: { status: 'up' },
+        migrations: { status: 'up' },
+        files: { status: 'up' },
+        accepting: { status: 'up' },
+      },
     },
   ]);
 });

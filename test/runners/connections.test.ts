@@ -6,7 +6,7 @@ import { type Call, ModelServer } from '../support/model-server.js';
 import { testRun } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
-const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000 }), new Tracing());
+const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000 }), new Tracing(), noFiles);
 let server: ModelServer;
 
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import { inflateSync } from 'node:zlib';
 import { DemoRunner } from '../../src/runners/demo-runner.js';
-import { failureOf, testRun, type TestRun } from '../support/test-run.js';
+import { failureOf, noFiles, testRun, type TestRun } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
-const runner = new DemoRunner();
+const runner = new DemoRunner(noFiles);
 
 function demoRun(demo: 'echo' | 'fractal' | 'flaky', input: object, attempt = 1): TestRun {
   return testRun({ kind: 'demo', demo }, JSON.stringify(input), attempt);

@@ -2,11 +2,11 @@ import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer, ndjson } from '../support/model-server.js';
-import { failureOf, testRun, type TestRun, trickle } from '../support/test-run.js';
+import { failureOf, noFiles, testRun, type TestRun, trickle } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const maxOutputBytes = 50_000;
-const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes }), new Tracing());
+const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes }), new Tracing(), noFiles);
 let server: ModelServer;
 
 beforeEach(async () => (server = await new ModelServer().start()));

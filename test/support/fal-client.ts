@@ -6,7 +6,7 @@ export function falAt(service: TestService, credentials = service.key): FalClien
   return createFalClient({
     credentials,
     requestMiddleware: (request) => {
-      const url = request.url.replace('https://queue.fal.run', `${service.url}/fal`);
+      const url = request.url.replace(/^https:\/\/(queue\.fal\.run|rest\.fal\.ai)/, `${service.url}/fal`);
       return Promise.resolve({ ...request, url });
     },
   });

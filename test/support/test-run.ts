@@ -1,6 +1,10 @@
+import type { Files } from '../../src/files/files.js';
 import type { Model } from '../../src/models/model.js';
 import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
 import type { Call } from './model-server.js';
+
+/** For runs that make none. */
+export const noFiles = {} as Files;
 
 export interface TestRun extends Run {
   lines: { level: string; message: string }[];

@@ -1,0 +1,29 @@
+import { selectionOf } from './byte-range.js';
+
+const of = { method: 'GET', etag: '"a"', size: 10 };
+
+test.each([
+  ['bytes=0-0', { start: 0, end: 0 }],
+  ['bytes=0-', { start: 0, end: 9 }],
+  ['bytes=9-99', { start: 9, end: 9 }],
+  ['bytes=-3', { start: 7, end: 9 }],
+  ['bytes=-30', { start: 0, end: 9 }],
+  ['Bytes= 1-2 ', { start: 1, end: 2 }],
+])('%s is a part', (range, part) => {
+  expect(selectionOf({ range }, of)).toEqual({ status: 206, range: part });
+});
+
+test.each(['bytes=10-', 'bytes=-0', 'bytes=999999999999999-'])('%s is not there', (range) => {
+  expect(selectionOf({ range }, of)).toEqual({ status: 416 });
+});
+
+test.each(['bytes=', 'bytes=-', 'bytes=2-1', 'bytes=0-1,3-4', 'bytes=--1', 'bytes=1e1-', 'items=0-1', ''])(
+  '"%s" means nothing, and all comes',
+  (range) => {
+    expect(selectionOf({ range }, of)).toEqual({ status: 200 });
+  },
+);
+
+test('what is known counts before any range', () => {
+  expect(selectionOf({ range: 'bytes=99-', 'if-none-match': 'W/"b", W/"a"' }, of)).toEqual({ status: 304 });
+});

@@ -1,0 +1,169 @@
+import { startTestService, type TestService } from '../support/index.js';
+import { FileCalls, sha256, someBytes } from '../support/file-calls.js';
+import { verdict } from '../support/queue-calls.js';
+
+let service: TestService;
+let files: FileCalls;
+let url: string;
+const bytes = someBytes(100_000);
+const etag = `"${sha256(bytes)}"`;
+
+beforeAll(async () => {
+  service = await startTestService({ limits: '1000/s' });
+  files = new FileCalls(service);
+  url = await files.store(bytes);
+});
+afterAll(() => service.stop());
+
+const get = (headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+  fetch(url, { method, headers });
+
+test('a file comes whole, with its type, its length and its SHA-256, and no page can do anything with it', async () => {
+  const answer = await get();
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'image/png',
+    'content-length': '100000',
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'content-disposition': 'inline; filename="cat.png"',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+    etag,
+  });
+  expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';.*; sandbox$/);
+  expect(answer.headers.get('x-request-id')).toBeTruthy();
+});
+
+test('HEAD says the same, without the bytes', async () => {
+  const answer = await get({ range: 'bytes=0-9' }, 'HEAD');
+  expect([answer.status, answer.headers.get('content-length'), answer.headers.get('etag')]).toEqual([
+    200,
+    '100000',
+    etag,
+  ]);
+  expect(await answer.text()).toBe('');
+});
+
+test.each([
+  ['the first', 'bytes=0-99', 0, 99],
+  ['one', 'bytes=5-5', 5, 5],
+  ['all from one on', 'bytes=99990-', 99_990, 99_999],
+  ['the last', 'bytes=-10', 99_990, 99_999],
+  ['more than there are', 'bytes=99990-999999', 99_990, 99_999],
+  ['more of the last than there are', 'bytes=-999999', 0, 99_999],
+])('a range: %s', async (_, range, start, end) => {
+  const answer = await get({ range });
+  expect([answer.status, answer.headers.get('content-range')]).toEqual([206, `bytes ${start}-${end}/100000`]);
+  expect(answer.headers.get('content-length')).toBe(String(end - start + 1));
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(start, end + 1))).toBe(true);
+});
+
+test.each(['bytes=100000-', 'bytes=100000-100001', 'bytes=-0'])('the range %s is not there', async (range) => {
+  const answer = await get({ range });
+  expect(answer.headers.get('content-range')).toBe('bytes */100000');
+  expect(await verdict(answer)).toEqual([416, 'range_not_satisfiable']);
+});
+
+test.each(['bytes=0-1,5-6', 'lines=0-1', 'bytes=5-1', 'bytes=a-b', 'bytes=-'])(
+  'for the range %s the whole file comes',
+  async (range) => {
+    const answer = await get({ range });
+    expect([answer.status, (await answer.arrayBuffer()).byteLength]).toEqual([200, 100_000]);
+  },
+);
+
+test('what a client has already does not come again, and a range only of what it began with', async () => {
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const answer = await get({ 'if-none-match': known });
+    expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([304, etag, '']);
+  }
+  expect((await get({ 'if-none-match': '"other"' })).status).toBe(200);
+  const range = 'bytes=0-9';
+  expect((await get({ range, 'if-range': etag })).status).toBe(206);
+  for (const other of ['"other"', `W/${etag}`, 'Sat, 29 Oct 1994 19:43:31 GMT'])
+    expect((await get({ range, 'if-range': other })).status).toBe(200);
+});
+
+test('an empty file has no range', async () => {
+  const empty = await files.store('');
+  const answer = await fetch(empty, { headers: { range: 'bytes=0-' } });
+  expect(await verdict(answer)).toEqual([416, 'range_not_satisfiable']);
+  expect((await fetch(empty)).headers.get('content-length')).toBe('0');
+});
+
+test('a file has one name', async () => {
+  const root = url.slice(0, url.lastIndexOf('/'));
+  for (const name of ['dog.png', 'cat.PNG', 'cat.png%00', '..%2fcat.png', '%2e%2e'])
+    expect(await verdict(fetch(`${root}/${name}`))).toEqual([404, 'unknown_file']);
+  for (const path of [root, `${root}/`, `${url}/more`, `${service.url}/v1/files`])
+    expect((await verdict(fetch(path)))[0]).toBe(404);
+  expect((await fetch(`${service.url}/v1/files/not-an-id/cat.png`)).status).toBe(404);
+  expect(await verdict(fetch(url, { method: 'PUT', body: 'x' }))).toEqual([405, 'method_not_allowed']);
+});
+
+describe('what a browser could run is a download', () => {
+  test.each([
+    ['image/svg+xml', 'a.svg', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'],
+    ['text/html', 'a.html', '<script>alert(1)</script>'],
+    ['application/xhtml+xml', 'a.xhtml', '<html/>'],
+    ['application/javascript', 'a.js', 'alert(1)'],
+    ['application/pdf', 'a.pdf', '%PDF'],
+    ['text/plain', 'a.png', 'x'],
+    ['image/x-xml', 'a.xml', '<a/>'],
+    ['IMAGE/SVG+XML; a=b', 'b.svg', '<svg/>'],
+  ])('%s', async (type, name, body) => {
+    const { headers } = await fetch(await files.store(body, type, name));
+    expect(headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
+    expect(headers.get('content-type')).toBe(type);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  test.each(['audio/mpeg', 'video/mp4', 'image/webp'])('%s is shown', async (type) => {
+    const { headers } = await fetch(await files.store('x', type, 'a'));
+    expect(headers.get('content-disposition')).toMatch(/^inline/);
+  });
+});
+
+describe('a name', () => {
+  test.each([
+    ['of a path', '../../etc/passwd', 'passwd'],
+    ['of a path on Windows', 'C:\\temp\\a.png', 'a.png'],
+    ['with lines', 'a\r\nSet-Cookie: a=b.png', 'aSet-Cookie: a=b.png'],
+    ['with a NUL', 'a\0.png', 'a.png'],
+    ['with quotes', 'a"; filename="b.exe', 'a"; filename="b.exe'],
+    ['with a percent sign', '%2e%2e%2fa?b#c.png', '%2e%2e%2fa?b#c.png'],
+    ['in any script', 'кот 猫 🐈.png', 'кот 猫 🐈.png'],
+    ['that turns the writing direction', 'a\u202egnp.exe', 'agnp.exe'],
+    ['with half a character', 'a\ud800.png', 'a.png'],
+    ['of dots', '..', 'file'],
+    ['of nothing', '', 'file'],
+    ['of a folder', 'a/b/', 'file'],
+    ['of 300 characters', `${'x'.repeat(300)}.png`, `${'x'.repeat(196)}.png`],
+  ])('%s stays within its URL and its field', async (_, given, kept) => {
+    const stored = await files.store('x', 'application/octet-stream', given);
+    expect(decodeURIComponent(new URL(stored).pathname.split('/').at(-1)!)).toBe(kept);
+    const answer = await fetch(stored);
+    expect([answer.status, await answer.text()]).toEqual([200, 'x']);
+    const disposition = answer.headers.get('content-disposition')!;
+    expect(disposition).toMatch(/^attachment; filename="[^"\\%]*"(; filename\*=UTF-8''[\w.~%!-]*)?$/);
+    expect(answer.headers.has('set-cookie')).toBe(false);
+    const extended = /filename\*=UTF-8''(.*)$/.exec(disposition)?.[1];
+    if (extended !== undefined) expect(decodeURIComponent(extended)).toBe(kept);
+  });
+});
+
+test('a reader that hangs up leaves no open file', async () => {
+  const large = await files.store(someBytes(8_000_000));
+  const open = (): number =>
+    (process as unknown as { getActiveResourcesInfo(): string[] })
+      .getActiveResourcesInfo()
+      .filter((name) => name.startsWith('FSReq')).length;
+  for (let i = 0; i < 20; i++) {
+    const answer = await fetch(large);
+    await answer.body!.cancel();
+  }
+  expect((await files.bytes(large)).length).toBe(8_000_000);
+  expect(open()).toBe(0);
+});

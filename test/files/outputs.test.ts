@@ -1,0 +1,102 @@
+import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
+import { verdict } from '../support/queue-calls.js';
+import { startTestService } from '../support/index.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+
+const maxFileBytes = 300_000;
+const { service, calls, model } = testQueue({
+  models: { 'test/model': {} },
+  limits: '1000/s',
+  config: { maxFileBytes },
+});
+const files = new FileCalls(service);
+
+interface Output {
+  file: { url: string; content_type: string; size: number; sha256: string };
+}
+
+/** Runs one request, which the model answers so. */
+async function answered(type: string, body: Buffer | string, headers: object = {}): Promise<string> {
+  model.respond = ({ response }) => {
+    response.writeHead(200, { ...(type !== '' && { 'content-type': type }), ...headers }).end(body);
+  };
+  return calls.run('test/model', {});
+}
+
+test.each([
+  ['image/png', 'output.png'],
+  ['audio/mpeg', 'output.mp3'],
+  ['video/mp4', 'output.mp4'],
+  ['application/octet-stream', 'output.bin'],
+  ['Image/SVG+XML; charset=utf-8', 'output.svg'],
+])('a model may answer with %s, which becomes a file', async (type, name) => {
+  const bytes = someBytes(200_000);
+  const id = await answered(type, bytes);
+  const { file } = (await (await calls.response(id)).json()) as Output;
+  expect(file).toEqual({
+    url: `${service.url}/v1/files/${fileId(file.url)}/${name}`,
+    content_type: type,
+    size: 200_000,
+    sha256: sha256(bytes),
+  });
+  const answer = await fetch(file.url);
+  expect(answer.headers.get('content-type')).toBe(type);
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  const uses = await service.query('SELECT request_id, in_input FROM file_use WHERE file_id = $1', [
+    fileId(file.url),
+  ]);
+  expect(uses).toEqual([{ request_id: id, in_input: false }]);
+});
+
+test('the file is at the address by which its request was submitted', async () => {
+  const answer = await fetch(`${service.url.replace('127.0.0.1', 'localhost')}/v1/queue/test/model`, {
+    method: 'POST',
+    headers: { authorization: `Key ${service.key}` },
+    body: '{}',
+  });
+  const { request_id: id } = (await answer.json()) as { request_id: string };
+  const { file } = (await (await calls.response(id)).json()) as Output;
+  expect(file.url).toMatch(/^http:\/\/localhost:\d+\/v1\/files\//);
+});
+
+test('a file that is too large fails the run, and leaves nothing', async () => {
+  const before = await files.onDisk();
+  const id = await answered('image/png', someBytes(maxFileBytes + 1));
+  expect(await verdict(calls.response(id))).toEqual([502, 'model_error']);
+  expect((await calls.status(id)).error?.message).toMatch(/too large/);
+  expect(await files.onDisk()).toEqual(before);
+});
+
+test('an answer that breaks off leaves nothing', async () => {
+  const before = await files.onDisk();
+  model.respond = ({ response, socket }) => {
+    response.writeHead(200, { 'content-type': 'image/png', 'content-length': 1_000 });
+    response.write('abc', () => socket.destroy());
+  };
+  const id = await calls.run('test/model', {});
+  expect(await verdict(calls.response(id))).toEqual([502, 'model_unavailable']);
+  expect(await files.onDisk()).toEqual(before);
+});
+
+test('any other answer is none, and says what would be', async () => {
+  const id = await answered('text/html', '<p>');
+  expect((await calls.status(id)).error?.message).toMatch(/expected application\/json.*a picture.*got text\/html/);
+});
+
+test('the fractal comes as a file where its input asks for it', async () => {
+  const shipped = await startTestService({ limits: '1000/s' });
+  const queue = new QueueCalls(shipped);
+  const input = { prompt: 'a cat', width: 32, height: 24, steps: 16 };
+  const id = await queue.run('demo/image/fractal', { ...input, output: 'file' });
+  const { image, seed } = (await (await queue.response(id)).json()) as { image: Output['file']; seed: number };
+  expect(image).toMatchObject({ content_type: 'image/png', width: 32, height: 24 });
+  const png = await new FileCalls(shipped).bytes(image.url);
+  expect([png.subarray(1, 4).toString(), sha256(png), png.length]).toEqual(['PNG', image.sha256, image.size]);
+  const plain = await queue.run('demo/image/fractal', input);
+  expect(await (await queue.response(plain)).json()).toEqual({
+    image: { url: `data:image/png;base64,${png.toString('base64')}`, width: 32, height: 24 },
+    seed,
+  });
+  await shipped.stop();
+});

@@ -1,0 +1,174 @@
+import { mkdir, open, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FilePruner } from '../../src/files/duties/file-pruner.js';
+import { Readiness } from '../../src/health/readiness.js';
+import { temporaryDirectory } from '../support/data-directory.js';
+import { FileCalls, someBytes } from '../support/file-calls.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { verdict } from '../support/queue-calls.js';
+
+const started: TestService[] = [];
+afterEach(async () => {
+  for (const service of started.splice(0).reverse()) await service.stop();
+});
+
+async function start(config: object = {}): Promise<TestService> {
+  const service = await startTestService({ limits: '1000/s', config });
+  started.push(service);
+  return service;
+}
+
+const filesReady = async (service: TestService): Promise<[number, string]> => {
+  const answer = await service.get('/health/ready');
+  const { checks } = (await answer.json()) as { checks: { files: { status: string } } };
+  return [answer.status, checks.files.status];
+};
+
+const becomes = (service: TestService, expected: [number, string]): Promise<unknown> =>
+  until(async () => String(await filesReady(service)) === String(expected), {
+    message: `the node is ${String(expected)}`,
+    explain: () => service.app.get(Readiness).check().catch((error: Error) => error.message),
+  });
+
+describe('several nodes', () => {
+  test('that share the folder have the same files, whichever stored them', async () => {
+    const dataDir = await temporaryDirectory();
+    const one = await start({ dataDir });
+    const other = await start({ dataDir, databaseUrl: one.databaseUrl, bootstrapApiKey: one.key });
+    const [mine, theirs] = [await new FileCalls(one).store('1'), await new FileCalls(other).store('2')];
+    const at = (url: string, { url: base }: TestService): string => base + new URL(url).pathname;
+    expect((await new FileCalls(one).bytes(at(theirs, one))).toString()).toBe('2');
+    expect((await new FileCalls(other).bytes(at(mine, other))).toString()).toBe('1');
+    // Begun at one node, sent to another.
+    const { file_url, upload_url } = await new FileCalls(one).initiate();
+    const moved = new URL(upload_url);
+    const sent = await new FileCalls(other).put(other.url + moved.pathname + moved.search, '3');
+    expect(sent.status).toBe(200);
+    expect((await new FileCalls(one).bytes(file_url)).toString()).toBe('3');
+    for (const node of [one, other]) expect(await filesReady(node)).toEqual([200, 'up']);
+  });
+
+  test('with folders of their own are ready until there is a file, then only the one that has it', async () => {
+    const one = await start();
+    const other = await start({ databaseUrl: one.databaseUrl, bootstrapApiKey: one.key });
+    expect(await filesReady(other)).toEqual([200, 'up']);
+    await new FileCalls(one).store('x');
+    await becomes(other, [503, 'down']);
+    expect((await (await other.get('/health/ready')).json()) as object).toMatchObject({
+      code: 'unavailable',
+      detail: expect.stringContaining('DATA_DIR'),
+    });
+    expect(await verdict(new FileCalls(other).ask({ content_type: 'image/png' }))).toEqual([
+      503,
+      'unavailable',
+    ]);
+    // With a marker of its own it is as far off.
+    await becomes(other, [503, 'down']);
+    expect(await filesReady(one)).toEqual([200, 'up']);
+  });
+
+  test('are not ready while their volume is not mounted, remove nothing, and are ready again with it', async () => {
+    const service = await start();
+    const files = new FileCalls(service);
+    const url = await files.store('x');
+    const folder = join(service.config.dataDir, 'files');
+    await rename(folder, `${folder}-away`);
+    await becomes(service, [503, 'down']);
+    await service.query(`UPDATE file SET state = 'removed'`);
+    await service.query(`INSERT INTO file (id, api_key_id, name, content_type) VALUES (gen_random_uuid(), gen_random_uuid(), 'a', 'a/b')`);
+    await expect(service.app.get(FilePruner).runOnce()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await service.query(`SELECT FROM file WHERE state = 'removed'`)).toHaveLength(1);
+    await rm(folder, { recursive: true });
+    await rename(`${folder}-away`, folder);
+    await service.query(`UPDATE file SET state = 'stored' WHERE state = 'removed'`);
+    await becomes(service, [200, 'up']);
+    expect((await files.bytes(url)).toString()).toBe('x');
+  });
+});
+
+test('a new folder is taken where there are no files any more', async () => {
+  const one = await start();
+  const files = new FileCalls(one);
+  await files.store('x');
+  await one.query(`UPDATE file SET expires_at = now() - interval '1 hour'`);
+  await one.app.get(FilePruner).runOnce();
+  const other = await start({ databaseUrl: one.databaseUrl, bootstrapApiKey: one.key });
+  expect((await new FileCalls(other).bytes(await new FileCalls(other).store('y'))).toString()).toBe('y');
+});
+
+describe('a disk that takes no more', () => {
+  type Handle = Awaited<ReturnType<typeof open>>;
+  let prototype: Handle;
+  let writev: Handle['writev'];
+
+  beforeAll(async () => {
+    const handle = await open(process.execPath);
+    prototype = Object.getPrototypeOf(handle) as Handle;
+    await handle.close();
+    ({ writev } = prototype);
+  });
+  afterEach(() => (prototype.writev = writev));
+
+  const failing = (code: string, after: number): void => {
+    let writes = 0;
+    prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[]) {
+      if (++writes <= after) return writev.call(this, chunks);
+      return Promise.reject(Object.assign(new Error(code), { code, syscall: 'write' }));
+    } as Handle['writev'];
+  };
+
+  test.each([
+    ['ENOSPC', 0, 507, 'storage_full'],
+    ['ENOSPC', 3, 507, 'storage_full'],
+    ['EDQUOT', 1, 507, 'storage_full'],
+    ['EIO', 1, 503, 'unavailable'],
+  ])('%s after %i writes is said, and leaves nothing', async (code, after, status, problem) => {
+    const service = await start();
+    const files = new FileCalls(service);
+    const { file_url, upload_url } = await files.initiate();
+    const bytes = someBytes(4_000_000);
+    failing(code, after);
+    expect(await verdict(files.put(upload_url, bytes))).toEqual([status, problem]);
+    expect(await files.onDisk()).toEqual([]);
+    prototype.writev = writev;
+    // With room again the same upload succeeds.
+    expect((await files.put(upload_url, bytes)).status).toBe(200);
+    expect((await files.bytes(file_url)).equals(bytes)).toBe(true);
+  });
+
+  test('in the middle of a block loses none of it', async () => {
+    const service = await start();
+    const files = new FileCalls(service);
+    prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[]) {
+      const first = chunks[0] as Buffer;
+      return writev.call(this, [first.subarray(0, Math.ceil(first.length / 2))]);
+    } as Handle['writev'];
+    const bytes = someBytes(3_000_000);
+    expect((await files.bytes(await files.store(bytes))).equals(bytes)).toBe(true);
+  });
+});
+
+test('a folder that cannot be written to is no fault of the service but of its setting', async () => {
+  const dataDir = await temporaryDirectory();
+  await writeFile(join(dataDir, 'files'), 'this is no folder');
+  const service = await start({ dataDir });
+  expect(await filesReady(service)).toEqual([200, 'up']);
+  expect(await verdict(new FileCalls(service).ask({ content_type: 'image/png' }))).toEqual([
+    503,
+    'unavailable',
+  ]);
+});
+
+test('what a killed process was writing is removed an hour later', async () => {
+  const service = await start();
+  await new FileCalls(service).store('x');
+  const folder = join(service.config.dataDir, 'files', 'temporary');
+  await mkdir(folder, { recursive: true });
+  const [old, young] = [join(folder, 'old.part'), join(folder, 'young.part')];
+  for (const path of [old, young]) await writeFile(path, 'x');
+  const before = new Date(Date.now() - 3_700_000);
+  await utimes(old, before, before);
+  await service.app.get(FilePruner).runOnce();
+  await expect(stat(old)).rejects.toMatchObject({ code: 'ENOENT' });
+  expect((await stat(young)).size).toBe(1);
+});
