@@ -3,7 +3,7 @@ import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { agent } from '../../src/runners/keep-alive.js';
 import { type Call, ModelServer } from '../support/model-server.js';
-import { testRun } from '../support/test-run.js';
+import { noFiles, testRun } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000 }), new Tracing(), noFiles);
