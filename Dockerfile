@@ -20,6 +20,9 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY assets assets
 COPY package.json models.yaml LICENSE ./
+# DATA_DIR, for files.
+RUN mkdir .data && chown node:node .data
+VOLUME /app/.data
 USER node
 EXPOSE 3000
 STOPSIGNAL SIGTERM

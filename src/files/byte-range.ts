@@ -10,14 +10,14 @@ export type Selection =
 
 /** What of a file is asked for, by RFC 9110. Of several ranges at once none is given, but the whole. */
 export function selectionOf(
-  headers: Pick<IncomingHttpHeaders, 'range' | 'if-range' | 'if-none-match'>,
+  headers: IncomingHttpHeaders,
   { method, etag, size }: { method: string; etag: string; size: number },
 ): Selection {
   const { range, 'if-range': ifRange, 'if-none-match': known } = headers;
   if (known !== undefined && isKnown(known, etag)) return { status: 304 };
   if (range === undefined || method !== 'GET') return { status: 200 };
   // A date fits nothing: files have none.
-  if (ifRange !== undefined && ifRange.trim() !== etag) return { status: 200 };
+  if (ifRange !== undefined && String(ifRange).trim() !== etag) return { status: 200 };
   const [, first = '', last = ''] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(range) ?? [];
   if (first === '' && last === '') return { status: 200 };
   if (first === '') {

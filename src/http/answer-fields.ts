@@ -19,6 +19,7 @@ const ofFal = {
     'X-Fal-No-Retry',
     'X-Fal-Retry-Config',
     'X-Fal-Store-IO',
+    'X-Fal-Object-Lifecycle',
     'X-Fal-Object-Lifecycle-Preference',
     'X-Fal-Tags',
     'X-Fal-Target-Url',

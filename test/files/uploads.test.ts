@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { Uploads } from '../../src/files/uploads.js';
 import { startTestService, type TestService, until } from '../support/index.js';
-import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
+import { type Body, FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { inParallel } from '../support/in-parallel.js';
 import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
 
@@ -45,7 +45,7 @@ describe('an upload', () => {
     expect(await files.bytes(await files.store(''))).toHaveLength(0);
     const { file_url, upload_url } = await files.initiate();
     const chunks = Array.from({ length: 20 }, () => someBytes(10_000));
-    const body = ReadableStream.from(chunks) as unknown as BodyInit;
+    const body = ReadableStream.from(chunks) as unknown as Body;
     const answer = await files.put(upload_url, body, 'image/png', { duplex: 'half' } as RequestInit);
     expect(answer.status).toBe(200);
     expect(sha256(await files.bytes(file_url))).toBe(sha256(Buffer.concat(chunks)));

@@ -9,6 +9,8 @@ export interface Initiated {
   upload_url: string;
 }
 
+export type Body = NonNullable<RequestInit['body']>;
+
 export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 export const someBytes = (count: number): Buffer<ArrayBuffer> => randomBytes(count) as Buffer<ArrayBuffer>;
 
@@ -31,12 +33,12 @@ export class FileCalls {
     return body;
   }
 
-  put(url: string, body: BodyInit, type = 'image/png', init: RequestInit = {}): Promise<Response> {
+  put(url: string, body: Body, type = 'image/png', init: RequestInit = {}): Promise<Response> {
     return fetch(url, { method: 'PUT', body, headers: { 'content-type': type }, ...init });
   }
 
   /** The URL of a stored file. */
-  async store(bytes: BodyInit, type = 'image/png', name = 'cat.png', key?: string): Promise<string> {
+  async store(bytes: Body, type = 'image/png', name = 'cat.png', key?: string): Promise<string> {
     const { file_url, upload_url } = await this.initiate(type, name, key);
     const answer = await this.put(upload_url, bytes, type);
     expect([answer.status, await answer.json()]).toMatchObject([200, {}]);
