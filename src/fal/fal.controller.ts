@@ -1,4 +1,16 @@
-import { All, Controller, Get, HttpCode, type MessageEvent, Param, Post, Put, Req, Res, Sse } from '@nestjs/common';
+import {
+  All,
+  Controller,
+  Get,
+  HttpCode,
+  type MessageEvent,
+  Param,
+  Post,
+  Put,
+  Req,
+  Res,
+  Sse,
+} from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Observable } from 'rxjs';

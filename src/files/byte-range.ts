@@ -22,9 +22,7 @@ export function selectionOf(
   if (first === '' && last === '') return { status: 200 };
   if (first === '') {
     const length = Math.min(Number(last), size);
-    return length === 0
-      ? { status: 416 }
-      : { status: 206, range: { start: size - length, end: size - 1 } };
+    return length === 0 ? { status: 416 } : { status: 206, range: { start: size - length, end: size - 1 } };
   }
   const start = Number(first);
   const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);

@@ -47,7 +47,10 @@ export class Files {
   ) {}
 
   /** A row for what is to come; `uploads`: tries that have begun. */
-  async add({ keyId, contentType, fileName }: NewFile, uploads = 0): Promise<Pick<FileEntity, 'id' | 'name'>> {
+  async add(
+    { keyId, contentType, fileName }: NewFile,
+    uploads = 0,
+  ): Promise<Pick<FileEntity, 'id' | 'name'>> {
     const file = { id: randomUUID(), name: fileNameOf(fileName), uploads };
     const expiresAt = () => `clock_timestamp() + ${unusedMs} * interval '1 millisecond'`;
     await this.place.assertOurs();

@@ -41,7 +41,12 @@ export class Uploads {
   ) {}
 
   /** `base`: what the URLs begin with, as the caller reaches the service. */
-  async initiate({ contentType, fileName, base = this.files.ownBase, ...of }: NewUpload): Promise<InitiatedUpload> {
+  async initiate({
+    contentType,
+    fileName,
+    base = this.files.ownBase,
+    ...of
+  }: NewUpload): Promise<InitiatedUpload> {
     if (!isContentType(contentType)) {
       throw new DomainError('bad_request', 'The content_type must be a media type, such as image/png.');
     }
@@ -59,7 +64,10 @@ export class Uploads {
     }
     const { 'content-encoding': encoding = 'identity', 'content-length': length = '0' } = headers;
     if (encoding.trim().toLowerCase() !== 'identity') {
-      throw new DomainError('unsupported_encoding', 'A file is kept as it comes: send it without an encoding.');
+      throw new DomainError(
+        'unsupported_encoding',
+        'A file is kept as it comes: send it without an encoding.',
+      );
     }
     if (Number(length) > this.config.maxFileBytes) throw fileTooLarge(this.config.maxFileBytes);
     await this.place.assertOurs();

@@ -46,6 +46,7 @@ import { WorkerStore } from './workers/worker-store.js';
 @Module({
   imports: [
     TypeOrmModule.forFeature([
+      FileUseEntity,
       IdempotencyKeyEntity,
       LeaseEntity,
       RequestEntity,

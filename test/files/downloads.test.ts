@@ -59,11 +59,14 @@ test.each([
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes.subarray(start, end + 1))).toBe(true);
 });
 
-test.each(['bytes=100000-', 'bytes=100000-100001', 'bytes=-0'])('the range %s is not there', async (range) => {
-  const answer = await get({ range });
-  expect(answer.headers.get('content-range')).toBe('bytes */100000');
-  expect(await verdict(answer)).toEqual([416, 'range_not_satisfiable']);
-});
+test.each(['bytes=100000-', 'bytes=100000-100001', 'bytes=-0'])(
+  'the range %s is not there',
+  async (range) => {
+    const answer = await get({ range });
+    expect(answer.headers.get('content-range')).toBe('bytes */100000');
+    expect(await verdict(answer)).toEqual([416, 'range_not_satisfiable']);
+  },
+);
 
 test.each(['bytes=0-1,5-6', 'lines=0-1', 'bytes=5-1', 'bytes=a-b', 'bytes=-'])(
   'for the range %s the whole file comes',
@@ -94,7 +97,7 @@ test('an empty file has no range', async () => {
 
 test('a file has one name', async () => {
   const root = url.slice(0, url.lastIndexOf('/'));
-  for (const name of ['dog.png', 'cat.PNG', 'cat.png%00', '..%2fcat.png', '%2e%2e'])
+  for (const name of ['dog.png', 'cat.PNG', 'cat.png%00', '..%2fcat.png', '%252e%252e'])
     expect(await verdict(fetch(`${root}/${name}`))).toEqual([404, 'unknown_file']);
   for (const path of [root, `${root}/`, `${url}/more`, `${service.url}/v1/files`])
     expect((await verdict(fetch(path)))[0]).toBe(404);

@@ -87,7 +87,10 @@ describe('a file that requests name', () => {
 
   test.each([
     ['in the depth of an input', (url: string) => ({ a: [{ b: `see ${url}?x=1` }] })],
-    ['under another address', (url: string) => ({ a: url.replace(/^http:\/\/[^/]+/, 'https://a.example/b') })],
+    [
+      'under another address',
+      (url: string) => ({ a: url.replace(/^http:\/\/[^/]+/, 'https://a.example/b') }),
+    ],
   ])('is found %s', async (_, input) => {
     const url = await files.store('x');
     const id = await calls.submit('test/model', input(url));
@@ -115,7 +118,9 @@ describe('a file that requests name', () => {
     model.respond = ({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ plain }));
     };
-    const made = await calls.run('test/model', {}).finally(() => (model.respond = (call) => model['play'](call)));
+    const made = await calls
+      .run('test/model', {})
+      .finally(() => (model.respond = (call) => model['play'](call)));
     expect(await uses(plain)).toEqual({ [made]: false });
     expect((await collection.erase(made)).status).toBe(204);
     await prune();

@@ -1,12 +1,10 @@
 import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
-import { startTestService } from '../support/index.js';
-import { QueueCalls } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
 const maxFileBytes = 300_000;
 const { service, calls, model } = testQueue({
-  models: { 'test/model': {} },
+  models: { 'test/model': {}, 'test/fractal': { runner: { kind: 'demo', demo: 'fractal' } } },
   limits: '1000/s',
   config: { maxFileBytes },
 });
@@ -81,22 +79,24 @@ test('an answer that breaks off leaves nothing', async () => {
 
 test('any other answer is none, and says what would be', async () => {
   const id = await answered('text/html', '<p>');
-  expect((await calls.status(id)).error?.message).toMatch(/expected application\/json.*a picture.*got text\/html/);
+  expect((await calls.status(id)).error?.message).toMatch(
+    /expected application\/json.*a picture.*got text\/html/,
+  );
 });
 
 test('the fractal comes as a file where its input asks for it', async () => {
-  const shipped = await startTestService({ limits: '1000/s' });
-  const queue = new QueueCalls(shipped);
   const input = { prompt: 'a cat', width: 32, height: 24, steps: 16 };
-  const id = await queue.run('demo/image/fractal', { ...input, output: 'file' });
-  const { image, seed } = (await (await queue.response(id)).json()) as { image: Output['file']; seed: number };
+  const id = await calls.run('test/fractal', { ...input, output: 'file' });
+  const { image, seed } = (await (await calls.response(id)).json()) as {
+    image: Output['file'];
+    seed: number;
+  };
   expect(image).toMatchObject({ content_type: 'image/png', width: 32, height: 24 });
-  const png = await new FileCalls(shipped).bytes(image.url);
+  const png = await files.bytes(image.url);
   expect([png.subarray(1, 4).toString(), sha256(png), png.length]).toEqual(['PNG', image.sha256, image.size]);
-  const plain = await queue.run('demo/image/fractal', input);
-  expect(await (await queue.response(plain)).json()).toEqual({
+  const plain = await calls.run('test/fractal', input);
+  expect(await (await calls.response(plain)).json()).toEqual({
     image: { url: `data:image/png;base64,${png.toString('base64')}`, width: 32, height: 24 },
     seed,
   });
-  await shipped.stop();
 });

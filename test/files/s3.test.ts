@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { FilePruner } from '../../src/files/duties/file-pruner.js';
 import { temporaryDirectory } from '../support/data-directory.js';
@@ -10,40 +10,49 @@ import { startS3, type TestS3 } from '../support/s3-server.js';
 
 let s3: TestS3;
 let folder: string;
+let service: TestService;
+let files: FileCalls;
+
+/** What the way to the store does with a call; undefined: nothing. */
+let fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+const way = createServer((request, response) => {
+  if (fault?.(request, response) === true) return;
+  const { method, url, headers } = request;
+  s3.forward({ method, path: url, headers }, request, response);
+});
+
 beforeAll(async () => {
   folder = await temporaryDirectory();
   s3 = await startS3(folder, 'bucket');
-});
-afterAll(() => s3.stop());
-
-const started: TestService[] = [];
-afterEach(async () => {
-  for (const service of started.splice(0)) await service.stop();
-});
-
-async function start(more: { endpoint?: string; secret?: string; maxFileBytes?: number } = {}) {
-  const { endpoint = s3.url, secret = s3.secretAccessKey, maxFileBytes = 32 * 1024 * 1024 } = more;
-  const service = await startTestService({
+  await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+  service = await startTestService({
     limits: '1000/s',
     config: {
-      maxFileBytes,
+      maxFileBytes: 32 * 1024 * 1024,
       files: { kind: 's3', bucket: 'bucket', prefix: 'some/where' },
-      s3Endpoint: endpoint,
-      environment: { AWS_ACCESS_KEY_ID: s3.accessKeyId, AWS_SECRET_ACCESS_KEY: secret },
+      s3Endpoint: `http://127.0.0.1:${(way.address() as AddressInfo).port}`,
+      environment: { AWS_ACCESS_KEY_ID: s3.accessKeyId, AWS_SECRET_ACCESS_KEY: s3.secretAccessKey },
     },
   });
-  started.push(service);
-  return new FileCalls(service);
-}
+  files = new FileCalls(service);
+});
+afterEach(() => (fault = undefined));
+afterAll(async () => {
+  await service.stop();
+  way.closeAllConnections();
+  await new Promise((resolve) => way.close(resolve));
+  await s3.stop();
+});
 
-const stored = async (): Promise<string[]> =>
-  (await readdir(folder, { recursive: true })).filter((name) => name.includes('some/where') && /-\d+/.test(name));
+/** What the bucket has of a file. */
+const inBucket = async (id: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true })).filter((name) => name.includes(id));
 
 test('files are in the bucket, and come through the service, whole and in parts', async () => {
-  const files = await start();
   const bytes = someBytes(20_000_000);
   const url = await files.store(bytes, 'video/mp4', 'a.mp4');
-  expect(url.startsWith(files.service.url)).toBe(true);
+  expect(url.startsWith(service.url)).toBe(true);
+  expect((await inBucket(fileId(url))).every((name) => name.startsWith('bucket/some/where/'))).toBe(true);
   expect((await files.bytes(url)).equals(bytes)).toBe(true);
   const part = await fetch(url, { headers: { range: 'bytes=1000-1999' } });
   expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 1000-1999/20000000']);
@@ -53,54 +62,73 @@ test('files are in the bucket, and come through the service, whole and in parts'
 });
 
 test('what goes, goes from the bucket too', async () => {
-  const files = await start();
   const id = fileId(await files.store('x'));
-  expect((await stored()).filter((name) => name.includes(id))).not.toEqual([]);
-  await files.service.query(`UPDATE file SET expires_at = now() - interval '1 hour' WHERE id = $1`, [id]);
-  await files.service.app.get(FilePruner).runOnce();
-  expect((await stored()).filter((name) => name.includes(id))).toEqual([]);
-  expect(await files.service.query('SELECT FROM file')).toEqual([]);
+  expect(await inBucket(id)).not.toEqual([]);
+  await service.query(`UPDATE file SET expires_at = now() - interval '1 hour' WHERE id = $1`, [id]);
+  await service.app.get(FilePruner).runOnce();
+  expect(await inBucket(id)).toEqual([]);
+  expect(await service.query('SELECT FROM file WHERE id = $1', [id])).toEqual([]);
 });
 
-test('a store that refuses the signature takes nothing, and nothing is left behind', async () => {
-  const files = await start({ secret: 'another' });
-  const before = await stored();
+test.each([
+  [
+    'refuses the signature',
+    (request: IncomingMessage) => {
+      request.headers['x-amz-date'] = '20200101T000000Z';
+      return false;
+    },
+  ],
+  ['hangs up', (request: IncomingMessage) => request.socket.destroy() !== undefined],
+  [
+    'says that the bucket is not there',
+    (request: IncomingMessage) => {
+      request.url = request.url!.replace('/bucket/', '/other/');
+      return false;
+    },
+  ],
+])('a store that %s takes nothing, and nothing is left behind', async (_, faulty) => {
   const { file_url, upload_url } = await files.initiate();
-  expect(await verdict(files.put(upload_url, 'x'))).toEqual([503, 'unavailable']);
+  fault = faulty;
+  expect(await verdict(files.put(upload_url, someBytes(100_000)))).toEqual([503, 'unavailable']);
   expect(await verdict(fetch(file_url))).toEqual([404, 'unknown_file']);
-  expect([await stored(), await files.onDisk()]).toEqual([before, []]);
-});
-
-test('a store that is away is said, and an upload that was too large never comes to it', async () => {
-  const files = await start({ endpoint: 'http://127.0.0.1:1', maxFileBytes: 1_000 });
-  const { upload_url } = await files.initiate();
-  expect(await verdict(files.put(upload_url, someBytes(1_001)))).toEqual([413, 'body_too_large']);
-  expect(await verdict(files.put(upload_url, 'x'))).toEqual([503, 'unavailable']);
-  expect(await files.onDisk()).toEqual([]);
+  expect([await inBucket(fileId(file_url)), await files.onDisk()]).toEqual([[], []]);
+  fault = undefined;
+  expect((await files.put(upload_url, 'x')).status).toBe(200);
 });
 
 test('what fails for a moment is sent again, with all its bytes', async () => {
   let failures = 2;
-  const flaky: Server = createServer((request, response) => {
-    if (failures-- > 0) return void request.resume().on('end', () => response.writeHead(503).end());
-    const { method, url, headers } = request;
-    // The signature is of the host that the service named.
-    void s3.forward({ method, path: url, headers }, request, response);
-  });
-  await new Promise<void>((resolve) => flaky.listen(0, '127.0.0.1', resolve));
-  const files = await start({ endpoint: `http://127.0.0.1:${(flaky.address() as AddressInfo).port}` });
+  fault = (request, response) => {
+    if (failures-- <= 0) return false;
+    request.resume().on('end', () => response.writeHead(503).end());
+    return true;
+  };
   const bytes = someBytes(500_000);
   expect((await files.bytes(await files.store(bytes))).equals(bytes)).toBe(true);
-  flaky.closeAllConnections();
-  await new Promise((resolve) => flaky.close(resolve));
+});
+
+test('bytes that change on the way are refused by the store', async () => {
+  const { upload_url } = await files.initiate();
+  fault = (request) => {
+    const sent = 'x-amz-content-sha256';
+    if (request.method === 'PUT')
+      request.headers[sent] = String(request.headers[sent]).replace(/^./, (c) => (c === '0' ? '1' : '0'));
+    return false;
+  };
+  expect(await verdict(files.put(upload_url, 'x'))).toEqual([503, 'unavailable']);
+});
+
+test('a store that cannot be read is said, before any of the file is', async () => {
+  const url = await files.store('x');
+  fault = (_, response) => response.writeHead(500).end() !== undefined;
+  expect(await verdict(fetch(url))).toEqual([503, 'unavailable']);
 });
 
 test('a node that looks at a disk is not ready where the files are in a bucket', async () => {
-  const files = await start();
   await files.store('x');
-  const { databaseUrl, key } = files.service;
+  const { databaseUrl, key } = service;
   const other = await startTestService({ config: { databaseUrl, bootstrapApiKey: key } });
-  started.unshift(other);
   expect((await other.get('/health/ready')).status).toBe(503);
-  expect((await files.service.get('/health/ready')).status).toBe(200);
+  expect((await service.get('/health/ready')).status).toBe(200);
+  await other.stop();
 });

@@ -11,7 +11,8 @@ export interface Initiated {
 
 export type Body = NonNullable<RequestInit['body']>;
 
-export const sha256 = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Uint8Array | string): string =>
+  createHash('sha256').update(bytes).digest('hex');
 export const someBytes = (count: number): Buffer<ArrayBuffer> => randomBytes(count) as Buffer<ArrayBuffer>;
 
 /** The calls about files as a caller makes them. */

@@ -1,4 +1,9 @@
-import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { Duty } from '../../tools/duty.js';
 import { FilePlace } from '../file-place.js';

@@ -17,7 +17,9 @@ export interface StoredFile {
  * Race: none; a look that was a moment earlier finds it still.
  * Index: file_pkey, file_use_by_file.
  */
-const findStatement = statement('find_file')`SELECT id, name, content_type AS "contentType", upload, size, sha256
+const findStatement = statement(
+  'find_file',
+)`SELECT id, name, content_type AS "contentType", upload, size, sha256
 FROM file
 WHERE id = $1::uuid
   AND state = 'stored'

@@ -51,7 +51,8 @@ export class DiskStore implements FileStore {
       await rename(path, target);
       await syncFolder(dirname(target));
       // New folders are entries of those above.
-      if (made !== undefined) for (const above of ['../..', '../../..']) await syncFolder(join(target, above));
+      if (made !== undefined)
+        for (const above of ['../..', '../../..']) await syncFolder(join(target, above));
     } catch (error) {
       await this.spool.discard(path);
       await this.remove(name);

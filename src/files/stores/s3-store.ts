@@ -4,6 +4,7 @@ import https from 'node:https';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AwsV4Signer } from 'aws4fetch';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ByteRange, FileStore, Written } from './file-store.js';
@@ -33,7 +34,7 @@ type Sign = (...options: ConstructorParameters<typeof AwsV4Signer>) => AwsV4Sign
  * In a bucket. A file comes to the disk first and goes up in one PUT, with its length and its SHA-256 known: S3 checks the
  * bytes against it, a try that fails is sent again, and there is never a part of a file to clean up after a crash.
  */
-export class S3Store implements FileStore {
+export class S3Store implements FileStore, OnApplicationShutdown {
   private readonly spool: Spool;
   private readonly root: string;
   private readonly agents = {
@@ -93,6 +94,10 @@ export class S3Store implements FileStore {
     return this.spool.removeLeftovers();
   }
 
+  onApplicationShutdown(): void {
+    for (const agent of Object.values(this.agents)) agent.destroy();
+  }
+
   private async put(name: string, { path, size, sha256 }: Spooled): Promise<void> {
     for (let tried = 1; ; tried++) {
       try {
@@ -113,7 +118,11 @@ export class S3Store implements FileStore {
     fields: Record<string, string> = {},
     body?: Pick<Spooled, 'path' | 'sha256'>,
   ): Promise<Answer> {
-    this.signing ??= import('aws4fetch').then(({ AwsV4Signer: Signer }) => (options) => new Signer(options));
+    this.signing ??= import('aws4fetch').then(
+      ({ AwsV4Signer: Signer }) =>
+        (options) =>
+          new Signer(options),
+    );
     const { region, accessKeyId, secretAccessKey, sessionToken } = this.at;
     const signer = (await this.signing)({
       ...{ method, url: `${this.root}/${name}`, service: 's3', region, accessKeyId, secretAccessKey },
@@ -160,7 +169,6 @@ async function refused(answer: Answer): Promise<DomainError> {
   const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
   const cause = new Error(`the store of files answered ${answer.statusCode} ${said}`);
   const isFull = answer.statusCode === 507 || said === 'QuotaExceeded' || said === 'XMinioStorageFull';
-  if (isFull)
-    return new DomainError('storage_full', 'The store has no room left for this file.', { cause });
+  if (isFull) return new DomainError('storage_full', 'The store has no room left for this file.', { cause });
   return new DomainError('unavailable', `The store of files answered ${answer.statusCode}.`, { cause });
 }

@@ -107,7 +107,7 @@ export function storageError(error: unknown): unknown {
     const detail = 'The service has no room left for this file. Nothing of it was kept.';
     return new DomainError('storage_full', detail, { retryAfterSeconds: 60, cause: error });
   }
-  if (!['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EIO'].includes(code)) return error;
+  if (!['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EIO'].includes(code)) return error;
   const detail = `The folder of files cannot be used (${code}). The operator sets it by DATA_DIR.`;
   return new DomainError('unavailable', detail, { cause: error });
 }
