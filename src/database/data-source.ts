@@ -52,10 +52,10 @@ export const migrations = [
   Receivers1790000000030,
   Workers1790000000031,
   OutputStream1790000000032,
+  Files1790000000033,
   Addresses1790000000034,
   Collecting1790000000035,
   Unscheduled1790000000036,
-  Files1790000000033,
 ];
 
 export interface DataSourceSettings {

@@ -54,7 +54,6 @@ import { WorkerStore } from './workers/worker-store.js';
       WorkerEntity,
     ]),
   ],
-  imports: [TypeOrmModule.forFeature([FileUseEntity, IdempotencyKeyEntity, LeaseEntity, RequestEntity, RequestEventEntity])],
   providers: [
     ...duties,
     AllRequests,

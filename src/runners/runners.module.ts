@@ -15,8 +15,7 @@ const runners: readonly (RunnerKind & Type<Runner>)[] = [HttpRunner, DemoRunner]
 /** All that the `kind` of a model's runner may name. */
 export const runnerKinds: readonly RunnerKind[] = [...runners, workerKind];
 
-@Module({ imports: [QueueModule], providers: [...runners] })
-@Module({ imports: [FilesModule, QueueModule], providers: [...runnerKinds] })
+@Module({ imports: [FilesModule, QueueModule], providers: [...runners] })
 export class RunnersModule implements OnModuleInit {
   constructor(
     private readonly registry: RunnerRegistry,

@@ -5,9 +5,8 @@ import { type Queries, statement } from '../../database/statement.js';
  * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Nothing else changes
  *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here. A webhook's try
  *   that ends later finds is_erased.
- * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in all; webhook_delivery_pkey.
- * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; webhook_delivery_pkey,
- *   file_use_pkey.
+ * Index: request_pkey, request_event_pkey and attempt_pkey, each in the partition of its day; output_delta_pkey in all;
+ *   webhook_delivery_pkey, file_use_pkey.
  */
 const eraseStatement = statement('erase')`WITH erased AS (
   UPDATE request

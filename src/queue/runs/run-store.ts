@@ -4,10 +4,8 @@ import { IsNull, Not, type Repository } from 'typeorm';
 import { Database } from '../../database/database.js';
 import { Batcher, type BatcherOptions } from '../../tools/batcher.js';
 import { RequestEventEntity } from '../entities/request-event.entity.js';
-import { finish, type RunBy } from '../queries/finish.js';
 import { FileUses, mayNameFiles } from '../file-uses.js';
-import { appendLog, type LogLine } from '../queries/append-log.js';
-import { finish } from '../queries/finish.js';
+import { finish, type RunBy } from '../queries/finish.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
@@ -25,9 +23,12 @@ export const finishBatches: BatcherOptions<RunFinish> = {
 export async function finishAndPublish(
   database: Database,
   events: QueueEvents,
+  files: FileUses,
   items: RunFinish[],
   by?: RunBy,
 ): Promise<boolean[]> {
+  for (const { requestId, output } of items)
+    if (output !== null && mayNameFiles(output)) await files.ofOutput(requestId, output);
   const ended = await finish(database, items, by);
   // Also what was not ended here: the answer to a first try may have been lost on the way.
   events.publish({ changed: items.map(({ requestId }) => requestId) });
@@ -44,17 +45,14 @@ export class RunStore {
     private readonly database: Database,
     events: QueueEvents,
     @InjectRepository(RequestEventEntity) private readonly requestEvents: Repository<RequestEventEntity>,
-    private readonly files: FileUses,
+    files: FileUses,
   ) {
-    this.finishes = new Batcher((items) => finishAndPublish(database, events, items), finishBatches);
+    this.finishes = new Batcher((items) => finishAndPublish(database, events, files, items), finishBatches);
   }
 
   /** Whether the run still held its lease. Publishes it. */
   finish(item: RunFinish): Promise<boolean> {
-    const { requestId, output } = item;
-    const finished = (): Promise<boolean> => persist(() => this.finishes.add(item));
-    if (output === null || !mayNameFiles(output)) return finished();
-    return persist(() => this.files.ofOutput(requestId, output)).then(finished);
+    return persist(() => this.finishes.add(item));
   }
 
   /** undefined: the run holds no lease any more, or was asked to stop. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import { Batcher } from '../../tools/batcher.js';
+import { FileUses } from '../file-uses.js';
 import { requeue, type Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
@@ -19,9 +20,10 @@ export class WorkerStore implements EndWriter {
     private readonly database: Database,
     private readonly clock: Clock,
     events: QueueEvents,
+    files: FileUses,
   ) {
     this.finishes = new Batcher(
-      (items) => finishAndPublish(database, events, items, 'worker'),
+      (items) => finishAndPublish(database, events, files, items, 'worker'),
       finishBatches,
     );
   }
