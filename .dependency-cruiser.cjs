@@ -115,7 +115,21 @@ module.exports = {
       comment: 'A client library has no dependency, and knows the service by its wire alone.',
       severity: 'error',
       from: { path: '^clients/([^/]+)/' },
-      to: { pathNot: '^clients/$1/' },
+      to: { pathNot: '^clients/$1/', dependencyTypesNot: ['core'] },
+    },
+    {
+      name: 'client-runs-in-browsers',
+      comment: 'Workers and the command line are for Node; what calls the service is for browsers too.',
+      severity: 'error',
+      from: { path: '^clients/typescript/src/', pathNot: '^clients/typescript/src/worker/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
+      name: 'client-knows-no-worker',
+      comment: 'As above.',
+      severity: 'error',
+      from: { path: '^clients/typescript/src/', pathNot: '^clients/typescript/src/worker/' },
+      to: { path: '^clients/typescript/src/worker/' },
     },
     {
       name: 'console-stands-alone',

@@ -1,0 +1,112 @@
+import { pause } from '../deadline.js';
+import { Backoff } from './backoff.js';
+import { type Answer, isPassing, isSuccess, type WorkerCalls } from './calls.js';
+import type { LeasedRun } from './leased-run.js';
+
+const beatWaitS = 10;
+/** A run that ends before needs no beat. */
+const newLeaseMs = 250;
+const shortMs = 1_000;
+/** A lease outlasts three beats. */
+const maxPauseMs = 4_000;
+
+export interface BeatHooks {
+  isDraining(): boolean;
+  drain(): void;
+  stop(): void;
+  say(line: string): void;
+}
+
+/** Renews the leases of a worker, and hears what of them is cancelled or lost. */
+export class Beats {
+  private isOver = false;
+  private held = new AbortController();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly calls: WorkerCalls,
+    private readonly workerId: string,
+    private readonly runs: ReadonlyMap<string, LeasedRun>,
+    private readonly hooks: BeatHooks,
+  ) {}
+
+  async start(): Promise<void> {
+    const backoff = new Backoff(maxPauseMs);
+    while (!this.isOver) {
+      this.held = new AbortController();
+      const { signal } = this.held;
+      const leases = this.leases();
+      if (leases.length === 0) {
+        await this.untilAborted(signal);
+        continue;
+      }
+      const waitS = Math.max(1, beatWaitS >> backoff.failures);
+      const startedMs = performance.now();
+      const answer = await this.beat(leases, waitS, signal);
+      if (signal.aborted) continue;
+      if (answer === undefined || isPassing(answer)) {
+        await pause(backoff.next(answer?.retryAfterS), signal);
+        continue;
+      }
+      backoff.reset();
+      const isNews = this.heed(answer);
+      // What is known already, such as a cancel of a run that takes its time, is answered at once again.
+      if (!isNews && performance.now() - startedMs < shortMs) await pause(shortMs, signal);
+    }
+  }
+
+  /** The next beat names the leases that there are now. */
+  soon(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.held.abort();
+    }, newLeaseMs);
+  }
+
+  stop(): void {
+    this.isOver = true;
+    clearTimeout(this.timer);
+    this.held.abort();
+  }
+
+  private beat(leases: string[], waitS: number, signal: AbortSignal): Promise<Answer | undefined> {
+    const state = this.hooks.isDraining() ? 'drain' : 'run';
+    const body = JSON.stringify({ worker_id: this.workerId, state, leases });
+    return this.calls
+      .once({ method: 'POST', path: '/beats', body, waitS, signal })
+      .catch(() => undefined);
+  }
+
+  private leases(): string[] {
+    return [...this.runs.values()].filter(({ isHeld }) => isHeld).map(({ token }) => token);
+  }
+
+  /** Whether it said something new. */
+  private heed(answer: Answer): boolean {
+    if (answer.status === 410) this.hooks.stop();
+    if (!isSuccess(answer)) return false;
+    const { worker = 'run', cancel = [], lost = [] } = answer.body as {
+      worker?: string;
+      cancel?: string[];
+      lost?: string[];
+    };
+    if (worker === 'drain') this.hooks.drain();
+    if (worker === 'stop') this.hooks.stop();
+    let isNews = false;
+    for (const run of this.runs.values()) {
+      if (cancel.includes(run.requestId) && !run.isCancelled) {
+        isNews = true;
+        run.abort('cancelled');
+      }
+      if (lost.includes(run.requestId) && run.isHeld) run.lose();
+    }
+    return isNews;
+  }
+
+  private untilAborted(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      signal.addEventListener('abort', () => resolve());
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import { Deadline, pause } from '../deadline.js';
+import { secondsOf } from '../transport.js';
+import type { Backoff } from './backoff.js';
+
+export interface WorkerCall {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Below `/v1/worker`. */
+  path: string;
+  body?: string | undefined;
+  contentType?: string;
+  leaseToken?: string;
+  /** Seconds that the service may hold its answer. */
+  waitS?: number;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Answer {
+  status: number;
+  /** Of a problem; undefined: something between worker and service answered. */
+  code?: string | undefined;
+  detail?: string | undefined;
+  retryAfterS?: number | undefined;
+  /** When the service answered, by its own clock. */
+  atMs: number;
+  body: Record<string, unknown>;
+}
+
+const patienceMs = 30_000;
+const holdPatienceMs = 10_000;
+/** A slow line still carries so much. */
+const bytesPerMs = 64;
+
+/** The calls of the worker's protocol. All of them may be repeated. */
+export class WorkerCalls {
+  readonly base: string;
+  readonly authorization: Record<string, string>;
+
+  constructor({ url, key }: { url: string; key: string | undefined }) {
+    if (!/^https?:\/\/[^/]/.test(url)) throw new TypeError(`The url of the service is no http address: ${url}`);
+    this.base = url.replace(/\/+$/, '');
+    this.authorization = key === undefined ? {} : { authorization: `Key ${key}` };
+  }
+
+  /** One try. Rejects where no answer came that can be read. */
+  async once({ method, path, body, contentType = 'application/json', ...call }: WorkerCall): Promise<Answer> {
+    const deadline = new Deadline(call.signal);
+    const headers = new Headers(this.authorization);
+    if (body !== undefined) headers.set('content-type', contentType);
+    if (call.leaseToken !== undefined) headers.set('lease-token', call.leaseToken);
+    if (call.waitS !== undefined) headers.set('prefer', `wait=${call.waitS}`);
+    const held = call.waitS === undefined ? patienceMs : call.waitS * 1_000 + holdPatienceMs;
+    deadline.start(held + (body?.length ?? 0) / bytesPerMs);
+    try {
+      const url = `${this.base}/v1/worker${path}`;
+      const response = await fetch(url, { method, headers, body: body ?? null, signal: deadline.signal });
+      return await read(response);
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** Tried again until the service has decided, whatever it decided; undefined once `signal` fired. */
+  async untilDecided(call: WorkerCall, backoff: Backoff): Promise<Answer | undefined> {
+    for (;;) {
+      const answer = await this.once(call).catch(() => undefined);
+      if (answer !== undefined && isDecided(answer)) return answer;
+      if (call.signal?.aborted !== true) await pause(backoff.next(answer?.retryAfterS), call.signal);
+      if (call.signal?.aborted === true) return undefined;
+    }
+  }
+}
+
+export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status <= 299;
+
+/** Whether the service has said its last word: neither overload nor something else on the way. */
+export function isPassing(answer: Answer): boolean {
+  const { status, code } = answer;
+  if (isSuccess(answer)) return false;
+  return code === undefined || code === 'rate_limited' || [408, 425, 429].includes(status) || status >= 500;
+}
+
+/** A key that is refused in mid-run may be put right while the lease lasts. */
+const isDecided = (answer: Answer): boolean => !isPassing(answer) && ![401, 403].includes(answer.status);
+
+async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const date = Date.parse(response.headers.get('date') ?? '');
+  const answer = {
+    status: response.status,
+    retryAfterS: secondsOf(response.headers.get('retry-after')),
+    atMs: Number.isNaN(date) ? Date.now() : date,
+  };
+  const body = parsed(text);
+  if (response.ok) {
+    if (body === undefined && text !== '') throw new Error('The answer is no JSON, or only a part of it.');
+    return { ...answer, body: body ?? {} };
+  }
+  const { code, detail } = body ?? {};
+  return {
+    ...answer,
+    body: body ?? {},
+    code: typeof code === 'string' ? code : undefined,
+    detail: typeof detail === 'string' ? detail : undefined,
+  };
+}
+
+function parsed(text: string): Record<string, unknown> | undefined {
+  try {
+    return (JSON.parse(text) as Record<string, unknown> | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
+import { help, parseArguments, UsageError } from './command/arguments.js';
+import { commandHandler } from './command/command-handler.js';
+import { sayOnStderr, serve } from './serve.js';
+
+const usageExit = 64;
+
+async function main(): Promise<void> {
+  const given = parseArguments(process.argv.slice(2));
+  if (given === undefined) return void process.stdout.write(`${help}\n`);
+  const { model, command, options } = given;
+  for (const arg of command.args) {
+    if (arg.startsWith('-') || isAbsolute(arg) || !existsSync(arg)) continue;
+    sayOnStderr(`"${arg}" is not found from the folder of a run: write ${resolve(arg)}`);
+  }
+  // A program of ours, not of the fresh folder; without a slash it is looked up in PATH.
+  const program = command.command.includes('/') ? resolve(command.command) : command.command;
+  await serve(model, commandHandler({ ...command, command: program }), options);
+}
+
+main().catch((error: unknown) => {
+  const isUsage = error instanceof UsageError;
+  sayOnStderr(`${(error as Error).message}${isUsage ? ' See nowserving --help.' : ''}`);
+  process.exitCode = isUsage ? usageExit : 1;
+});

@@ -1,0 +1,117 @@
+import { parseArgs } from 'node:util';
+import type { ServeOptions } from '../types.js';
+import type { Command } from './command-handler.js';
+import { nameFault } from './environment.js';
+import { type StdoutForm, stdoutForms } from './stdout.js';
+
+export const help = `nowserving work --model <id> [options] -- <command> [arguments]
+
+Runs a command for each request of a model: the input on its standard input, the output on its
+standard output, its standard error in the log of the request. NOWSERVING_URL says where the
+service is, NOWSERVING_KEY holds a key with the scope "work".
+
+  --model <id>         the model whose requests are run
+  --concurrency <n>    runs at once (1)
+  --stdout <form>      json: one JSON value (default); ndjson: lines of log, progress, delta,
+                       output and error; text: streamed, and joined as the output
+  --kill-after <time>  from SIGTERM to SIGKILL, when a run must stop (10s)
+  --grace <time>       for runs to end when the worker must stop (25s)
+  --env <name>         passes an environment variable on to the command; may be repeated
+  --url <url>          in place of NOWSERVING_URL
+  --name <name>        of the worker, for people (the host's name)
+  --label <key=value>  of the worker; may be repeated
+  --try <json>         runs this input once, without a service
+  --help
+
+The command runs in a fresh folder, without a shell: give paths in full. Exit codes: 0 with an
+output; 64, 65, 66: the request is refused; 78, 126, 127: it is handed back and the worker stops;
+others: it may be tried again.`;
+
+export class UsageError extends Error {}
+
+export interface WorkArguments {
+  model: string;
+  command: Command;
+  options: ServeOptions;
+}
+
+/** Of `nowserving`, without the program's own name; undefined: help is wanted. */
+export function parseArguments(argv: readonly string[]): WorkArguments | undefined {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const [verb, ...rest] = argv.slice(0, end);
+  const { values, positionals } = parsed(rest);
+  if (values.help === true || verb === undefined || verb === '--help' || verb === 'help') return undefined;
+  if (verb !== 'work') throw new UsageError(`There is no command "${verb}". There is "work".`);
+  if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is no option. The command comes after --.`);
+  const [command, ...args] = argv.slice(end + 1);
+  if (values.model === undefined) throw new UsageError('Which model? Say --model <id>.');
+  if (command === undefined) throw new UsageError('Which command? It comes after --.');
+  const env = values.env ?? [];
+  const fault = env.map(nameFault).find((one) => one !== undefined);
+  if (fault !== undefined) throw new UsageError(fault);
+  const killAfterMs = durationOf('kill-after', values['kill-after'] ?? '10s');
+  const stdout = formOf(values.stdout ?? 'json');
+  return {
+    model: values.model,
+    command: { command, args, stdout, killAfterMs, env },
+    options: {
+      concurrency: countOf(values.concurrency ?? '1'),
+      grace: durationOf('grace', values.grace ?? '25s'),
+      labels: Object.fromEntries((values.label ?? []).map(labelOf)),
+      ...(values.url !== undefined && { url: values.url }),
+      ...(values.name !== undefined && { name: values.name }),
+    },
+  };
+}
+
+function parsed(args: string[]) {
+  const text = { type: 'string' } as const;
+  const texts = { type: 'string', multiple: true } as const;
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        model: text,
+        concurrency: text,
+        stdout: text,
+        'kill-after': text,
+        grace: text,
+        env: texts,
+        url: text,
+        name: text,
+        label: texts,
+        try: text,
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function formOf(text: string): StdoutForm {
+  const form = stdoutForms.find((one) => one === text);
+  if (form === undefined) throw new UsageError(`--stdout is json, ndjson or text, not "${text}".`);
+  return form;
+}
+
+function countOf(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UsageError(`--concurrency is a number from 1, not "${text}".`);
+  return Number(text);
+}
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds; a bare number is seconds. */
+function durationOf(option: string, text: string): number {
+  const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  if (count === undefined) throw new UsageError(`--${option} is a time such as 500ms, 10s or 2m, not "${text}".`);
+  return Number(count) * unitsMs[unit]!;
+}
+
+function labelOf(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`--label is key=value, not "${text}".`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

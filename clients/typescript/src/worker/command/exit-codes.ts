@@ -1,0 +1,30 @@
+import { Fail, HandBack, Retry } from '../failures.js';
+
+export interface Exit {
+  code: number | null;
+  signal: string | null;
+}
+
+/** By sysexits.h: the use, the data or the input is wrong, and would be for any worker. */
+const finalCodes = new Set([64, 65, 66]);
+/** Not executable, not found, badly configured: no request would fare better here. */
+const unfitCodes = new Set([126, 127, 78]);
+
+/** What an exit other than 0 means for the run. */
+export function errorOf({ code, signal }: Exit): Error | undefined {
+  if (code === 0) return undefined;
+  if (code === null) return new Retry({ message: `The command was ended by ${signal}.` });
+  if (unfitCodes.has(code)) {
+    return new HandBack(`The command cannot run here: it ended with exit code ${code}. The worker stops.`);
+  }
+  const message = `The command ended with exit code ${code}.`;
+  return finalCodes.has(code) ? new Fail(message) : new Retry({ message });
+}
+
+/** A command that could not be started. */
+export function startError(error: NodeJS.ErrnoException): Error {
+  const unfit: Record<string, string> = { ENOENT: 'is not there', EACCES: 'may not be executed', ENOEXEC: 'is no program' };
+  const why = unfit[error.code ?? ''];
+  if (why === undefined) return new Retry({ message: 'The command could not be started.' });
+  return new HandBack(`The command ${why}. The worker stops.`);
+}

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { type Exit, startError } from './exit-codes.js';
+
+/** A process that left the group may keep the pipes open. */
+const pipesMs = 2_000;
+const running = new Set<ProcessGroup>();
+process.on('exit', () => {
+  for (const group of running) group.kill('SIGKILL');
+});
+
+export interface CommandOptions {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  input: string;
+}
+
+/** A command with all that it starts. */
+export class ProcessGroup {
+  /** When it has ended and its pipes are empty. */
+  readonly exited: Promise<Exit>;
+  private timer: NodeJS.Timeout | undefined;
+  private isOver = false;
+
+  private constructor(private readonly child: ChildProcess) {
+    running.add(this);
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        this.isOver = true;
+        clearTimeout(this.timer);
+        this.kill('SIGKILL'); // what it left behind
+        running.delete(this);
+        const pipes = setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe?.destroy()), pipesMs);
+        child.once('close', () => {
+          clearTimeout(pipes);
+          resolve({ code, signal });
+        });
+      });
+    });
+  }
+
+  /** Rejects with what the failure to start means for the run. */
+  static async start({ command, args, cwd, env, input }: CommandOptions): Promise<ProcessGroup> {
+    const child = spawn(command, args, { cwd, env, detached: true, stdio: 'pipe' });
+    try {
+      await once(child, 'spawn');
+    } catch (error) {
+      throw startError(error as NodeJS.ErrnoException);
+    }
+    child.on('error', () => undefined); // of a signal that came too late
+    child.stdin.on('error', () => undefined); // a command need not read its input
+    child.stdin.end(input);
+    return new ProcessGroup(child);
+  }
+
+  get stdout(): Readable {
+    return this.child.stdout!;
+  }
+
+  get stderr(): Readable {
+    return this.child.stderr!;
+  }
+
+  /** SIGTERM, and SIGKILL after a while. */
+  end(killAfterMs: number): void {
+    if (this.isOver || this.timer !== undefined) return;
+    this.kill('SIGTERM');
+    this.timer = setTimeout(() => this.kill('SIGKILL'), killAfterMs);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    try {
+      process.kill(-this.child.pid!, signal);
+    } catch {
+      // none is left
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { LogLevel } from '../event-sender.js';
+import { Fail, Retry } from '../failures.js';
+import type { Run } from '../types.js';
+import { Lines } from './lines.js';
+
+export const stdoutForms = ['json', 'ndjson', 'text'] as const;
+export type StdoutForm = (typeof stdoutForms)[number];
+
+/** As `MAX_OUTPUT_BYTES` of the service may be set at most; what it is set to, the service says. */
+const maxBytes = 256 * 1024 * 1024;
+
+/** Reads what a command prints; `push` and `end` give deltas. */
+export interface StdoutReader {
+  push(chunk: Uint8Array): unknown[];
+  end(): unknown[];
+  /** What the command itself said was wrong. */
+  readonly error: Error | undefined;
+  /** After exit 0; undefined: the deltas. Throws where there is none. */
+  output(): unknown;
+}
+
+export function readerOf(form: StdoutForm, run: Pick<Run, 'log' | 'progress'>): StdoutReader {
+  if (form === 'json') return new JsonReader();
+  return form === 'text' ? new TextReader() : new NdjsonReader(run);
+}
+
+class JsonReader implements StdoutReader {
+  readonly error = undefined;
+  private readonly chunks: Uint8Array[] = [];
+  private bytes = 0;
+
+  push(chunk: Uint8Array): unknown[] {
+    this.bytes += chunk.length;
+    if (this.bytes > maxBytes) throw new Fail('The command printed too much.');
+    this.chunks.push(chunk);
+    return [];
+  }
+
+  end(): unknown[] {
+    return [];
+  }
+
+  output(): unknown {
+    const text = Buffer.concat(this.chunks).toString('utf8');
+    if (text.trim() === '') throw new Fail('The command ended without an output.');
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new Fail('What the command printed is not one JSON value.');
+    }
+  }
+}
+
+class TextReader implements StdoutReader {
+  readonly error = undefined;
+  private readonly decoder = new StringDecoder('utf8');
+  private isEmpty = true;
+
+  push(chunk: Uint8Array): unknown[] {
+    return this.given(this.decoder.write(Buffer.from(chunk)));
+  }
+
+  end(): unknown[] {
+    return this.given(this.decoder.end());
+  }
+
+  output(): undefined {
+    if (this.isEmpty) throw new Fail('The command ended without an output.');
+  }
+
+  private given(text: string): string[] {
+    if (text === '') return [];
+    this.isEmpty = false;
+    return [text];
+  }
+}
+
+const levels: Record<string, LogLevel> = {
+  TRACE: 'DEBUG',
+  DEBUG: 'DEBUG',
+  WARN: 'WARN',
+  WARNING: 'WARN',
+  ERROR: 'ERROR',
+  CRITICAL: 'ERROR',
+  FATAL: 'ERROR',
+};
+
+/** The first output or error is the command's last word, as it is a model's over HTTP. */
+class NdjsonReader implements StdoutReader {
+  error: Error | undefined;
+  private readonly lines = new Lines(/\r?\n/, maxBytes);
+  private given: { output: unknown } | undefined;
+  private hasDeltas = false;
+
+  constructor(private readonly run: Pick<Run, 'log' | 'progress'>) {}
+
+  push(chunk: Uint8Array): unknown[] {
+    return this.lines.push(chunk).flatMap((line) => this.read(line));
+  }
+
+  end(): unknown[] {
+    return this.lines.end().flatMap((line) => this.read(line));
+  }
+
+  output(): unknown {
+    if (this.given === undefined && !this.hasDeltas) throw new Fail('The command ended without an output line.');
+    return this.given?.output;
+  }
+
+  private read(line: string): unknown[] {
+    if (this.given !== undefined || this.error !== undefined) return [];
+    const { type, message, level, value, delta, output, retryable } = parseLine(line);
+    if (type === 'log') this.run.log(textOf(message), levels[String(level).toUpperCase()]);
+    else if (type === 'progress' && typeof value === 'number' && value >= 0 && value <= 1) {
+      this.run.progress(value, message === undefined ? undefined : textOf(message));
+    } else if (type === 'delta' && delta !== undefined) {
+      this.hasDeltas = true;
+      return [delta];
+    } else if (type === 'output' && output !== undefined) this.given = { output };
+    else if (type === 'error') {
+      const said = message === undefined ? 'The command failed.' : textOf(message);
+      this.error = retryable === true ? new Retry({ message: said }) : new Fail(said);
+    } else this.run.log(`A line of the type "${type}" cannot be used, and is passed over.`, 'WARN');
+    return [];
+  }
+}
+
+function parseLine(line: string): Record<string, unknown> & { type: string } {
+  try {
+    const value = JSON.parse(line) as { type?: unknown } | null;
+    if (typeof value?.type === 'string') return value as Record<string, unknown> & { type: string };
+  } catch {
+    // said below
+  }
+  throw new Fail('The command printed a line that is not a JSON object with a "type".');
+}
+
+const textOf = (message: unknown): string =>
+  typeof message === 'string' ? message : (JSON.stringify(message) ?? '');

@@ -1,0 +1,161 @@
+import { pause } from '../deadline.js';
+
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+
+/** What a run says, as a line of NDJSON. */
+export type RunEvent =
+  | { type: 'log'; level: LogLevel; source?: 'stdout' | 'stderr'; message: string }
+  | { type: 'progress'; value: number; message?: string }
+  | { type: 'delta'; delta: unknown };
+
+/** `next`: what is before that number has arrived. */
+export type Sent = { next: number } | { refused: string } | 'over';
+export type SendLines = (lines: string, from: number) => Promise<Sent>;
+
+interface Line {
+  type: RunEvent['type'];
+  text: string;
+}
+
+const batchMs = 100;
+const batchBytes = 16 * 1024;
+/** Beyond it generators wait, and log lines are dropped. */
+const maxPendingBytes = 1024 * 1024;
+
+/** The events of one run: sent in batches, the first at once, in their order, again until each has arrived. */
+export class EventSender {
+  /** Why a delta was not taken, so that the output would have a hole. */
+  refusal: string | undefined;
+  private pending: Line[] = [];
+  private bytes = 0;
+  /** The number of the first line that is pending. */
+  private first = 0;
+  private inFlight = 0;
+  private dropped = 0;
+  private lastSentMs = -Infinity;
+  private isOver = false;
+  private isHurried = false;
+  private sending: Promise<void> | undefined;
+  private readonly wakes = new Set<() => void>();
+
+  constructor(private readonly send: SendLines) {}
+
+  add(event: RunEvent): void {
+    if (this.isOver) return;
+    if (event.type === 'log' && this.bytes > maxPendingBytes) {
+      this.dropped++;
+      return;
+    }
+    const line = { type: event.type, text: `${JSON.stringify(event)}\n` };
+    const last = this.pending.length > this.inFlight ? this.pending.at(-1) : undefined;
+    if (event.type === 'progress' && last?.type === 'progress') {
+      this.bytes -= sizeOf(this.pending.pop()!); // only the last value counts
+    }
+    this.pending.push(line);
+    this.bytes += sizeOf(line);
+    if (this.bytes >= batchBytes) this.wake();
+    this.sending ??= this.sendAll().finally(() => (this.sending = undefined));
+  }
+
+  /** Resolves once all has arrived, or nothing can any more. */
+  async flush(): Promise<void> {
+    this.isHurried = true;
+    this.wake();
+    while (this.sending !== undefined) await this.sending;
+    this.isHurried = false;
+  }
+
+  /** Resolves when more may be added without heaping up. */
+  async room(): Promise<void> {
+    while (this.bytes > maxPendingBytes && !this.isOver) await this.woken();
+  }
+
+  /** Nothing more is sent. */
+  close(): void {
+    this.isOver = true;
+    this.wake();
+  }
+
+  private async sendAll(): Promise<void> {
+    let maxLines = Infinity;
+    while (this.pending.length > 0 && !this.isOver) {
+      await this.untilDue();
+      if (this.isOver) break;
+      const lines = this.nextBatch(maxLines);
+      this.lastSentMs = performance.now();
+      this.inFlight = lines.length;
+      const sent = await this.send(lines.map(({ text }) => text).join(''), this.first);
+      this.inFlight = 0;
+      if (sent === 'over') this.isOver = true;
+      else if ('next' in sent) {
+        maxLines = Infinity;
+        await this.arrived(sent.next);
+      } else if (lines.length > 1) maxLines = 1;
+      else this.skip(sent.refused);
+      this.wake();
+    }
+  }
+
+  private nextBatch(maxLines: number): Line[] {
+    let bytes = 0;
+    const count = this.pending.findIndex((line, i) => {
+      bytes += sizeOf(line);
+      return i > 0 && (bytes > batchBytes || i >= maxLines);
+    });
+    return count === -1 ? [...this.pending] : this.pending.slice(0, count);
+  }
+
+  private async arrived(next: number): Promise<void> {
+    const isProgress = next > this.first;
+    this.remove(Math.max(0, next - this.first));
+    this.first = next;
+    if (!isProgress) await pause(batchMs);
+    if (this.dropped > 0 && this.bytes < batchBytes) {
+      const message = `${this.dropped} log lines were dropped: there were more than could be sent.`;
+      this.dropped = 0;
+      this.add({ type: 'log', level: 'WARN', message });
+    }
+  }
+
+  /** The line after it takes its number. */
+  private skip(reason: string): void {
+    const [line] = this.pending;
+    this.remove(1);
+    if (line?.type === 'delta') this.refusal ??= reason;
+  }
+
+  private remove(count: number): void {
+    for (const line of this.pending.splice(0, count)) this.bytes -= sizeOf(line);
+  }
+
+  private async untilDue(): Promise<void> {
+    const waitMs = this.lastSentMs + batchMs - performance.now();
+    if (waitMs <= 0 || this.bytes >= batchBytes || this.isHurried) return;
+    await Promise.race([pause(waitMs), this.woken()]);
+  }
+
+  private woken(): Promise<void> {
+    return new Promise((resolve) => this.wakes.add(resolve));
+  }
+
+  private wake(): void {
+    for (const wake of this.wakes) wake();
+    this.wakes.clear();
+  }
+}
+
+const sizeOf = ({ text }: Line): number => text.length;
+const maxDeltaLength = 8_192;
+
+/** A long text in pieces that the service takes, none of which ends within a character. */
+export function piecesOf(delta: unknown): unknown[] {
+  if (typeof delta !== 'string' || delta.length <= maxDeltaLength) return [delta];
+  const pieces: string[] = [];
+  for (let start = 0; start < delta.length; ) {
+    let end = start + maxDeltaLength;
+    if (/[\uD800-\uDBFF]/.test(delta[end - 1] ?? '')) end--;
+    pieces.push(delta.slice(start, end));
+    start = end;
+  }
+  return pieces;
+}

@@ -1,0 +1,50 @@
+import { piecesOf, type EventSender, type LogLevel } from './event-sender.js';
+import type { Handler, Run } from './types.js';
+
+const maxMessageLength = 8_192;
+
+/** Runs a handler to its end; what it yields are deltas. Undefined: the deltas are the output. */
+export async function execute(
+  handler: Handler,
+  input: unknown,
+  run: Run,
+  room: () => Promise<void>,
+): Promise<unknown> {
+  const result: unknown = await handler(input, run);
+  if (!isIterable(result)) return result;
+  const iterator = result[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done === true) return value;
+      run.signal.throwIfAborted();
+      run.delta(value);
+      await room();
+    }
+  } finally {
+    await iterator.return?.(undefined);
+  }
+}
+
+/** The part of a run that only says something. */
+export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' | 'delta'> {
+  return {
+    log(message: string, level: LogLevel = 'INFO', source) {
+      const text = String(message).slice(0, maxMessageLength);
+      add({ type: 'log', level, ...(source && { source }), message: text });
+    },
+    progress(value, message) {
+      if (!(value >= 0 && value <= 1)) throw new TypeError(`Progress is from 0 to 1, not ${value}.`);
+      add({ type: 'progress', value, ...(message !== undefined && { message }) });
+    },
+    delta(value) {
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- undefined for a function, say
+      if (JSON.stringify(value) === undefined) throw new TypeError('A delta is a JSON value.');
+      for (const delta of piecesOf(value)) add({ type: 'delta', delta });
+    },
+  };
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown, unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}

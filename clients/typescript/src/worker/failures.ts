@@ -1,0 +1,78 @@
+const maxMessageLength = 500;
+
+/** Why a run must stop; the `cause` of what `run.signal` throws. */
+export type StopReason = 'cancelled' | 'timed_out' | 'lost' | 'shutdown';
+
+/** Thrown by a handler: this attempt failed, another one may not. */
+export class Retry extends Error {
+  /** Seconds until the next attempt, if the model's own backoff should not decide. */
+  readonly after: number | undefined;
+
+  constructor({ after, message = 'The worker asked for another attempt.' }: { after?: number; message?: string } = {}) {
+    super(message);
+    this.name = 'Retry';
+    this.after = after;
+  }
+}
+
+/** Thrown by a handler: no other attempt would do better. All of it is shown to the caller. */
+export class Fail extends Error {
+  /** The HTTP status that the caller gets, 400 to 499. */
+  readonly status: number | undefined;
+  /** Any JSON value. */
+  readonly details: unknown;
+
+  constructor(message: string, { status, details }: { status?: number; details?: unknown } = {}) {
+    super(message);
+    this.name = 'Fail';
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** What `run.signal` is aborted with. */
+export class Stopped extends Error {
+  readonly reason: StopReason;
+
+  constructor(reason: StopReason) {
+    super(`The run must stop: ${reason}.`);
+    this.name = 'AbortError';
+    this.reason = reason;
+  }
+}
+
+/** The run never began, and no other one would here: it goes back, and the worker stops. */
+export class HandBack extends Error {
+  override name = 'HandBack';
+}
+
+/** As the service takes it. */
+export interface Failure {
+  message: string;
+  retryable: boolean;
+  retry_after_s?: number;
+  status?: number;
+  details?: unknown;
+}
+
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Fail) {
+    const { message, status, details } = error;
+    return { message, retryable: false, ...(status && { status }), ...(details !== undefined && { details }) };
+  }
+  if (error instanceof Retry) {
+    const { message, after } = error;
+    return { message, retryable: true, ...(after !== undefined && { retry_after_s: after }) };
+  }
+  if (error instanceof Stopped) {
+    const message = error.reason === 'timed_out' ? 'The run took longer than it may.' : error.message;
+    return { message, retryable: error.reason !== 'cancelled' };
+  }
+  return { message: firstLineOf(error), retryable: true };
+}
+
+/** Callers see it: no stack, and not at any length. */
+function firstLineOf(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text.split('\n', 1)[0]!.slice(0, maxMessageLength);
+}

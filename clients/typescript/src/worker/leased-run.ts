@@ -1,0 +1,201 @@
+import { Backoff } from './backoff.js';
+import { isSuccess, type WorkerCall, type WorkerCalls } from './calls.js';
+import { EventSender, type Sent } from './event-sender.js';
+import { execute, voiceOf } from './execute.js';
+import { Fail, type Failure, failureOf, HandBack, Retry, Stopped, type StopReason } from './failures.js';
+import { download, type FileAccess, upload } from './files.js';
+import type { ClaimedRun, Handler, Run } from './types.js';
+
+/** What is to be told must be told before the lease is over. */
+const maxPauseMs = 8_000;
+
+type End = { output: string } | { failure: Failure } | 'release';
+
+export interface RunSurroundings {
+  calls: WorkerCalls;
+  handler: Handler;
+  downloads: readonly string[];
+  say(line: string): void;
+  /** The handler cannot run here at all. */
+  unfit(error: HandBack): void;
+}
+
+/** A run under its lease: from the claim until its end is recorded or the lease is gone. */
+export class LeasedRun {
+  readonly requestId: string;
+  readonly token: string;
+  private readonly stop = new AbortController();
+  /** Fires when nothing may be sent any more. */
+  private readonly gone = new AbortController();
+  private readonly events: EventSender;
+  private isEnding = false;
+  private hasDeltas = false;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly claimed: ClaimedRun,
+    private readonly around: RunSurroundings,
+    private readonly deadlineMs: number | undefined,
+  ) {
+    this.requestId = claimed.request_id;
+    this.token = claimed.lease_token;
+    this.events = new EventSender((lines, from) => this.send(lines, from));
+  }
+
+  /** Whether its lease is to be renewed. */
+  get isHeld(): boolean {
+    return !this.gone.signal.aborted;
+  }
+
+  get isCancelled(): boolean {
+    return this.stop.signal.aborted;
+  }
+
+  async carryOut(): Promise<void> {
+    if (this.deadlineMs !== undefined && this.deadlineMs < 2 ** 31) {
+      this.timer = setTimeout(() => this.abort('timed_out'), this.deadlineMs);
+    }
+    const end = await this.run().catch((error: unknown) => this.endOf(error));
+    clearTimeout(this.timer);
+    this.isEnding = true;
+    await this.events.flush();
+    const { refusal } = this.events;
+    await this.tell(refusal === undefined ? end : { failure: { message: refusal, retryable: false } });
+    this.close();
+  }
+
+  /** Asks the handler to stop. */
+  abort(reason: StopReason): void {
+    this.stop.abort(new Stopped(reason));
+  }
+
+  /** The lease is another's, or nobody's: whatever the handler still does is in vain. */
+  lose(): void {
+    if (this.isEnding || !this.isHeld) return; // its end is answered for itself
+    this.around.say(`${this.requestId}: the lease is lost; what the run does from here on is not kept`);
+    this.close();
+    this.abort('lost');
+  }
+
+  /** Hands the request back, at no cost to it, whatever its handler still does. */
+  async release(): Promise<void> {
+    if (!this.isHeld) return;
+    this.close();
+    this.abort('shutdown');
+    await this.around.calls
+      .once({ method: 'POST', path: this.path('release'), leaseToken: this.token })
+      .catch(() => undefined); // the worker leaves next, and takes all its leases along
+  }
+
+  private close(): void {
+    this.events.close();
+    this.gone.abort();
+  }
+
+  private async run(): Promise<End> {
+    const { calls, downloads, handler } = this.around;
+    const { claimed } = this;
+    const { signal } = this.stop;
+    const access: FileAccess = {
+      calls,
+      requestId: this.requestId,
+      leaseToken: this.token,
+      downloads,
+      signal,
+    };
+    const run: Run = {
+      requestId: this.requestId,
+      model: claimed.model_id,
+      attempt: claimed.attempt,
+      deadline: claimed.deadline_at ? new Date(claimed.deadline_at) : undefined,
+      traceparent: claimed.traceparent ?? undefined,
+      signal,
+      ...voiceOf((event) => {
+        this.hasDeltas ||= event.type === 'delta';
+        this.events.add(event);
+      }),
+      download: ((url: string, { to }: { to?: string } = {}) => download(url, access, to)) as Run['download'],
+      upload: (name, content, type) => upload(name, content, type, access),
+    };
+    const output = await execute(handler, await this.input(access), run, () => this.events.room());
+    return { output: this.outputText(output) };
+  }
+
+  private async input(access: FileAccess): Promise<unknown> {
+    const { input, input_url } = this.claimed;
+    if (input_url === undefined) return input;
+    return JSON.parse(new TextDecoder().decode((await download(input_url, access)) as Uint8Array));
+  }
+
+  /** Empty: the deltas are the output. */
+  private outputText(output: unknown): string {
+    if (output === undefined && this.hasDeltas) return '';
+    try {
+      return JSON.stringify(output ?? null);
+    } catch (error) {
+      throw new Fail(`The output is no JSON value: ${(error as Error).message.split('\n', 1)[0]}`);
+    }
+  }
+
+  private endOf(error: unknown): End {
+    const { signal } = this.stop;
+    const reason = signal.aborted ? (signal.reason as Stopped).reason : undefined;
+    if (reason === 'shutdown') return 'release';
+    if (reason !== undefined) return { failure: failureOf(signal.reason) };
+    if (error instanceof HandBack) {
+      this.around.unfit(error);
+      return 'release';
+    }
+    const isMeant = error instanceof Fail || error instanceof Retry;
+    const stack = error instanceof Error && !isMeant ? error.stack : undefined;
+    const failure = failureOf(error);
+    this.around.say(`${this.requestId}: ${stack ?? failure.message}`);
+    return { failure };
+  }
+
+  /** Until it is taken, or the lease is gone. */
+  private async tell(end: End): Promise<void> {
+    if (!this.isHeld) return;
+    const answer = await this.around.calls.untilDecided(this.callOf(end), new Backoff(maxPauseMs));
+    if (answer === undefined || isSuccess(answer)) return;
+    const { status, detail = `The service answered ${status}.` } = answer;
+    if (typeof end === 'object' && 'output' in end && ![404, 409, 410].includes(status)) {
+      return this.tell({ failure: { message: detail, retryable: false } }); // too large, say
+    }
+    this.around.say(`${this.requestId}: its end was not taken: ${detail}`);
+  }
+
+  private callOf(end: End): WorkerCall {
+    const held = { leaseToken: this.token, signal: this.gone.signal };
+    if (end === 'release') return { method: 'POST', path: this.path('release'), ...held };
+    if ('output' in end) return { method: 'PUT', path: this.path('output'), body: end.output, ...held };
+    return { method: 'PUT', path: this.path('failure'), body: JSON.stringify(end.failure), ...held };
+  }
+
+  private async send(lines: string, from: number): Promise<Sent> {
+    const answer = await this.around.calls.untilDecided(
+      {
+        method: 'POST',
+        path: `${this.path('events')}?from=${from}`,
+        body: lines,
+        contentType: 'application/x-ndjson',
+        leaseToken: this.token,
+        signal: this.gone.signal,
+      },
+      new Backoff(maxPauseMs),
+    );
+    if (answer === undefined) return 'over';
+    const { next, cancel } = answer.body;
+    if (cancel === true) this.abort('cancelled');
+    if (typeof next === 'number' && (isSuccess(answer) || answer.status === 409)) return { next };
+    if (answer.status === 404 || answer.status === 410) {
+      this.lose();
+      return 'over';
+    }
+    return { refused: answer.detail ?? `The service answered ${answer.status} to what the run said.` };
+  }
+
+  private path(call: string): string {
+    return `/runs/${this.requestId}/${call}`;
+  }
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { RunEvent } from './event-sender.js';
+import { execute, voiceOf } from './execute.js';
+import { failureOf, Stopped } from './failures.js';
+import type { Handler, Run } from './types.js';
+
+/** Runs one input without a service: prints what the run says, and its output or error, as lines of JSON. */
+export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText: string): Promise<void> {
+  const [[model, handler]] = [...handlers] as [[string, Handler]];
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort(new Stopped('shutdown'));
+  process.once('SIGINT', interrupt);
+  const deltas: unknown[] = [];
+  const say = (event: RunEvent): void => {
+    if (event.type === 'delta') deltas.push(event.delta);
+    print(event);
+  };
+  try {
+    const run: Run = {
+      requestId: '00000000-0000-7000-8000-000000000000',
+      model,
+      attempt: 1,
+      deadline: undefined,
+      traceparent: undefined,
+      signal: stop.signal,
+      ...voiceOf(say),
+      download: downloadHere as Run['download'],
+      upload: uploadHere,
+    };
+    const output = await execute(handler, inputOf(inputText), run, () => Promise.resolve());
+    print({ type: 'output', output: output ?? (deltas.length > 0 ? joined(deltas) : null) });
+  } catch (error) {
+    if (error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    print({ type: 'error', ...failureOf(error) });
+    process.exitCode = 1;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
+
+function inputOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TypeError(`What follows --try is JSON, such as --try '{"prompt":"hello"}'.`);
+  }
+}
+
+const joined = (deltas: unknown[]): unknown =>
+  deltas.every((delta) => typeof delta === 'string') ? deltas.join('') : deltas;
+
+function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** Whoever tries may read any file and any address. */
+async function downloadHere(url: string, { to }: { to?: string } = {}): Promise<Uint8Array | string> {
+  const bytes = url.startsWith('file:')
+    ? await readFile(fileURLToPath(url))
+    : new Uint8Array(await (await fetch(url)).arrayBuffer());
+  if (to === undefined) return bytes;
+  await writeFile(to, bytes);
+  return to;
+}
+
+async function uploadHere(name: string, content: Uint8Array | Blob | string): Promise<string> {
+  const file = join(await mkdtemp(join(tmpdir(), 'nowserving-try-')), basename(name));
+  const bytes = content instanceof Blob ? new Uint8Array(await content.arrayBuffer()) : content;
+  await writeFile(file, typeof bytes === 'string' ? await readFile(bytes) : bytes);
+  return pathToFileURL(file).href;
+}

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { NowServingError } from '../errors.js';
+import { pause } from '../deadline.js';
+import { Backoff } from './backoff.js';
+import { Beats } from './beats.js';
+import { type Answer, isPassing, WorkerCalls } from './calls.js';
+import type { HandBack } from './failures.js';
+import { LeasedRun, type RunSurroundings } from './leased-run.js';
+import type { ClaimedRun, Handler, ServeOptions } from './types.js';
+
+const claimWaitS = 20;
+/** What answers sooner than this did not hold the call. */
+const shortMs = 1_000;
+/** For runs to end by themselves once they were told to. */
+const abortMs = 2_000;
+const leaveMs = 5_000;
+
+export type WorkerOptions = Required<Pick<ServeOptions, 'url' | 'concurrency' | 'grace' | 'say'>> & ServeOptions;
+
+/** Claims runs for its free slots, keeps their leases, and leaves when it is told to. */
+export class Worker {
+  private readonly calls: WorkerCalls;
+  private readonly id = randomUUID();
+  /** By lease token. */
+  private readonly runs = new Map<string, LeasedRun>();
+  private readonly draining = new AbortController();
+  private readonly released = new AbortController();
+  private readonly beats: Beats;
+  private slotFreed = (): void => undefined;
+  private fault: Error | undefined;
+
+  constructor(
+    private readonly handlers: ReadonlyMap<string, Handler>,
+    private readonly options: WorkerOptions,
+  ) {
+    this.calls = new WorkerCalls({ url: options.url, key: options.key });
+    this.beats = new Beats(this.calls, this.id, this.runs, {
+      isDraining: () => this.draining.signal.aborted,
+      drain: () => this.drain('The service asked the worker to leave.'),
+      stop: () => this.stop(),
+      say: options.say,
+    });
+  }
+
+  /** Until it was drained; rejects if it cannot work at all. */
+  async work(): Promise<void> {
+    const beating = this.beats.start();
+    await this.claimAll();
+    const grace = pause(this.options.grace, this.released.signal).then(() => this.releaseRest());
+    await Promise.race([this.allEnded(), grace]);
+    this.released.abort();
+    await grace;
+    this.beats.stop();
+    await beating;
+    await this.leave();
+    if (this.fault !== undefined) throw this.fault;
+  }
+
+  /** Claims nothing more; what runs may end within the grace. */
+  drain(why: string): void {
+    if (this.draining.signal.aborted) return;
+    this.options.say(why);
+    this.draining.abort();
+    this.slotFreed();
+    this.beats.soon();
+  }
+
+  get isDraining(): boolean {
+    return this.draining.signal.aborted;
+  }
+
+  /** Without a grace. */
+  stop(): void {
+    this.drain('The worker stops.');
+    this.released.abort();
+  }
+
+  private async claimAll(): Promise<void> {
+    const { signal } = this.draining;
+    const backoff = new Backoff();
+    let body: string | undefined;
+    while (!signal.aborted) {
+      const free = this.options.concurrency - this.runs.size;
+      if (free <= 0) {
+        await new Promise<void>((resolve) => (this.slotFreed = resolve));
+        continue;
+      }
+      // One whose answer was lost is asked for again as it was: it may have been given runs.
+      body ??= this.claimFor(free);
+      const waitS = Math.max(1, claimWaitS >> backoff.failures);
+      const startedMs = performance.now();
+      const answer = await this.calls
+        .once({ method: 'POST', path: '/claims', body, waitS, signal })
+        .catch((error: unknown) => this.unreached(error, backoff));
+      if (answer === undefined || isPassing(answer)) {
+        await pause(backoff.next(answer?.retryAfterS), signal);
+        continue;
+      }
+      if (backoff.failures > 0) this.options.say('The service answers.');
+      backoff.reset();
+      body = undefined;
+      this.take(answer);
+      const isShort = performance.now() - startedMs < shortMs;
+      if (answer.status !== 200 && isShort) await pause(Math.random() * shortMs, signal);
+    }
+  }
+
+  private take(answer: Answer): void {
+    const { status, code = `http_${status}`, detail = 'The claim was refused.' } = answer;
+    if (status === 204 || status === 409) return;
+    if (status === 410) this.drain(`${detail} The worker stops.`);
+    else if (status === 200) for (const run of answer.body['runs'] as ClaimedRun[]) this.start(run, answer.atMs);
+    else {
+      this.fault = new NowServingError(code, detail, { status });
+      this.drain(detail);
+    }
+  }
+
+  private start(claimed: ClaimedRun, nowMs: number): void {
+    if (this.runs.has(claimed.lease_token)) return;
+    for (const run of this.runs.values()) if (run.requestId === claimed.request_id) run.lose();
+    const around: RunSurroundings = {
+      calls: this.calls,
+      handler: this.handlers.get(claimed.model_id)!,
+      downloads: this.options.downloads ?? [],
+      say: this.options.say,
+      unfit: (error) => this.unfit(error),
+    };
+    // By the clock of the service: those of workers are off.
+    const deadlineMs = claimed.deadline_at ? Date.parse(claimed.deadline_at) - nowMs : undefined;
+    const run = new LeasedRun(claimed, around, deadlineMs);
+    if (this.isDraining) return void run.release();
+    this.runs.set(run.token, run);
+    this.beats.soon();
+    void run.carryOut().finally(() => {
+      this.runs.delete(run.token);
+      this.slotFreed();
+    });
+  }
+
+  private unfit(error: HandBack): void {
+    this.fault ??= error;
+    this.drain(error.message);
+  }
+
+  private unreached(error: unknown, backoff: Backoff): undefined {
+    if (this.isDraining || backoff.failures !== 1) return;
+    const { cause = error } = error as Error;
+    this.options.say(`The service does not answer, the worker goes on trying: ${String(cause)}`);
+  }
+
+  private async allEnded(): Promise<void> {
+    while (this.runs.size > 0) await new Promise<void>((resolve) => (this.slotFreed = resolve));
+  }
+
+  private async releaseRest(): Promise<void> {
+    const rest = [...this.runs.values()];
+    if (rest.length === 0) return;
+    this.options.say(`${rest.length} runs are handed back.`);
+    if (!this.released.signal.aborted) {
+      for (const run of rest) run.abort('shutdown');
+      const ended = this.allEnded().then(() => this.released.abort());
+      await Promise.race([ended, pause(abortMs, this.released.signal)]);
+    }
+    await Promise.all([...this.runs.values()].map((run) => run.release()));
+  }
+
+  private async leave(): Promise<void> {
+    const signal = AbortSignal.timeout(leaveMs);
+    const call = { method: 'DELETE' as const, path: `/workers/${this.id}`, signal };
+    await this.calls.untilDecided(call, new Backoff(shortMs));
+  }
+
+  private claimFor(max: number): string {
+    const { name = hostname(), version, labels = {} } = this.options;
+    return JSON.stringify({
+      claim_id: randomUUID(),
+      worker: { id: this.id, name, version, labels },
+      models: [...this.handlers.keys()].map((model_id) => ({ model_id, max })),
+      max,
+    });
+  }
+}
