@@ -1,0 +1,1030 @@
+"""Runs the requests of a model of Now Serving: a worker. Python 3.9 or newer, and nothing else.
+
+This file may be copied: it needs neither the rest of this package nor any other one.
+
+    from nowserving.worker import serve          # or, beside a copy: from worker import serve
+
+    @serve("me/text/story", concurrency=4)
+    def story(input, run):
+        for word in input["prompt"].split():
+            yield word + " "                     # streamed, and joined as the output
+
+NOWSERVING_URL says where the service is, NOWSERVING_KEY holds a key with the scope `work`.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import math
+import mimetypes
+import os
+import queue
+import random
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import urllib.error
+import urllib.request
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, Optional, Union
+from urllib.parse import urljoin, urlsplit
+
+__all__ = ["Fail", "Retry", "Run", "Stopped", "serve"]
+
+CLAIM_WAIT_S = 20
+# A handler may keep the interpreter to itself for 20 s: the beat before must not be long ago.
+BEAT_WAIT_S = 5
+# After it a held beat is sent anew, with the leases that there are by then.
+NEW_LEASE_S = 0.25
+BATCH_S = 0.1
+BATCH_BYTES = 16 * 1024
+MAX_PENDING_BYTES = 1024 * 1024
+MAX_TEXT = 8_192
+MAX_FAILURE = 500
+# What is to be said under a lease must be said before it is over.
+LEASED_PAUSE_S = 8.0
+PATIENCE_S = 30.0
+BYTES_PER_S = 64 * 1024
+
+Handler = Callable[[Any, "Run"], Any]
+Content = Union[bytes, str, "os.PathLike[str]", IO[bytes]]
+
+
+class Retry(Exception):
+    """Raised by a handler: this attempt failed, another one may not. `after` is in seconds."""
+
+    def __init__(self, message: str = "The worker asked for another attempt.", *, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class Fail(Exception):
+    """Raised by a handler: no other attempt would do better. All of it is shown to the caller."""
+
+    def __init__(self, message: str, *, status: int | None = None, details: Any = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.details = details
+
+
+class Stopped(Exception):
+    """The run must stop; `reason` is cancelled, timed_out, lost or shutdown."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The run must stop: {reason}.")
+        self.reason = reason
+
+
+class Cancelled(threading.Event):
+    """Whether a run must stop. It may be asked, called, or waited for."""
+
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        return self.is_set()
+
+    __call__ = __bool__
+
+
+class Run:
+    """One attempt of one request, in the hands of its handler."""
+
+    def __init__(
+        self, claimed: Mapping[str, Any], add: Callable[[dict[str, Any]], None], files: _Files | _LocalFiles
+    ) -> None:
+        self.request_id: str = claimed["request_id"]
+        self.model: str = claimed["model_id"]
+        self.attempt: int = claimed["attempt"]
+        self.deadline: str | None = claimed.get("deadline_at")
+        self.traceparent: str | None = claimed.get("traceparent")
+        self.cancelled = Cancelled()
+        self._add = add
+        self._files = files
+
+    def log(self, message: str, level: str = "INFO") -> None:
+        """Shows in the status and its stream."""
+        self._add({"type": "log", "level": level, "message": str(message)[:MAX_TEXT]})
+
+    def progress(self, value: float, message: str | None = None) -> None:
+        """From 0 to 1; the last one shows."""
+        if not 0 <= value <= 1:
+            raise ValueError(f"Progress is from 0 to 1, not {value}.")
+        said = {} if message is None else {"message": message}
+        self._add({"type": "progress", "value": value, **said})
+
+    def delta(self, value: Any) -> None:
+        """A piece of the output, shown at once. Texts are joined, others listed, unless the handler gives an output."""
+        if not isinstance(value, str):
+            self._add({"type": "delta", "delta": value})
+            return
+        for start in range(0, max(len(value), 1), MAX_TEXT):
+            self._add({"type": "delta", "delta": value[start : start + MAX_TEXT]})
+
+    def download(self, url: str, to: str | os.PathLike[str] | None = None) -> Any:
+        """The bytes of a file of the service, or of an origin that `downloads` allows; `to`: into that file."""
+        return self._files.download(url, None if to is None else Path(to), self.cancelled)
+
+    def upload(self, name: str, content: Content, content_type: str | None = None) -> str:
+        """Keeps a file (bytes, a path or an open file): the URL for the output."""
+        guessed = content_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
+        return self._files.upload(os.path.basename(name), content, guessed)
+
+
+def serve(
+    models: str | Mapping[str, Handler],
+    *,
+    concurrency: int = 1,
+    url: str | None = None,
+    key: str | None = None,
+    name: str | None = None,
+    version: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    grace: float = 25.0,
+    downloads: Sequence[str] = (),
+) -> Any:
+    """Runs the requests of a model until SIGTERM or SIGINT, then ends what runs, for `grace` seconds at most.
+
+    `@serve("me/x")` serves where it stands, in the program that is started, so it comes last; a module that is
+    imported serves nothing. `serve({"me/x": handler, …})` serves several, from anywhere. In a program that was
+    started with `--try '{…}'` it runs that input once, without a service.
+    """
+
+    def start(handlers: Mapping[str, Handler]) -> None:
+        tried = _tried_input(sys.argv[1:])
+        if tried is not None:
+            _try_once(handlers, tried)
+            return
+        address = url or os.environ.get("NOWSERVING_URL")
+        if not address or not address.startswith(("http://", "https://")):
+            raise ValueError("Where is the service? Set NOWSERVING_URL, or url=, to an address such as http://127.0.0.1:3000.")
+        if concurrency < 1:
+            raise ValueError(f"The concurrency is a number from 1, not {concurrency}.")
+        about = {"name": name or socket.gethostname(), "version": version, "labels": dict(labels or {})}
+        secret = key or os.environ.get("NOWSERVING_KEY")
+        _Worker(dict(handlers), _Service(address, secret), about, concurrency, grace, tuple(downloads)).work()
+
+    def decorate(handler: Handler) -> Handler:
+        if getattr(handler, "__module__", None) == "__main__":
+            start({str(models): handler})
+        return handler
+
+    if isinstance(models, str):
+        return decorate
+    return start(models)
+
+
+def say(line: str) -> None:
+    print(f"nowserving: {line}", file=sys.stderr, flush=True)
+
+
+class Backoff:
+    """Pauses with full jitter over a window that doubles with each failure in a row, from 1 s."""
+
+    def __init__(self, max_s: float = 64.0, chance: Callable[[], float] = random.random) -> None:
+        self._max_s = max_s
+        self._chance = chance
+        self._window_s = 1.0
+
+    @property
+    def failures(self) -> int:
+        return int(math.log2(self._window_s))
+
+    def next(self, retry_after: float | None = None) -> float:
+        pause = self._chance() * self._window_s
+        self._window_s = min(self._window_s * 2, self._max_s)
+        return pause if retry_after is None else retry_after + self._chance()
+
+    def reset(self) -> None:
+        self._window_s = 1.0
+
+
+class Answer:
+    def __init__(self, status: int, fields: Mapping[str, str], data: bytes) -> None:
+        self.status = status
+        self.is_success = 200 <= status <= 299
+        body: Any = None
+        try:
+            body = json.loads(data) if data else {}
+        except ValueError:
+            if self.is_success:
+                raise
+        self.body: dict[str, Any] = body if isinstance(body, dict) else {}
+        self.code = self.body.get("code")
+        self.detail = str(self.body.get("detail", f"The service answered {status}."))
+        self.retry_after = _seconds(fields.get("retry-after"))
+        said = fields.get("date")
+        self.at_s = email.utils.parsedate_to_datetime(said).timestamp() if said else time.time()
+
+    @property
+    def is_passing(self) -> bool:
+        """Overload, or something else than the service: another try may fare better."""
+        if self.is_success:
+            return False
+        return self.code in (None, "rate_limited") or self.status in (408, 425, 429) or self.status >= 500
+
+    @property
+    def is_decided(self) -> bool:
+        """A key that is refused in mid-run may be put right while the lease lasts."""
+        return not self.is_passing and self.status not in (401, 403)
+
+
+def _seconds(field: str | None) -> float | None:
+    if field is None:
+        return None
+    try:
+        if field.isdigit():
+            return float(field)
+        return max(0.0, email.utils.parsedate_to_datetime(field).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+class _Line:
+    """A connection that is kept. One thread calls at a time; another may cut it."""
+
+    def __init__(self, base: str) -> None:
+        self._base = urlsplit(base)
+        self._connection: Optional[http.client.HTTPConnection] = None
+        self._cuts = 0
+
+    def call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Answer:
+        cuts, was_open = self._cuts, self._connection is not None
+        try:
+            return self._once(method, path, body, headers, timeout)
+        except (http.client.HTTPException, OSError):
+            # A kept connection may have been closed while nothing was said; all calls may be repeated.
+            if not was_open or self._cuts != cuts:
+                raise
+        return self._once(method, path, body, headers, timeout)
+
+    def cut(self) -> None:
+        self._cuts += 1
+        sock = getattr(self._connection, "sock", None)
+        if sock is not None:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except (OSError, ValueError):
+                pass
+
+    def _once(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str], timeout: float) -> Answer:
+        if self._connection is None:
+            kind = http.client.HTTPSConnection if self._base.scheme == "https" else http.client.HTTPConnection
+            self._connection = kind(self._base.netloc, timeout=timeout)
+        connection = self._connection
+        try:
+            if connection.sock is None:
+                connection.connect()
+                connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.sock.settimeout(timeout)
+            connection.request(method, self._base.path + path, body, dict(headers))
+            response = connection.getresponse()
+            data = response.read()
+            if response.will_close:
+                self._close()
+            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+        except BaseException:
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class _Service:
+    """The calls of the worker's protocol. All of them may be repeated."""
+
+    def __init__(self, url: str, key: str | None) -> None:
+        self.base = url.rstrip("/")
+        self.authorization = {} if key is None else {"Authorization": f"Key {key}"}
+        self._idle: list[_Line] = []
+
+    def line(self) -> _Line:
+        return _Line(self.base)
+
+    def once(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        token: str | None = None,
+        content_type: str = "application/json",
+        wait: int | None = None,
+        line: _Line | None = None,
+    ) -> Answer:
+        """One try. Raises where no answer came that can be read."""
+        headers = dict(self.authorization)
+        if body is not None:
+            headers["Content-Type"] = content_type
+        if token is not None:
+            headers["Lease-Token"] = token
+        timeout = PATIENCE_S
+        if wait is not None:
+            headers["Prefer"] = f"wait={wait}"
+            timeout = wait + 10.0
+        timeout += len(body or b"") / BYTES_PER_S
+        if line is not None:
+            return line.call(method, "/v1/worker" + path, body, headers, timeout)
+        try:
+            kept = self._idle.pop()
+        except IndexError:
+            kept = self.line()
+        answer = kept.call(method, "/v1/worker" + path, body, headers, timeout)
+        self._idle.append(kept)
+        return answer
+
+    def until_decided(self, gone: threading.Event, method: str, path: str, body: bytes | None, **how: Any) -> Answer | None:
+        """Tried again until the service has decided, whatever it decided; None once `gone` is set."""
+        backoff = Backoff(LEASED_PAUSE_S)
+        while not gone.is_set():
+            retry_after = None
+            try:
+                answer = self.once(method, path, body, **how)
+                if answer.is_decided:
+                    return answer
+                retry_after = answer.retry_after
+            except Exception:
+                pass
+            gone.wait(backoff.next(retry_after))
+        return None
+
+
+class Events:
+    """The events of one run: sent in batches, the first at once, in their order, again until each has arrived.
+
+    `send(lines, from)` gives the number of the next, a text that says why the lines were refused, or None at the end.
+    """
+
+    def __init__(self, send: Callable[[bytes, int], Union[int, str, None]]) -> None:
+        self.refusal: str | None = None
+        self.has_deltas = False
+        self._send = send
+        self._changed = threading.Condition()
+        self._pending: list[tuple[str, bytes]] = []
+        self._in_flight = 0
+        self._bytes = 0
+        self._first = 0
+        self._dropped = 0
+        self._is_over = False
+        self._is_hurried = False
+        self._thread: threading.Thread | None = None
+
+    def add(self, event: dict[str, Any]) -> None:
+        kind, line = event["type"], _json(event) + b"\n"
+        with self._changed:
+            if kind == "log" and self._bytes > MAX_PENDING_BYTES:
+                self._dropped += 1
+                return
+            while kind == "delta" and self._bytes > MAX_PENDING_BYTES and not self._is_over:
+                self._changed.wait()
+            if self._is_over:
+                return
+            self.has_deltas = self.has_deltas or kind == "delta"
+            if kind == "progress" and len(self._pending) > self._in_flight and self._pending[-1][0] == kind:
+                self._bytes -= len(self._pending.pop()[1])  # only the last value counts
+            self._pending.append((kind, line))
+            self._bytes += len(line)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._send_all, name="nowserving-events", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Returns once all has arrived, or nothing can any more."""
+        with self._changed:
+            self._is_hurried = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._is_over or not self._pending)
+            self._is_hurried = False
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def _send_all(self) -> None:
+        last, most = -math.inf, sys.maxsize
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_over or len(self._pending) > 0)
+                due = last + BATCH_S - time.monotonic()
+                if due > 0:
+                    self._changed.wait_for(self._is_due, timeout=due)
+                if self._is_over:
+                    return
+                count = self._batch(most)
+                lines = b"".join(line for _, line in self._pending[:count])
+                self._in_flight = count
+            last = time.monotonic()
+            sent = self._send(lines, self._first)
+            with self._changed:
+                self._in_flight = 0
+                if sent is None:
+                    self._is_over = True
+                elif isinstance(sent, int):
+                    most = sys.maxsize
+                    self._remove(max(0, sent - self._first))
+                    if sent <= self._first:
+                        self._changed.wait(BATCH_S)
+                    self._first = sent
+                elif count > 1:
+                    most = 1
+                else:  # the line after it takes its number
+                    if self._pending[0][0] == "delta":
+                        self.refusal = self.refusal or sent
+                    self._remove(1)
+                dropped, self._dropped = (self._dropped, 0) if self._bytes < BATCH_BYTES else (0, self._dropped)
+                if dropped:
+                    told = f"{dropped} log lines were dropped: there were more than could be sent."
+                    self.add({"type": "log", "level": "WARN", "message": told})
+                self._changed.notify_all()
+
+    def _is_due(self) -> bool:
+        return self._is_over or self._is_hurried or self._bytes >= BATCH_BYTES
+
+    def _batch(self, most: int) -> int:
+        size = 0
+        for index, (_, line) in enumerate(self._pending):
+            size += len(line)
+            if index > 0 and (size > BATCH_BYTES or index >= most):
+                return index
+        return len(self._pending)
+
+    def _remove(self, count: int) -> None:
+        self._bytes -= sum(len(line) for _, line in self._pending[:count])
+        del self._pending[:count]
+
+
+class _Leased:
+    """A run under its lease: from the claim until its end is recorded or the lease is gone."""
+
+    def __init__(
+        self,
+        claimed: Mapping[str, Any],
+        handler: Handler,
+        service: _Service,
+        downloads: Sequence[str],
+        deadline_s: float,
+    ) -> None:
+        self.request_id: str = claimed["request_id"]
+        self.token: str = claimed["lease_token"]
+        self.deadline_s = deadline_s
+        self.gone = threading.Event()
+        self._is_ending = False
+        self._claimed = claimed
+        self._handler = handler
+        self._service = service
+        self._events = Events(self._send)
+        files = _Files(service, f"/runs/{self.request_id}/files", self.token, downloads)
+        self.run = Run(claimed, self._events.add, files)
+
+    def carry_out(self) -> None:
+        end = self._end()
+        self._is_ending = True
+        self._events.flush()
+        if self._events.refusal is not None:
+            end = "failure", {"message": self._events.refusal, "retryable": False}
+        self._tell(*end)
+        self._close()
+
+    def stop(self, reason: str) -> None:
+        if not self.run.cancelled.is_set():
+            self.run.cancelled.reason = reason
+            self.run.cancelled.set()
+
+    def lose(self) -> None:
+        if self._is_ending or self.gone.is_set():
+            return  # its end is answered for itself
+        say(f"{self.request_id}: the lease is lost; what the run does from here on is not kept")
+        self._close()
+        self.stop("lost")
+
+    def release(self) -> None:
+        """Hands the request back, at no cost to it, whatever its handler still does."""
+        if self.gone.is_set():
+            return
+        self._close()
+        self.stop("shutdown")
+        try:
+            self._service.once("POST", self._path("release"), b"", token=self.token)
+        except Exception:
+            pass  # the worker leaves next, and takes all its leases along
+
+    def _close(self) -> None:
+        self.gone.set()
+        self._events.close()
+
+    def _path(self, call: str) -> str:
+        return f"/runs/{self.request_id}/{call}"
+
+    def _end(self) -> tuple[str, Any]:
+        try:
+            output = _execute(self._handler, self._input(), self.run)
+            if output is None and self._events.has_deltas:
+                return "output", b""  # the deltas are the output
+            try:
+                return "output", _json(output)
+            except (TypeError, ValueError) as error:
+                raise Fail(f"The output is no JSON value: {error}") from None
+        except BaseException as error:
+            reason = self.run.cancelled.reason
+            if reason == "shutdown":
+                return "release", None
+            if reason:
+                return "failure", failure_of(Stopped(reason))
+            failure = failure_of(error)
+            is_meant = isinstance(error, (Fail, Retry))
+            say(f"{self.request_id}: {failure['message'] if is_meant else traceback.format_exc().rstrip()}")
+            return "failure", failure
+
+    def _input(self) -> Any:
+        if self._claimed.get("input_url") is None:
+            return self._claimed.get("input")
+        return json.loads(self.run.download(self._claimed["input_url"]))
+
+    def _tell(self, kind: str, what: Any) -> None:
+        """Until it is taken, or the lease is gone."""
+        body = what if kind == "output" else b"" if what is None else _json(what)
+        method = "POST" if kind == "release" else "PUT"
+        answer = self._service.until_decided(self.gone, method, self._path(kind), body, token=self.token)
+        if answer is None or answer.is_success:
+            return
+        if kind == "output" and answer.status not in (404, 409, 410):  # too large, say
+            self._tell("failure", {"message": answer.detail, "retryable": False})
+        else:
+            say(f"{self.request_id}: its end was not taken: {answer.detail}")
+
+    def _send(self, lines: bytes, first: int) -> Union[int, str, None]:
+        path = f"{self._path('events')}?from={first}"
+        how = {"token": self.token, "content_type": "application/x-ndjson"}
+        answer = self._service.until_decided(self.gone, "POST", path, lines, **how)
+        if answer is None:
+            return None
+        if answer.body.get("cancel") is True:
+            self.stop("cancelled")
+        following = answer.body.get("next")
+        if isinstance(following, int) and (answer.is_success or answer.status == 409):
+            return following
+        if answer.status in (404, 410):
+            self.lose()
+            return None
+        return answer.detail
+
+
+class _Worker:
+    """Claims runs for its free slots, keeps their leases, and leaves when it is told to."""
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        service: _Service,
+        about: Mapping[str, Any],
+        concurrency: int,
+        grace: float,
+        downloads: Sequence[str],
+    ) -> None:
+        self._handlers = handlers
+        self._service = service
+        self._about = {"id": str(uuid.uuid4()), **{name: value for name, value in about.items() if value is not None}}
+        self._concurrency = concurrency
+        self._grace = grace
+        self._downloads = downloads
+        self._changed = threading.Condition()
+        self._runs: dict[str, _Leased] = {}
+        self._started: queue.SimpleQueue[_Leased] = queue.SimpleQueue()
+        self._claim_line = service.line()
+        self._beat_line = service.line()
+        self._beaten: set[str] = set()
+        self._is_waking = False
+        self._is_draining = False
+        self._is_stopping = False
+        self._is_over = False
+        self._signals = 0
+        self._fault: Exception | None = None
+
+    def work(self) -> None:
+        is_main = threading.current_thread() is threading.main_thread()
+        kinds = (signal.SIGTERM, signal.SIGINT) if is_main else ()
+        before = [(kind, signal.signal(kind, self._on_signal)) for kind in kinds]
+        say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._concurrency} at once.")
+        try:
+            for target in (self._claim_all, self._beat_all, *[self._slot] * self._concurrency):
+                threading.Thread(target=target, name=f"nowserving{target.__name__}", daemon=True).start()
+            self._watch(lambda: self._is_draining, math.inf)
+            self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + self._grace)
+            self._release_rest()
+            self._is_over = True
+            self._leave()
+        finally:
+            for kind, handler in before:
+                signal.signal(kind, handler)
+        if self._fault is not None:
+            raise self._fault
+
+    def _on_signal(self, *_: Any) -> None:
+        self._signals += 1  # no more: the lock that it interrupts may be the one that it needs
+
+    def _watch(self, is_done: Callable[[], bool], until: float) -> None:
+        """In the main thread, where signals arrive; run after run it looks at the deadlines too."""
+        while not is_done() and time.monotonic() < until:
+            if self._signals > 0:
+                self._drain("The worker finishes what runs, and takes no more.")
+            if self._signals > 1:
+                self._is_stopping = True
+            now = time.monotonic()
+            for run in self._now():
+                if now > run.deadline_s:
+                    run.stop("timed_out")
+            with self._changed:
+                self._changed.wait(0.2)
+
+    def _now(self) -> list[_Leased]:
+        with self._changed:
+            return list(self._runs.values())
+
+    def _drain(self, why: str) -> None:
+        with self._changed:
+            if self._is_draining:
+                return
+            self._is_draining = True
+            self._changed.notify_all()
+        say(why)
+        self._claim_line.cut()
+        self._beat_line.cut()
+
+    def _slot(self) -> None:
+        while True:
+            run = self._started.get()
+            run.carry_out()
+            with self._changed:
+                self._runs.pop(run.token, None)
+                self._changed.notify_all()
+
+    def _claim_all(self) -> None:
+        backoff, body = Backoff(), None
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_draining or len(self._runs) < self._concurrency)
+                if self._is_draining:
+                    return
+                free = self._concurrency - len(self._runs)
+            # One whose answer was lost is asked for again as it was: it may have been given runs.
+            body = body or self._claim_for(free)
+            began, answer, retry_after = time.monotonic(), None, None
+            try:
+                wait = max(1, CLAIM_WAIT_S >> backoff.failures)
+                answer = self._service.once("POST", "/claims", body, wait=wait, line=self._claim_line)
+                retry_after = answer.retry_after
+            except Exception as error:
+                if not self._is_draining and backoff.failures == 1:
+                    say(f"The service does not answer, the worker goes on trying: {error!r}")
+            if answer is None or answer.is_passing:
+                self._pause(backoff.next(retry_after))
+                continue
+            if backoff.failures > 0:
+                say("The service answers.")
+            backoff.reset()
+            body = None
+            self._take(answer)
+            if answer.status != 200 and time.monotonic() - began < 1:
+                self._pause(random.random())
+
+    def _pause(self, seconds: float) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_draining, timeout=seconds)
+
+    def _claim_for(self, most: int) -> bytes:
+        models = [{"model_id": model, "max": most} for model in self._handlers]
+        return _json({"claim_id": str(uuid.uuid4()), "worker": self._about, "models": models, "max": most})
+
+    def _take(self, answer: Answer) -> None:
+        if answer.status == 410:
+            self._drain(f"{answer.detail} The worker stops.")
+        elif answer.status == 200:
+            self._start(answer)
+        elif answer.status not in (204, 409):
+            self._fault = RuntimeError(f"{answer.code}: {answer.detail}")
+            self._drain(answer.detail)
+
+    def _start(self, answer: Answer) -> None:
+        runs = []
+        for claimed in answer.body["runs"]:
+            left = math.inf
+            if claimed.get("deadline_at"):  # by the clock of the service: those of workers are off
+                left = datetime.fromisoformat(claimed["deadline_at"].replace("Z", "+00:00")).timestamp() - answer.at_s
+            handler = self._handlers[claimed["model_id"]]
+            run = _Leased(claimed, handler, self._service, self._downloads, time.monotonic() + left)
+            for other in self._now():
+                if other.request_id == run.request_id and other.token != run.token:
+                    other.lose()
+            if self._is_draining:
+                run.release()
+                continue
+            with self._changed:
+                if run.token in self._runs:
+                    continue
+                self._runs[run.token] = run
+            runs.append(run)
+        # Before any handler, which may not let another thread go on for a while.
+        try:
+            self._heed(self._beat(0, None))
+        except Exception:
+            pass
+        for run in runs:
+            self._started.put(run)
+        if not self._is_waking:
+            self._is_waking = True
+            timer = threading.Timer(NEW_LEASE_S, self._beat_anew)
+            timer.daemon = True
+            timer.start()
+
+    def _beat_all(self) -> None:
+        backoff = Backoff(LEASED_PAUSE_S / 2)
+        while not self._is_over:
+            with self._changed:
+                self._changed.wait_for(lambda: self._is_over or bool(self._runs))
+            began, is_news, answer = time.monotonic(), False, None
+            try:
+                answer = self._beat(max(1, BEAT_WAIT_S >> backoff.failures), self._beat_line)
+            except Exception:
+                if {run.token for run in self._now()} - self._beaten:
+                    continue  # it was cut to tell of these
+            if answer is None or answer.is_passing:
+                time.sleep(backoff.next(None if answer is None else answer.retry_after))
+                continue
+            backoff.reset()
+            is_news = self._heed(answer)
+            # What is known already, such as a cancel of a run that takes its time, is answered at once again.
+            if not is_news and time.monotonic() - began < 1:
+                time.sleep(1)
+
+    def _beat_anew(self) -> None:
+        self._is_waking = False
+        if {run.token for run in self._now()} - self._beaten:
+            self._beat_line.cut()
+
+    def _beat(self, wait: int, line: _Line | None) -> Answer:
+        tokens = [run.token for run in self._now() if not run.gone.is_set()]
+        if line is not None:
+            self._beaten = set(tokens)
+        state = "drain" if self._is_draining else "run"
+        body = _json({"worker_id": self._about["id"], "state": state, "leases": tokens})
+        return self._service.once("POST", "/beats", body, wait=wait, line=line)
+
+    def _heed(self, answer: Answer) -> bool:
+        """Whether it said something new."""
+        said = answer.body if answer.is_success else {}
+        if answer.status == 410 or said.get("worker") == "stop":
+            self._drain("The service told the worker to stop.")
+            self._is_stopping = True
+        elif said.get("worker") == "drain":
+            self._drain("The service asked the worker to leave.")
+        is_news = False
+        for run in self._now():
+            if run.request_id in said.get("cancel", ()) and not run.run.cancelled.is_set():
+                is_news = True
+                run.stop("cancelled")
+            if run.request_id in said.get("lost", ()):
+                run.lose()
+        return is_news
+
+    def _release_rest(self) -> None:
+        rest = self._now()
+        if not rest:
+            return
+        say(f"{len(rest)} runs are handed back.")
+        if not self._is_stopping:
+            for run in rest:
+                run.stop("shutdown")
+            self._watch(lambda: self._is_stopping or not self._runs, time.monotonic() + 2)
+        for run in self._now():
+            run.release()
+
+    def _leave(self) -> None:
+        late = threading.Event()
+        timer = threading.Timer(5, late.set)
+        timer.daemon = True
+        timer.start()
+        self._service.until_decided(late, "DELETE", f"/workers/{self._about['id']}", None)
+        timer.cancel()
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+
+
+class _Files:
+    """The files of one run, at the service."""
+
+    def __init__(self, service: _Service, path: str, token: str, downloads: Sequence[str]) -> None:
+        self._service = service
+        self._path = path
+        self._token = token
+        self._downloads = downloads
+
+    def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
+        def fetch() -> Any:
+            with self._followed(url) as answer:
+                if to is None:
+                    return answer.read()
+                with open(to, "wb") as file:
+                    shutil.copyfileobj(answer, file, 1024 * 1024)
+                return to
+
+        return _tried(fetch, cancelled)
+
+    def _followed(self, url: str) -> Any:
+        """Redirects lead nowhere that might not be asked itself."""
+        for _ in range(6):
+            source, is_ours = source_of(url, self._service.base, self._downloads)
+            headers = {**self._service.authorization, "Lease-Token": self._token} if is_ours else {}
+            try:
+                return _OPENER.open(urllib.request.Request(source, headers=headers), timeout=60)
+            except urllib.error.HTTPError as error:
+                location = error.headers.get("location")
+                if not 300 <= error.code <= 399 or location is None:
+                    raise
+                url = urljoin(source, location)
+        raise Fail("The download was redirected too often.")
+
+    def upload(self, name: str, content: Content, content_type: str) -> str:
+        body = _json({"content_type": content_type, "file_name": name})
+
+        def send() -> str:
+            answer = self._service.once("POST", self._path, body, token=self._token)
+            if not answer.is_success:
+                raise urllib.error.HTTPError(self._path, answer.status, answer.detail, http.client.HTTPMessage(), None)
+            to = urljoin(self._service.base, answer.body["upload_url"])
+            is_path = isinstance(content, (str, os.PathLike))
+            file: Any = open(content, "rb") if is_path else content  # type: ignore[arg-type]
+            try:
+                headers = {"Content-Type": content_type, "Content-Length": str(_size(file))}
+                request = urllib.request.Request(to, data=file, method="PUT", headers=headers)
+                with _OPENER.open(request, timeout=60) as done:
+                    done.read()
+            finally:
+                if is_path:
+                    file.close()
+            return str(answer.body["file_url"])
+
+        return str(_tried(send, Cancelled()))
+
+
+class _LocalFiles:
+    """The files of a run that is only tried: whoever tries may read any file and any address."""
+
+    def download(self, url: str, to: Path | None, _: Cancelled) -> Any:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            data = answer.read()
+        if to is None:
+            return data
+        to.write_bytes(data)
+        return to
+
+    def upload(self, name: str, content: Content, _: str) -> str:
+        if isinstance(content, (str, os.PathLike)):
+            content = Path(content).read_bytes()
+        file = Path(tempfile.mkdtemp(prefix="nowserving-try-")) / name
+        file.write_bytes(content if isinstance(content, bytes) else content.read())
+        return file.as_uri()
+
+
+def source_of(url: str, base: str, downloads: Sequence[str]) -> tuple[str, bool]:
+    """What a file is fetched from, and whether the key goes along; nothing else is asked unless it is allowed."""
+    to = urljoin(base, url)
+    parts = urlsplit(to)
+    if parts.scheme in ("http", "https") and parts.hostname:
+        if _origin(to) == _origin(base):
+            return to, True
+        if "*" in downloads or _origin(to) in [_origin(one) for one in downloads]:
+            return to, False
+        # The service may be known to callers by another address than to its workers.
+        if parts.path.startswith(("/v1/files/", "/v1/worker/")):
+            return urljoin(base, parts._replace(scheme="", netloc="", fragment="").geturl()), True
+    origin = f"{parts.scheme}://{parts.netloc}"
+    raise Fail(f'Nothing is downloaded from {origin}. The worker\'s option "downloads" allows other origins.')
+
+
+def _origin(url: str) -> tuple[str, Optional[str], Optional[int]]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+def _size(content: Any) -> int:
+    if isinstance(content, (bytes, bytearray, memoryview)):
+        return len(content)
+    at = content.seek(0, os.SEEK_END)
+    content.seek(0)
+    return int(at)
+
+
+def _tried(attempt: Callable[[], Any], cancelled: Cancelled) -> Any:
+    backoff = Backoff(LEASED_PAUSE_S)
+    for tried in range(6):
+        try:
+            return attempt()
+        except (FileNotFoundError, PermissionError, IsADirectoryError):
+            raise
+        except (OSError, http.client.HTTPException) as error:
+            code = error.code if isinstance(error, urllib.error.HTTPError) else 503
+            if cancelled.is_set():
+                raise Stopped(cancelled.reason) from None
+            if tried == 5 or (code < 500 and code not in (408, 409, 425, 429)):
+                raise
+            cancelled.wait(backoff.next())
+    raise AssertionError
+
+
+def _execute(handler: Handler, input: Any, run: Run) -> Any:
+    """Runs a handler to its end; what it yields are deltas. None: the deltas are the output."""
+    result = handler(input, run)
+    if not isinstance(result, Iterator):
+        return result
+    try:
+        while True:
+            try:
+                value = next(result)
+            except StopIteration as end:
+                return end.value
+            if run.cancelled:
+                raise Stopped(run.cancelled.reason)
+            run.delta(value)
+    finally:
+        close = getattr(result, "close", None)
+        if close is not None:
+            close()
+
+
+def failure_of(error: BaseException) -> dict[str, Any]:
+    """As the service takes it. Callers see it: no stack, and not at any length."""
+    if isinstance(error, Fail):
+        fields = {"status": error.status, "details": error.details}
+        given = {name: value for name, value in fields.items() if value is not None}
+        return {"message": str(error), "retryable": False, **given}
+    if isinstance(error, Retry):
+        after = {} if error.after is None else {"retry_after_s": error.after}
+        return {"message": str(error), "retryable": True, **after}
+    if isinstance(error, Stopped):
+        message = "The run took longer than it may." if error.reason == "timed_out" else str(error)
+        return {"message": message, "retryable": error.reason != "cancelled"}
+    text = f"{type(error).__name__}: {error}".split("\n", 1)[0]
+    return {"message": text[:MAX_FAILURE], "retryable": True}
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # half a character
+        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _tried_input(args: Sequence[str]) -> str | None:
+    for index, arg in enumerate(args):
+        if arg == "--try":
+            return args[index + 1] if index + 1 < len(args) else ""
+        if arg.startswith("--try="):
+            return arg[len("--try=") :]
+    return None
+
+
+def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
+    """Runs one input without a service: prints what the run says, and its output or error, as lines of JSON."""
+    model, handler = next(iter(handlers.items()))
+    deltas: list[Any] = []
+
+    def show(event: dict[str, Any]) -> None:
+        if event["type"] == "delta":
+            deltas.append(event["delta"])
+        print(_json(event).decode(), flush=True)
+
+    claimed = {"request_id": "00000000-0000-7000-8000-000000000000", "model_id": model, "attempt": 1}
+    try:
+        try:
+            given = json.loads(text)
+        except ValueError:
+            raise Fail("""What follows --try is JSON, such as --try '{"prompt":"hello"}'.""") from None
+        output = _execute(handler, given, Run(claimed, show, _LocalFiles()))
+        if output is None and deltas:
+            output = "".join(deltas) if all(isinstance(delta, str) for delta in deltas) else deltas
+        show({"type": "output", "output": output})
+    except Exception as error:
+        if not isinstance(error, (Fail, Retry)):
+            traceback.print_exc()
+        show({"type": "error", **failure_of(error)})
+        sys.exit(1)
