@@ -1,0 +1,227 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArguments, UsageError } from '../../clients/typescript/src/worker/command/arguments.js';
+import { environmentOf } from '../../clients/typescript/src/worker/command/environment.js';
+import { errorOf, startError } from '../../clients/typescript/src/worker/command/exit-codes.js';
+import { Lines } from '../../clients/typescript/src/worker/command/lines.js';
+import { fileIn, withUploads } from '../../clients/typescript/src/worker/command/output-files.js';
+import { readerOf, type StdoutForm } from '../../clients/typescript/src/worker/command/stdout.js';
+import { Fail, HandBack, Retry } from '../../clients/typescript/src/worker/failures.js';
+import { temporaryDirectory } from '../support/data-directory.js';
+
+test('exit codes: 64 to 66 are final, 78, 126 and 127 hand back, all others may be tried again', () => {
+  const kindOf = (code: number): unknown => errorOf({ code, signal: null })?.constructor;
+  expect(kindOf(0)).toBeUndefined();
+  const of = (kind: unknown): number[] =>
+    Array.from({ length: 255 }, (_, i) => i + 1).filter((code) => kindOf(code) === kind);
+  expect(of(Fail)).toEqual([64, 65, 66]);
+  expect(of(HandBack)).toEqual([78, 126, 127]);
+  expect(of(Retry)).toHaveLength(255 - 6);
+  expect(errorOf({ code: null, signal: 'SIGKILL' })).toBeInstanceOf(Retry);
+});
+
+test('a command that is not there is handed back; a machine that is short of processes tries again', () => {
+  const kindOf = (code: string): unknown => startError(Object.assign(new Error(code), { code })).constructor;
+  expect(['ENOENT', 'EACCES', 'EAGAIN'].map(kindOf)).toEqual([HandBack, HandBack, Retry]);
+});
+
+const run = {
+  requestId: 'an-id',
+  attempt: 2,
+  model: 'me/x',
+  deadline: new Date(0),
+  traceparent: '00-ab-cd-01',
+};
+
+test('a command gets the environment of the list, and never the key', () => {
+  const own = {
+    PATH: '/bin',
+    HOME: '/root',
+    LANG: 'C',
+    TZ: 'UTC',
+    AWS_SECRET_ACCESS_KEY: 's',
+    NOWSERVING_KEY: 'ns_key',
+    NOWSERVING_URL: 'http://queue',
+    HF_HOME: '/models',
+    NODE_OPTIONS: '--inspect',
+  };
+  expect(environmentOf(own, ['HF_HOME', 'MISSING', 'NOWSERVING_KEY'], run, '/out')).toEqual({
+    PATH: '/bin',
+    HOME: '/root',
+    LANG: 'C',
+    TZ: 'UTC',
+    HF_HOME: '/models',
+    NS_REQUEST_ID: 'an-id',
+    NS_ATTEMPT: '2',
+    NS_MODEL: 'me/x',
+    NS_DEADLINE: '1970-01-01T00:00:00.000Z',
+    NS_OUTPUT_DIR: '/out',
+    TRACEPARENT: '00-ab-cd-01',
+  });
+});
+
+test('arguments are read up to --, what follows is the command', () => {
+  const given = ['work', '--model', 'me/x', '--concurrency=3', '--stdout', 'text', '--kill-after', '500ms'];
+  const more = ['--env', 'A', '--env', 'B', '--label', 'gpu=a100', '--', 'prog', '--model', '-x', '--'];
+  expect(parseArguments([...given, ...more])).toEqual({
+    model: 'me/x',
+    command: {
+      command: 'prog',
+      args: ['--model', '-x', '--'],
+      stdout: 'text',
+      killAfterMs: 500,
+      env: ['A', 'B'],
+    },
+    options: { concurrency: 3, grace: 25_000, labels: { gpu: 'a100' } },
+  });
+});
+
+test.each([
+  [['work', '--', 'x'], 'Which model? Say --model <id>.'],
+  [['work', '--model', 'a'], 'Which command? It comes after --.'],
+  [['work', '--model', 'a', 'x'], '"x" is no option. The command comes after --.'],
+  [['run', '--', 'x'], 'There is no command "run". There is "work".'],
+  [['work', '--model', 'a', '--concurrency', '0', '--', 'x'], '--concurrency is a number from 1, not "0".'],
+  [['work', '--model', 'a', '--stdout', 'xml', '--', 'x'], '--stdout is json, ndjson or text, not "xml".'],
+  [
+    ['work', '--model', 'a', '--kill-after', 'soon', '--', 'x'],
+    '--kill-after is a time such as 500ms, 10s or 2m, not "soon".',
+  ],
+  [
+    ['work', '--model', 'a', '--env', 'NOWSERVING_KEY', '--', 'x'],
+    'The key of the worker is never passed to a command.',
+  ],
+  [['work', '--model', 'a', '--env', 'A=b', '--', 'x'], '"A=b" is no name of an environment variable.'],
+  [['work', '--key', 'a', '--', 'x'], "Unknown option '--key'"],
+])('%j is explained', (argv, message) => {
+  expect(() => parseArguments(argv)).toThrow(UsageError);
+  expect(() => parseArguments(argv)).toThrow(message);
+});
+
+test('help is help', () => {
+  for (const argv of [[], ['--help'], ['work', '--help']]) expect(parseArguments(argv)).toBeUndefined();
+});
+
+test('lines end with LF, CR LF or CR, and may come in pieces', () => {
+  const lines = new Lines(/\r\n|\n|\r/, 100);
+  const pieces = ['a\nb', 'c\r\n 10 %\r 20 %', '\r\n\n', 'ü'].map((text) => Buffer.from(text));
+  pieces.push(pieces[3]!.subarray(0, 1), pieces[3]!.subarray(1));
+  expect([...pieces.flatMap((piece) => lines.push(piece)), ...lines.end()]).toEqual([
+    'a',
+    'bc',
+    ' 10 %',
+    ' 20 %',
+    'üü',
+  ]);
+});
+
+test('a line without an end comes in pieces', () => {
+  const lines = new Lines(/\n/, 4);
+  expect(lines.push(Buffer.from('abcdefghij'))).toEqual(['abcd', 'efgh']);
+  expect(lines.end()).toEqual(['ij']);
+});
+
+const said: unknown[] = [];
+beforeEach(() => said.splice(0));
+const listener = {
+  log: (message: string, level = 'INFO') => void said.push([level, message]),
+  progress: (value: number, message?: string) => void said.push([value, message]),
+};
+
+function read(form: StdoutForm, ...printed: string[]) {
+  const reader = readerOf(form, listener);
+  const deltas = [...printed.flatMap((text) => reader.push(Buffer.from(text))), ...reader.end()];
+  return { deltas, error: reader.error, output: () => reader.output() };
+}
+
+test('json: one value, in whatever pieces', () => {
+  expect(read('json', '{"a"', ':[1', ']}\n').output()).toEqual({ a: [1] });
+  expect(() => read('json', '').output()).toThrow('The command ended without an output.');
+  expect(() => read('json', '{} {}').output()).toThrow('is not one JSON value');
+});
+
+test('text: deltas as they come, never half a character', () => {
+  const reader = readerOf('text', listener);
+  const bytes = Buffer.from('aü');
+  expect([...reader.push(bytes.subarray(0, 2)), ...reader.push(bytes.subarray(2)), ...reader.end()]).toEqual([
+    'a',
+    'ü',
+  ]);
+  expect(reader.output()).toBeUndefined();
+  expect(() => read('text').output()).toThrow('The command ended without an output.');
+});
+
+test('ndjson: log, progress, delta, output', () => {
+  const line = (event: object): string => `${JSON.stringify(event)}\n`;
+  const { deltas, output } = read(
+    'ndjson',
+    line({ type: 'log', level: 'warning', message: 'hot' }),
+    line({ type: 'progress', value: 0.5, message: 'half' }),
+    line({ type: 'delta', delta: 'a' }) + line({ type: 'delta', delta: { b: 1 } }),
+    line({ type: 'sparkle' }),
+    line({ type: 'output', output: null }) + line({ type: 'output', output: 2 }),
+  );
+  expect(deltas).toEqual(['a', { b: 1 }]);
+  expect(output()).toBeNull();
+  expect(said).toEqual([
+    ['WARN', 'hot'],
+    [0.5, 'half'],
+    ['WARN', 'A line of the type "sparkle" cannot be used, and is passed over.'],
+  ]);
+});
+
+test('ndjson: an error is final unless it says otherwise', () => {
+  expect(read('ndjson', '{"type":"error","message":"no"}').error).toEqual(new Fail('no'));
+  expect(read('ndjson', '{"type":"error","message":"no","retryable":true}').error).toBeInstanceOf(Retry);
+  expect(() => read('ndjson', 'plain\n')).toThrow('a line that is not a JSON object with a "type"');
+  expect(() => read('ndjson', '').output()).toThrow('The command ended without an output line.');
+});
+
+test('files of the output folder are uploaded once each, wherever the output names them', async () => {
+  const folder = await temporaryDirectory();
+  await mkdir(join(folder, 'sub'));
+  await writeFile(join(folder, 'a.png'), 'a');
+  await writeFile(join(folder, 'sub/b.png'), 'b');
+  await symlink('a.png', join(folder, 'again.png'));
+  const uploads: string[] = [];
+  const output = {
+    image: 'file:a.png',
+    more: ['file:sub/b.png', { again: 'file:again.png' }],
+    text: 'a file:a.png',
+    url: 'file:///a',
+    n: 1,
+    none: null,
+  };
+  const replaced = await withUploads(output, folder, async (name, path) => {
+    uploads.push(path);
+    return `https://files/${name}`;
+  });
+  expect(replaced).toEqual({
+    ...output,
+    image: 'https://files/a.png',
+    more: ['https://files/b.png', { again: 'https://files/a.png' }],
+  });
+  expect(uploads).toEqual([join(folder, 'a.png'), join(folder, 'sub/b.png')]);
+});
+
+test.each([
+  ['', 'no path'],
+  ['/etc/passwd', 'no path'],
+  ['a\0.png', 'no path'],
+  ['../secret', 'outside'],
+  ['sub/../../secret', 'outside'],
+  ['.', 'outside'],
+  ['link', 'leads out'],
+  ['folder/secret', 'leads out'],
+  ['sub', 'no plain file'],
+  ['missing.png', 'not there'],
+])('no file is read by the name "%s"', async (name, why) => {
+  const outside = await temporaryDirectory();
+  const folder = join(outside, 'out');
+  await mkdir(join(folder, 'sub'), { recursive: true });
+  await writeFile(join(outside, 'secret'), 's');
+  await symlink('../secret', join(folder, 'link'));
+  await symlink('..', join(folder, 'folder'));
+  await expect(fileIn(folder, name)).rejects.toThrow(Fail);
+  await expect(fileIn(folder, name)).rejects.toThrow(why);
+});

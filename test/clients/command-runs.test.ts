@@ -1,0 +1,133 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { RunEvent } from '../../clients/typescript/src/worker/event-sender.js';
+import { execute, voiceOf } from '../../clients/typescript/src/worker/execute.js';
+import { Fail, HandBack, Retry, Stopped } from '../../clients/typescript/src/worker/failures.js';
+import { type Command, commandHandler } from '../../clients/typescript/src/worker/command/command-handler.js';
+import { until } from '../support/until.js';
+
+const events: RunEvent[] = [];
+const uploads: string[] = [];
+const stop = { controller: new AbortController() };
+beforeEach(() => {
+  events.splice(0);
+  uploads.splice(0);
+  stop.controller = new AbortController();
+});
+
+/** What becomes of a run of a shell script. */
+function run(script: string, options: Partial<Command> = {}, input: unknown = {}): Promise<unknown> {
+  const command = { command: 'sh', args: ['-c', script], stdout: 'json' as const, killAfterMs: 100, env: [] };
+  return execute(
+    commandHandler({ ...command, ...options }),
+    input,
+    {
+      requestId: 'an-id',
+      model: 'me/x',
+      attempt: 1,
+      deadline: undefined,
+      traceparent: undefined,
+      signal: stop.controller.signal,
+      ...voiceOf((event) => events.push(event)),
+      download: () => Promise.reject(new Error('none')),
+      upload: async (name, path) => {
+        uploads.push(readFileSync(path as string, 'utf8'));
+        return `https://files/${name}`;
+      },
+    },
+    () => Promise.resolve(),
+  );
+}
+
+const text = (): string => events.map((event) => (event.type === 'delta' ? event.delta : '')).join('');
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+test('the input is on standard input, then it ends; standard output is the output', async () => {
+  expect(await run('cat', {}, { prompt: 'hello' })).toEqual({ prompt: 'hello' });
+});
+
+test('a large input that is not read does no harm', async () => {
+  expect(await run('echo 1', {}, 'x'.repeat(1_000_000))).toBe(1);
+});
+
+test('it runs in a fresh folder, which is gone afterwards', async () => {
+  await run('pwd; ls -A; test "$PWD" = "$NS_OUTPUT_DIR"', { stdout: 'text' });
+  expect(text()).toMatch(/^\/\S+\n$/);
+  expect(existsSync(text().trim())).toBe(false);
+});
+
+test('it never sees the key', async () => {
+  process.env['NOWSERVING_KEY'] = 'ns_secret';
+  try {
+    await run('env', { stdout: 'text' });
+  } finally {
+    delete process.env['NOWSERVING_KEY'];
+  }
+  expect(text()).toContain('NS_REQUEST_ID=an-id\n');
+  expect(text()).not.toContain('ns_secret');
+});
+
+test('no shell reads its arguments', async () => {
+  const [argument] = ['$(echo evil); `id` "*"'];
+  await run('', { command: 'printf', args: ['%s', argument!], stdout: 'text' });
+  expect(text()).toBe(argument);
+});
+
+test('standard error is the log', async () => {
+  await run('echo one >&2; printf "10%%\\r20%%\\nend" >&2; echo 1');
+  const messages = events.map((event) => event.type === 'log' && [event.source, event.message]);
+  expect(messages).toEqual(['one', '10%', '20%', 'end'].map((line) => ['stderr', line]));
+});
+
+test('files that the output names are uploaded', async () => {
+  expect(await run(`printf abc > a.txt; echo '{"file":"file:a.txt"}'`)).toEqual({ file: 'https://files/a.txt' });
+  expect(uploads).toEqual(['abc']);
+});
+
+test('a file outside of its folder is not', async () => {
+  await expect(run(`ln -s /etc/hostname a.txt; echo '"file:a.txt"'`)).rejects.toThrow('leads out of NS_OUTPUT_DIR');
+  expect(uploads).toEqual([]);
+});
+
+test.each([
+  [65, Fail],
+  [3, Retry],
+  [78, HandBack],
+])('exit code %i', async (code, kind) => {
+  await expect(run(`echo 1; exit ${code}`)).rejects.toThrow(kind);
+});
+
+test('what the command said was wrong is the failure', async () => {
+  const said = `echo '{"type":"error","message":"no GPU","retryable":true}'; exit 1`;
+  await expect(run(said, { stdout: 'ndjson' })).rejects.toEqual(new Retry({ message: 'no GPU' }));
+});
+
+test('one that is not there is handed back', async () => {
+  await expect(run('', { command: 'no-such-program' })).rejects.toThrow(HandBack);
+  await expect(run('', { command: '/etc/hostname' })).rejects.toThrow(HandBack);
+});
+
+test('one that is stopped gets SIGTERM, and may still give its output', async () => {
+  const over = run(`trap 'echo 2; exit 0' TERM; echo ready >&2; while :; do sleep 0.01; done`);
+  await until(() => events.length > 0);
+  stop.controller.abort(new Stopped('cancelled'));
+  expect(await over).toBe(2);
+});
+
+test('one that ignores it is killed, with all that it started', async () => {
+  const over = run(`trap '' TERM; sleep 1000 & echo $! >&2; wait; wait`, { stdout: 'text' });
+  const pid = await until(() => events[0]?.type === 'log' && Number(events[0].message));
+  stop.controller.abort(new Stopped('timed_out'));
+  await expect(over).rejects.toThrow('The command was ended by SIGKILL.');
+  await until(() => !isAlive(pid));
+});
+
+test('what it leaves behind is ended', async () => {
+  const pid = (await run('sleep 1000 >/dev/null 2>&1 & echo $!')) as number;
+  await until(() => !isAlive(pid));
+});

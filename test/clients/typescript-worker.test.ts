@@ -1,0 +1,285 @@
+import { Fail, type Handler, Retry, type Run, serve, type ServeOptions } from '../../clients/typescript/src/worker/index.js';
+import { until } from '../support/until.js';
+import { problem, type WorkerCall, WorkerProtocol } from '../support/worker-protocol.js';
+
+let service: WorkerProtocol;
+const lines: string[] = [];
+const started: AbortController[] = [];
+const working: Promise<unknown>[] = [];
+
+beforeEach(async () => {
+  lines.splice(0);
+  service = await new WorkerProtocol().start();
+});
+afterEach(async () => {
+  for (const worker of started.splice(0)) worker.abort();
+  await Promise.all(working.splice(0));
+  await service.stop();
+});
+
+function work(handler: Handler, options: ServeOptions = {}) {
+  const drain = new AbortController();
+  started.push(drain);
+  const say = (line: string): void => void lines.push(line);
+  const over = serve('me/x', handler, { url: service.url, key: 'ns_k', signal: drain.signal, say, ...options });
+  working.push(over.catch(() => undefined));
+  return { drain: () => drain.abort(), over };
+}
+
+const callTo = (route: string, count = 1): Promise<WorkerCall> =>
+  until(() => service.of(route)[count - 1], { message: `${count} calls of ${route}` });
+const bodyOf = ({ body }: WorkerCall): Record<string, unknown> => JSON.parse(body) as Record<string, unknown>;
+const untilAborted = ({ signal }: Run): Promise<never> =>
+  new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason as Error)));
+
+test('a run: claimed by a held call, its output put under its lease', async () => {
+  const { drain, over } = work((input: { n: number }, run) => ({ square: input.n ** 2, attempt: run.attempt }));
+  const claim = await callTo('claims');
+  expect(claim.headers).toMatchObject({ authorization: 'Key ns_k', prefer: 'wait=20' });
+  expect(bodyOf(claim)).toEqual({
+    claim_id: expect.any(String),
+    worker: { id: expect.any(String), name: expect.any(String), labels: {} },
+    models: [{ model_id: 'me/x', max: 1 }],
+    max: 1,
+  });
+  service.offer({ input: { n: 7 } });
+  const output = await callTo('output');
+  expect([output.url, bodyOf(output), output.headers['lease-token']]).toEqual([
+    '/v1/worker/runs/request-1/output',
+    { square: 49, attempt: 1 },
+    'token-1',
+  ]);
+  drain();
+  await over;
+  expect(service.calls.at(-1)!.url).toMatch(/^\/v1\/worker\/workers\/[\w-]+$/);
+});
+
+test('a claim whose answer is lost is repeated as it was, and a new one has another id', async () => {
+  service.next['claims'] = ['drop', [502], problem(503, 'unavailable', { 'retry-after': '0' }), [204]];
+  work(() => null);
+  await callTo('claims', 5);
+  const ids = service.of('claims').map((call) => bodyOf(call)['claim_id']);
+  expect(new Set(ids.slice(0, 4)).size).toBe(1);
+  expect(new Set(service.of('claims').slice(0, 4).map(({ body }) => body)).size).toBe(1);
+  expect(ids[4]).not.toBe(ids[0]);
+});
+
+test('a claim asks for all free slots', async () => {
+  const held: (() => void)[] = [];
+  work(() => new Promise<void>((resolve) => held.push(resolve)), { concurrency: 3 });
+  await callTo('claims');
+  service.offer();
+  await callTo('claims', 2);
+  expect(service.of('claims').map((call) => bodyOf(call)['max'])).toEqual([3, 2]);
+  held.forEach((end) => end());
+});
+
+test('an output is put until it is taken', async () => {
+  service.next['output'] = ['drop', [502], problem(503, 'unavailable'), problem(401, 'invalid_key')];
+  work(() => 'done');
+  service.offer();
+  await callTo('output', 5);
+  expect(new Set(service.of('output').map(({ body }) => body))).toEqual(new Set(['"done"']));
+});
+
+test('an output that the service cannot take is a failure that says so', async () => {
+  service.next['output'] = [problem(413, 'body_too_large')];
+  work(() => 'x');
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual({ message: 'It is body_too_large.', retryable: false });
+});
+
+test.each<[string, ReturnType<typeof problem>]>([
+  ['is lost', problem(410, 'lease_lost')],
+  ['was ended by someone else', problem(409, 'conflict')],
+])('the end of a run that %s is said, and not sent again', async (_name, answer) => {
+  service.next['output'] = [answer];
+  work(() => 'x');
+  service.offer();
+  await callTo('claims', 2);
+  expect(service.of('output')).toHaveLength(1);
+  expect(lines.join('\n')).toMatch(/request-0: its end was not taken: It is/);
+});
+
+test.each<[string, () => unknown, object]>([
+  ['Fail', () => new Fail('empty', { status: 422 }), { message: 'empty', retryable: false, status: 422 }],
+  ['Retry', () => new Retry({ after: 5 }), { message: expect.any(String), retryable: true, retry_after_s: 5 }],
+  ['any error', () => new Error('boom'), { message: 'Error: boom', retryable: true }],
+])('%s that is thrown', async (_name, error, failure) => {
+  work(() => {
+    throw error();
+  });
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual(failure);
+});
+
+test('an error that is not meant has its stack on standard error, and not in the answer', async () => {
+  work(() => Promise.reject(new Error('boom')));
+  service.offer();
+  expect((await callTo('failure')).body).not.toContain('.ts');
+  expect(lines.join('\n')).toMatch(/boom\n +at .*typescript-worker/);
+});
+
+test('what a generator yields are deltas, all sent before the end; they are the output if it returns none', async () => {
+  work(async function* (_input, run) {
+    run.log('begun');
+    run.progress(0.5, 'half');
+    yield 'a';
+    yield 'b';
+  });
+  service.offer();
+  const output = await callTo('output');
+  expect(output.body).toBe('');
+  const events = service.of('events').map(({ body }) => body.trimEnd().split('\n')).flat();
+  expect(events.map((line) => JSON.parse(line) as object)).toEqual([
+    { type: 'log', level: 'INFO', message: 'begun' },
+    { type: 'progress', value: 0.5, message: 'half' },
+    { type: 'delta', delta: 'a' },
+    { type: 'delta', delta: 'b' },
+  ]);
+  expect(service.of('events')[0]!.headers['content-type']).toBe('application/x-ndjson');
+});
+
+test('what a generator returns is the output', async () => {
+  work(async function* () {
+    yield 'a';
+    return { text: 'a' };
+  });
+  service.offer();
+  expect(bodyOf(await callTo('output'))).toEqual({ text: 'a' });
+});
+
+test('a delta that is refused fails the run: its output would have a hole', async () => {
+  service.next['events'] = [problem(413, 'body_too_large')];
+  work((_input, run) => run.delta({ a: 1 }));
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual({ message: 'It is body_too_large.', retryable: false });
+});
+
+test('a beat names the leases; a cancel aborts the signal, and an output still counts', async () => {
+  let reason: unknown;
+  work(async (_input, run) => {
+    await untilAborted(run).catch((error: unknown) => (reason = error));
+    return 'at last';
+  });
+  service.offer();
+  const beat = await callTo('beats');
+  expect(bodyOf(beat)).toMatchObject({ state: 'run', leases: ['token-0'] });
+  service.tell({ cancel: ['request-0'] });
+  expect(bodyOf(await callTo('output'))).toBe('at last');
+  expect(reason).toMatchObject({ name: 'AbortError', reason: 'cancelled' });
+});
+
+test('a cancel that comes with the answer to an event does the same', async () => {
+  service.next['events'] = [[202, { next: 1, cancel: true }]];
+  work(async (_input, run) => {
+    run.log('hello');
+    await untilAborted(run);
+  });
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toMatchObject({ retryable: false });
+});
+
+test('of a run whose lease is lost nothing more is sent', async () => {
+  const reasons: unknown[] = [];
+  work(async (_input, run) => {
+    await untilAborted(run).catch((error: { reason: string }) => reasons.push(error.reason));
+    run.log('in vain');
+    return 'in vain';
+  });
+  service.offer();
+  await callTo('beats');
+  service.tell({ lost: ['request-0'] });
+  await callTo('claims', 2);
+  expect(reasons).toEqual(['lost']);
+  expect([...service.of('output'), ...service.of('events')]).toEqual([]);
+});
+
+test('a worker that drains claims nothing, ends what it has, and leaves', async () => {
+  let end = (): void => undefined;
+  const { drain, over } = work(() => new Promise<string>((resolve) => (end = () => resolve('done'))));
+  service.offer();
+  await callTo('beats');
+  drain();
+  await until(() => service.of('beats').some((call) => bodyOf(call)['state'] === 'drain'));
+  end();
+  await over;
+  expect(service.of('claims')).toHaveLength(1);
+  expect(service.calls.slice(-2).map(({ route }) => route)).toEqual(['output', 'workers']);
+});
+
+test('when the grace is over the rest is handed back', async () => {
+  const { drain, over } = work((_input, run) => untilAborted(run), { grace: 0 });
+  service.offer();
+  await callTo('beats');
+  drain();
+  await over;
+  expect(service.of('release')).toHaveLength(1);
+  expect(service.of('failure')).toHaveLength(0);
+});
+
+test('a second signal hands everything back at once, whatever its handler does', async () => {
+  const { over } = work(() => new Promise(() => undefined), { grace: 60_000 });
+  service.offer();
+  await callTo('beats');
+  process.emit('SIGTERM');
+  process.emit('SIGTERM');
+  await over;
+  expect(service.calls.slice(-2).map(({ route }) => route)).toEqual(['release', 'workers']);
+});
+
+test('the service can tell a worker to stop', async () => {
+  service.next['claims'] = [problem(410, 'worker_stopped')];
+  await work(() => null).over;
+  expect(service.of('claims')).toHaveLength(1);
+  expect(service.of('workers')).toHaveLength(1);
+});
+
+test.each([
+  [401, 'invalid_key'],
+  [403, 'forbidden'],
+  [404, 'unknown_model'],
+])('a worker that may not claim rejects: %s %s', async (status, code) => {
+  service.next['claims'] = [problem(status, code)];
+  await expect(work(() => null).over).rejects.toMatchObject({ code, status });
+});
+
+test('a file is uploaded with a URL that carries its own right', async () => {
+  const [file_url, upload_url] = ['https://queue/v1/files/1/a.png', `${service.url}/upload/1?signature=s`];
+  service.next['files'] = ['drop', [200, { file_url, upload_url }]];
+  work(async (_input, run) => ({ image: await run.upload('a.png', new Uint8Array([1, 2, 3])) }));
+  service.offer();
+  expect(bodyOf(await callTo('output'))).toEqual({ image: file_url });
+  const [, initiated] = service.of('files');
+  expect(bodyOf(initiated!)).toEqual({ content_type: 'image/png', file_name: 'a.png' });
+  const [put] = service.calls.filter(({ url }) => url.startsWith('/upload/'));
+  expect(put!.headers).toMatchObject({ 'content-type': 'image/png', 'content-length': '3' });
+  expect(put!.headers.authorization).toBeUndefined();
+});
+
+test('a file of the service is fetched with the lease, an input that is large too', async () => {
+  service.next['input'] = [[200, { big: true }]];
+  work(async (input: object, run) => ({ input, file: String(await run.download('/v1/files/1/a.txt')) }));
+  service.offer({ input: undefined, input_url: '/v1/worker/runs/request-0/input' });
+  expect(bodyOf(await callTo('output'))).toEqual({ input: { big: true }, file: expect.any(String) });
+  const file = service.calls.find(({ url }) => url.startsWith('/v1/files/'))!;
+  expect(file.headers).toMatchObject({ authorization: 'Key ns_k', 'lease-token': 'token-0' });
+});
+
+test('a URL of a caller is not fetched unless its origin is allowed', async () => {
+  work((input: { url: string }, run) => run.download(input.url));
+  service.offer({ input: { url: 'http://169.254.169.254/latest' } });
+  const { message, retryable } = bodyOf(await callTo('failure'));
+  expect([message, retryable]).toEqual([
+    'Nothing is downloaded from http://169.254.169.254. The worker\'s option "downloads" allows other origins.',
+    false,
+  ]);
+});
+
+test('what cannot be served is said at once', async () => {
+  const wrong = serve as (...args: unknown[]) => Promise<void>;
+  await expect(wrong('me/x')).rejects.toThrow('Give serve a model and its handler');
+  await expect(serve('me/x', () => null, {})).rejects.toThrow('Where is the service? Set NOWSERVING_URL');
+  const options = { url: service.url, concurrency: 0 };
+  await expect(serve('me/x', () => null, options)).rejects.toThrow('The concurrency is a whole number from 1');
+});

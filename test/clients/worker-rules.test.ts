@@ -1,0 +1,220 @@
+import { Backoff } from '../../clients/typescript/src/worker/backoff.js';
+import { EventSender, piecesOf, type Sent } from '../../clients/typescript/src/worker/event-sender.js';
+import { Fail, failureOf, Retry, Stopped } from '../../clients/typescript/src/worker/failures.js';
+import { sourceOf, typeOf } from '../../clients/typescript/src/worker/files.js';
+import { until } from '../support/until.js';
+
+test('pauses are anywhere within a window that doubles from 1 s to 64 s', () => {
+  const latest = new Backoff(undefined, () => 1);
+  expect(Array.from({ length: 9 }, () => latest.next())).toEqual(
+    [1, 2, 4, 8, 16, 32, 64, 64, 64].map((seconds) => seconds * 1_000),
+  );
+  const earliest = new Backoff(undefined, () => 0);
+  expect(Array.from({ length: 9 }, () => earliest.next())).toEqual(Array.from({ length: 9 }, () => 0));
+});
+
+test('a pause is never shorter than the service asked for', () => {
+  const backoff = new Backoff(undefined, () => 0);
+  expect(backoff.next(7)).toBe(7_000);
+  expect(new Backoff(undefined, () => 0.5).next(7)).toBe(7_500);
+});
+
+test('failures in a row are counted until a success', () => {
+  const backoff = new Backoff();
+  backoff.next();
+  backoff.next();
+  expect(backoff.failures).toBe(2);
+  backoff.reset();
+  expect(backoff.failures).toBe(0);
+});
+
+interface Batch {
+  from: number;
+  messages: unknown[];
+}
+
+/** A sender whose batches are answered by hand; by itself it takes all. */
+function sender(answers: ((batch: Batch) => Sent | Promise<Sent>)[] = []) {
+  const batches: Batch[] = [];
+  const events = new EventSender(async (lines, from) => {
+    const parsed = lines
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const messages = parsed.map(({ message, delta, value }) => message ?? delta ?? value);
+    const batch = { from, messages };
+    batches.push(batch);
+    return (await answers.shift()?.(batch)) ?? { next: from + messages.length };
+  });
+  const log = (message: string): void => events.add({ type: 'log', level: 'INFO', message });
+  const delta = (value: unknown): void => events.add({ type: 'delta', delta: value });
+  return { events, batches, log, delta };
+}
+
+test('the first event goes at once, those that follow soon in one batch', async () => {
+  const { events, batches, log } = sender();
+  log('a');
+  await until(() => batches.length === 1);
+  for (const message of ['b', 'c', 'd']) log(message);
+  await events.flush();
+  expect(batches).toEqual([
+    { from: 0, messages: ['a'] },
+    { from: 1, messages: ['b', 'c', 'd'] },
+  ]);
+});
+
+test('batches are of 16 KiB, and a larger event goes by itself', async () => {
+  const { events, batches, delta } = sender();
+  const texts = ['x'.repeat(40_000), ...Array.from({ length: 5 }, (_, i) => String(i).repeat(6_000))];
+  texts.forEach(delta);
+  await events.flush();
+  expect(batches.map(({ messages }) => messages.length)).toEqual([1, 2, 2, 1]);
+  expect(batches.flatMap(({ messages }) => messages)).toEqual(texts);
+});
+
+test('what the service did not take is sent again from where it says', async () => {
+  const { events, batches, log } = sender([
+    () => ({ next: 1 }),
+    () => ({ next: 2 }),
+    () => ({ next: 2 }),
+  ]);
+  for (const message of ['a', 'b', 'c', 'd']) log(message);
+  await events.flush();
+  expect(batches).toEqual([
+    { from: 0, messages: ['a', 'b', 'c', 'd'] },
+    { from: 1, messages: ['b', 'c', 'd'] },
+    { from: 2, messages: ['c', 'd'] },
+    { from: 2, messages: ['c', 'd'] },
+  ]);
+});
+
+test('what arrived although its answer was lost is passed over', async () => {
+  const { events, batches, log } = sender([() => ({ next: 3 })]);
+  for (const message of ['a', 'b', 'c', 'd']) log(message);
+  await events.flush();
+  expect(batches[1]).toEqual({ from: 3, messages: ['d'] });
+});
+
+test('of a batch that is too large the events go one by one; one that is refused leaves no gap in the numbers', async () => {
+  const refused: Sent = { refused: 'A delta has 64 KiB at most.' };
+  const { events, batches, delta } = sender([() => refused, () => ({ next: 1 }), () => refused, () => refused]);
+  ['a', 'b', 'c'].forEach(delta);
+  await events.flush();
+  expect(batches).toEqual([
+    { from: 0, messages: ['a', 'b', 'c'] },
+    { from: 0, messages: ['a'] },
+    { from: 1, messages: ['b', 'c'] },
+    { from: 1, messages: ['b'] },
+    { from: 1, messages: ['c'] },
+  ]);
+  expect(events.refusal).toBe('A delta has 64 KiB at most.');
+});
+
+test('only the last progress of those that wait is sent', async () => {
+  const { events, batches } = sender();
+  events.add({ type: 'progress', value: 0 });
+  await until(() => batches.length === 1);
+  for (const value of [0.1, 0.2, 0.3]) events.add({ type: 'progress', value });
+  await events.flush();
+  expect(batches[1]!.messages).toEqual([0.3]);
+});
+
+test('log lines that nobody takes do not heap up, and their number is told', async () => {
+  let take = (): void => undefined;
+  const { events, batches, log } = sender([
+    ({ messages }) => new Promise((resolve) => (take = () => resolve({ next: messages.length }))),
+  ]);
+  for (let i = 0; i < 2_000; i++) log('x'.repeat(1_000));
+  await until(() => batches.length === 1);
+  take();
+  await events.flush();
+  const said = batches.flatMap(({ messages }) => messages as string[]);
+  const dropped = Number(/^(\d+) log lines were dropped/.exec(said.at(-1)!)![1]);
+  expect(dropped).toBe(2_000 - (said.length - 1));
+  expect(dropped).toBeGreaterThan(800);
+});
+
+test('a generator waits while too much is pending, and goes on when the lease is gone', async () => {
+  const { events, delta } = sender([() => new Promise<Sent>(() => undefined)]);
+  for (let i = 0; i < 200; i++) delta('x'.repeat(8_000));
+  let hasRoom = false;
+  const room = events.room().then(() => (hasRoom = true));
+  await Promise.resolve();
+  expect(hasRoom).toBe(false);
+  events.close();
+  await room;
+});
+
+test('a long text goes in pieces, none of which ends within a character', () => {
+  const text = `${'x'.repeat(8_191)}😀${'y'.repeat(9_000)}`;
+  const pieces = piecesOf(text) as string[];
+  expect(pieces.join('')).toBe(text);
+  expect(pieces.length).toBe(3);
+  for (const piece of pieces) expect(piece).toBe(piece.toWellFormed());
+  expect(piecesOf({ any: 'value' })).toEqual([{ any: 'value' }]);
+});
+
+test.each<[string, unknown, object]>([
+  [
+    'a Fail is final, with all it has',
+    new Fail('no prompt', { status: 422, details: { at: 'prompt' } }),
+    { message: 'no prompt', retryable: false, status: 422, details: { at: 'prompt' } },
+  ],
+  [
+    'a Retry says when',
+    new Retry({ after: 5, message: 'busy' }),
+    { message: 'busy', retryable: true, retry_after_s: 5 },
+  ],
+  [
+    'anything else may be tried again, its first line is told',
+    new RangeError('out of memory\n    at /home/me/secret.js'),
+    { message: 'RangeError: out of memory', retryable: true },
+  ],
+  ['also what is no error', 'oh', { message: 'oh', retryable: true }],
+  ['a cancel is final', new Stopped('cancelled'), { message: expect.any(String), retryable: false }],
+  ['a timeout is not', new Stopped('timed_out'), { message: 'The run took longer than it may.', retryable: true }],
+])('%s', (_name, error, failure) => expect(failureOf(error)).toEqual(failure));
+
+test('a message has an end', () => {
+  expect(failureOf(new Error('x'.repeat(10_000))).message).toHaveLength(500);
+});
+
+const base = 'http://queue:3000';
+const images = ['https://images.example.com'];
+
+test.each([
+  ['a path of the service', '/v1/files/a/b.png', [], `${base}/v1/files/a/b.png`, true],
+  ['a URL of the service', `${base}/v1/files/a/b.png?x=1`, [], `${base}/v1/files/a/b.png?x=1`, true],
+  [
+    'a file of the service under its public address',
+    'https://queue.example.com/v1/files/a/b.png',
+    [],
+    `${base}/v1/files/a/b.png`,
+    true,
+  ],
+  ['an origin that is allowed', `${images[0]}/cat.png`, images, `${images[0]}/cat.png`, false],
+  ['any, where any is', 'http://elsewhere/cat.png', ['*'], 'http://elsewhere/cat.png', false],
+])('a download of %s', (_name, url, downloads, source, isOurs) => {
+  const found = sourceOf(url, base, downloads);
+  expect([found.url.href, found.isOurs]).toEqual([source, isOurs]);
+});
+
+test.each([
+  'http://169.254.169.254/latest/meta-data/',
+  'http://127.0.0.1:3000/v1/key',
+  'http://queue:3001/v1/key',
+  'file:///etc/passwd',
+  'data:text/plain,x',
+  'https://images.example.com.evil.test/',
+])('no download of %s', (url) => {
+  expect(() => sourceOf(url, base, images)).toThrow(/Nothing is downloaded from/);
+});
+
+test('a file has the content type of its name', () => {
+  expect(['a.png', 'b.JPG', 'c.tar.gz', 'd'].map(typeOf)).toEqual([
+    'image/png',
+    'image/jpeg',
+    'application/octet-stream',
+    'application/octet-stream',
+  ]);
+});
