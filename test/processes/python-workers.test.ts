@@ -1,0 +1,99 @@
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryDirectory } from '../support/data-directory.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { until } from '../support/until.js';
+import { WorkerProcess, workerModels } from '../support/worker-process.js';
+import { cancels, drains, killedAndFrozen, throughGateway, type Trials } from '../support/worker-trials.js';
+
+let service: TestService;
+let directory: string;
+
+const program = `
+import ctypes, os, sys, time
+from worker import serve
+
+# Not WinDLL or CDLL: these calls keep the interpreter to themselves.
+libc = ctypes.PyDLL(None)
+
+def run_it(input, run):
+    print("run", run.request_id, run.attempt, flush=True)
+    run.log("begin")
+    if "holds" in input:
+        libc.sleep(input["holds"])
+        return {"held": input["holds"], "attempt": run.attempt}
+    yield_ = run.delta
+    yield_("a")
+    yield_("b")
+    if run.cancelled.wait(input.get("hold", 0)):
+        print("stopped", run.cancelled.reason, flush=True)
+        raise RuntimeError("stopped")
+    return {"n": input["n"], "attempt": run.attempt, "pid": os.getpid()}
+
+serve({sys.argv[1]: run_it}, concurrency=int(sys.argv[2]))
+`;
+
+beforeAll(async () => {
+  const names = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'holding', 'stuck'];
+  const models = Object.fromEntries(names.map((name) => [`me/${name}`, {}]));
+  service = await startTestService({ limits: 'off', models: workerModels(models) });
+  directory = await temporaryDirectory();
+  await copyFile('clients/python/nowserving/worker.py', join(directory, 'worker.py'));
+  await writeFile(join(directory, 'program.py'), program);
+}, 60_000);
+afterAll(() => service.stop());
+
+/** With nothing but Python, and one file beside the program: -S leaves out whatever is installed. */
+const trials = (): Trials => ({
+  service,
+  start: (model, url, { concurrency = 1 } = {}) => {
+    const environment = { NOWSERVING_URL: url, NOWSERVING_KEY: service.key, PYTHONDONTWRITEBYTECODE: '1' };
+    const args = ['-S', 'program.py', model, String(concurrency)];
+    return new WorkerProcess('python3', args, directory, environment).says('Serving');
+  },
+});
+
+test('200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid', () =>
+  throughGateway(trials(), 'me/gateway'), 200_000);
+
+test('a worker that is killed, and one that is frozen past its lease', () =>
+  killedAndFrozen(trials(), ['me/killed', 'me/frozen']), 200_000);
+
+test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
+
+test('a cancel sets run.cancelled', () => cancels(trials(), 'me/cancelled'), 60_000);
+
+test('a handler that holds the interpreter for 20 s keeps its lease', async () => {
+  const calls = new QueueCalls(service);
+  const worker = await trials().start('me/holding', service.url);
+  const id = await calls.submit('me/holding', { holds: 20 });
+  const status = await until(
+    async () => {
+      const now = await calls.status(id);
+      return now.status === 'COMPLETED' && now;
+    },
+    { timeoutMs: 60_000 },
+  );
+  expect(status).toMatchObject({ success: true, attempt: 1 });
+  await worker.stop();
+}, 120_000);
+
+test('one that holds it for good loses its lease, and its late output is refused', async () => {
+  const calls = new QueueCalls(service);
+  const worker = await trials().start('me/stuck', service.url);
+  const id = await calls.submit('me/stuck', { holds: 50 });
+  await worker.says(`run ${id}`);
+  // It goes back to the queue while the worker still holds the interpreter.
+  await until(async () => (await calls.status(id)).status === 'IN_QUEUE', { timeoutMs: 45_000 });
+  const other = await trials().start('me/stuck', service.url);
+  await other.says(`run ${id}`);
+  await until(() => /the lease is lost|its end was not taken/.test(worker.output), {
+    timeoutMs: 60_000,
+    explain: () => worker.output,
+  });
+  expect(await calls.status(id)).toMatchObject({ status: 'IN_PROGRESS' });
+  await calls.cancel(id);
+  other.kill('SIGKILL');
+  await worker.stop();
+}, 180_000);

@@ -1,0 +1,56 @@
+import { packClient, UserProject } from '../support/client-package.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { WorkerProcess, workerModels } from '../support/worker-process.js';
+import { cancels, drains, killedAndFrozen, throughGateway, type Trials } from '../support/worker-trials.js';
+
+let service: TestService;
+let project: UserProject;
+
+const program = `
+import { setTimeout as delay } from 'node:timers/promises';
+import { serve } from 'nowserving/worker';
+
+const [model, concurrency] = process.argv.slice(2);
+await serve(model, async function* ({ n, hold = 0 }, run) {
+  console.log('run', run.requestId, run.attempt);
+  run.log('begin');
+  yield 'a';
+  yield 'b';
+  try {
+    await delay(hold * 1000, undefined, { signal: run.signal });
+  } catch {
+    console.log('stopped', run.signal.reason.reason);
+    throw run.signal.reason;
+  }
+  return { n, attempt: run.attempt, pid: process.pid };
+}, { concurrency: Number(concurrency) });
+`;
+
+beforeAll(async () => {
+  const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled'].map((name) => [`me/${name}`, {}]);
+  [service, project] = await Promise.all([
+    startTestService({ limits: 'off', models: workerModels(Object.fromEntries(models) as object as Record<string, object>) }),
+    packClient().then((packed) => UserProject.with(packed, {})),
+  ]);
+  await project.write('worker.mjs', program);
+}, 180_000);
+afterAll(() => service.stop());
+
+const trials = (): Trials => ({
+  service,
+  start: (model, url, { concurrency = 1 } = {}) => {
+    const environment = { NOWSERVING_URL: url, NOWSERVING_KEY: service.key };
+    const args = ['worker.mjs', model, String(concurrency)];
+    return new WorkerProcess(process.execPath, args, project.directory, environment).says('Serving');
+  },
+});
+
+test('200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid', () =>
+  throughGateway(trials(), 'me/gateway'), 200_000);
+
+test('a worker that is killed, and one that is frozen past its lease', () =>
+  killedAndFrozen(trials(), ['me/killed', 'me/frozen']), 200_000);
+
+test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
+
+test('a cancel aborts the signal of its run', () => cancels(trials(), 'me/cancelled'), 60_000);

@@ -1,0 +1,110 @@
+import { packClient, UserProject } from '../support/client-package.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { QueueCalls } from '../support/queue-calls.js';
+import { WorkerProcess, workerModels } from '../support/worker-process.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let project: UserProject;
+
+beforeAll(async () => {
+  const names = ['cat', 'text', 'events', 'codes', 'absent', 'slow'];
+  const models = Object.fromEntries(names.map((name) => [`me/${name}`, { attempts: 1 }]));
+  [service, project] = await Promise.all([
+    startTestService({ limits: 'off', models: workerModels(models) }),
+    packClient().then((packed) => UserProject.with(packed, {})),
+  ]);
+  calls = new QueueCalls(service);
+}, 180_000);
+afterAll(() => service.stop());
+
+function nowserving(...args: string[]): WorkerProcess {
+  const environment = { NOWSERVING_URL: service.url, NOWSERVING_KEY: service.key };
+  return new WorkerProcess('npx', ['--offline', 'nowserving', ...args], project.directory, environment);
+}
+
+/** A worker whose command is a line for sh. */
+const work = (model: string, script: string, ...options: string[]): Promise<WorkerProcess> =>
+  nowserving('work', '--model', model, ...options, '--', 'sh', '-c', script).says('Serving');
+
+async function endOf(model: string, input: object) {
+  const id = await calls.submit(model, input);
+  const response = await calls.response(id);
+  return { id, status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+test('any program is a model: its input on standard input, its output on standard output', async () => {
+  const worker = await work('me/cat', 'cat');
+  expect(await endOf('me/cat', { text: 'hello' })).toMatchObject({ status: 200, body: { text: 'hello' } });
+  await worker.stop();
+}, 60_000);
+
+test('text is streamed, and joined as the output; standard error is the log', async () => {
+  const worker = await work('me/text', 'echo begun >&2; printf "a b"; printf " c"', '--stdout', 'text');
+  const { id, body } = await endOf('me/text', {});
+  expect(body).toBe('a b c');
+  const { logs = [] } = await calls.status(id, '?logs=1');
+  expect(logs.map(({ source, message }) => [source, message])).toContainEqual(['stderr', 'begun']);
+  await worker.stop();
+}, 60_000);
+
+test('lines of events', async () => {
+  const lines = [
+    { type: 'log', level: 'WARN', message: 'hot' },
+    { type: 'output', output: { n: 1 } },
+  ];
+  const script = `printf '%s\\n' '${lines.map((line) => JSON.stringify(line)).join("' '")}'`;
+  const worker = await work('me/events', script, '--stdout', 'ndjson');
+  const { id, body } = await endOf('me/events', {});
+  expect(body).toEqual({ n: 1 });
+  const { logs = [] } = await calls.status(id, '?logs=1');
+  expect(logs.map(({ level, message }) => [level, message])).toContainEqual(['WARN', 'hot']);
+  await worker.stop();
+}, 60_000);
+
+test('exit codes say what becomes of the request, and of the worker', async () => {
+  const worker = await work('me/codes', 'exit $(tr -dc 0-9)');
+  expect((await endOf('me/codes', { code: 65 })).body).toMatchObject({
+    code: 'model_error',
+    detail: 'The command ended with exit code 65.',
+  });
+  expect((await endOf('me/codes', { code: 3 })).body).toMatchObject({
+    code: 'model_error',
+    detail: 'The command ended with exit code 3.',
+  });
+  const id = await calls.submit('me/codes', { code: 78 });
+  expect(await worker.exited).toEqual({ code: 1, signal: null });
+  expect(worker.output).toContain('The command cannot run here: it ended with exit code 78.');
+  expect(await calls.status(id)).toMatchObject({ status: 'IN_QUEUE' });
+}, 60_000);
+
+test('a command that is not there stops the worker, and costs no attempt', async () => {
+  const worker = nowserving('work', '--model', 'me/absent', '--', './no-such-program');
+  const id = await calls.submit('me/absent');
+  expect(await worker.exited).toEqual({ code: 1, signal: null });
+  expect(worker.output).toContain('The command is not there. The worker stops.');
+  const other = await work('me/absent', 'echo 1');
+  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
+  await other.stop();
+}, 60_000);
+
+test('a cancel ends the process group', async () => {
+  const worker = await work('me/slow', 'echo begun >&2; sleep 1000 & wait', '--kill-after', '100ms');
+  const id = await calls.submit('me/slow');
+  await calls.reached(id, 'IN_PROGRESS');
+  await calls.cancel(id);
+  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'cancelled' } });
+  await worker.stop();
+}, 60_000);
+
+test('--try runs once without a service', async () => {
+  const tried = nowserving('work', '--model', 'me/cat', '--try', '{"a":1}', '--', 'cat');
+  expect(await tried.exited).toEqual({ code: 0, signal: null });
+  expect(tried.output).toBe('{"type":"output","output":{"a":1}}\n');
+}, 60_000);
+
+test('what is wrong with its arguments is said', async () => {
+  const wrong = nowserving('work', '--', 'cat');
+  expect(await wrong.exited).toEqual({ code: 64, signal: null });
+  expect(wrong.output).toBe('nowserving: Which model? Say --model <id>. See nowserving --help.\n');
+}, 60_000);

@@ -1,0 +1,121 @@
+import { Gateway } from './gateway.js';
+import type { TestService } from './index.js';
+import { inParallel } from './in-parallel.js';
+import { QueueCalls, type Status } from './queue-calls.js';
+import { until } from './until.js';
+import type { WorkerProcess } from './worker-process.js';
+
+/**
+ * What workers in any language are put through. Each starts as `start(model, url, options)` with a program that does
+ * what its input says: `{ n, hold }` logs `begin`, yields two deltas, waits while `hold` is there, and gives
+ * `{ n, attempt, pid }`; each run prints `run <request id> <attempt>`, an aborted one `stopped <reason>`.
+ */
+export interface Trials {
+  service: TestService;
+  start(model: string, url: string, options?: { concurrency?: number }): Promise<WorkerProcess>;
+}
+
+const runsOf = (workers: WorkerProcess[]): string[] =>
+  workers.flatMap(({ output }) => output.match(/^run \S+ \S+/gm) ?? []);
+
+/** 200 requests through a gateway that loses calls and answers: each has its own output, of its last attempt. */
+export async function throughGateway({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const gateway = await new Gateway(service.url, 22).start();
+  const workers = await Promise.all([1, 2].map(() => start(model, gateway.url, { concurrency: 4 })));
+  const numbers = Array.from({ length: 200 }, (_, n) => n);
+  const ids = await inParallel(8, numbers, (n) => calls.submit(model, { n }));
+  const ends = await inParallel(8, ids, async (id) => {
+    const status = await until(
+      async () => {
+        const now = await calls.status(id, '?logs=1');
+        return now.status === 'COMPLETED' && now;
+      },
+      { message: `${id} completes`, timeoutMs: 150_000, explain: () => calls.status(id, '?logs=1') },
+    );
+    return { id, status, output: await outputOf(calls, id) };
+  });
+  const runs = runsOf(workers);
+  expect(ends.map(({ output }) => output['n'])).toEqual(numbers);
+  // No attempt runs twice, and none has an output that is another's.
+  expect(new Set(runs).size).toBe(runs.length);
+  for (const { id, status, output } of ends) {
+    expect([id, output['attempt']]).toEqual([id, status.attempt]);
+    expect(begins(status)).toBe(runs.filter((run) => run.startsWith(`run ${id} `)).length);
+  }
+  expect(gateway.counts.refused + gateway.counts.lost).toBeGreaterThan(40);
+  expect(gateway.counts.cut).toBeGreaterThan(0);
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await gateway.stop();
+}
+
+/** The runs that say in the log that they began. */
+const begins = ({ logs = [] }: Status): number => logs.filter(({ message }) => message === 'begin').length;
+
+async function outputOf(calls: QueueCalls, id: string): Promise<Record<string, unknown>> {
+  const response = await calls.service.get(calls.path(id));
+  return (await response.json()) as Record<string, unknown>;
+}
+
+const completed = (calls: QueueCalls, id: string): Promise<Status> =>
+  until(
+    async () => {
+      const status = await calls.status(id);
+      return status.status === 'COMPLETED' && status;
+    },
+    { message: `${id} completes`, timeoutMs: 100_000, explain: () => calls.status(id, '?logs=1') },
+  );
+
+/** One is killed, one is frozen until its lease is over: another runs the request again, and its output is the one. */
+export async function killedAndFrozen({ service, start }: Trials, models: readonly string[]): Promise<void> {
+  const calls = new QueueCalls(service);
+  const fates = models.map(async (model, i) => {
+    const first = await start(model, service.url);
+    const id = await calls.submit(model, { n: i, hold: 5 });
+    await first.says(`run ${id}`);
+    first.kill(i === 0 ? 'SIGKILL' : 'SIGSTOP');
+    const second = await start(model, service.url);
+    const { attempt } = await completed(calls, id);
+    const output = await outputOf(calls, id);
+    expect(second.output).toContain(`run ${id}`);
+    expect(attempt).toBe(2);
+    expect(output).toMatchObject({ n: i, attempt: 2 });
+    if (i === 1) {
+      first.kill('SIGCONT');
+      await until(() => /the lease is lost|its end was not taken/.test(first.output), {
+        message: 'a frozen worker learns that it lost its lease',
+        explain: () => first.output,
+      });
+      expect(await outputOf(calls, id)).toEqual(output);
+      await first.stop();
+    }
+    await second.stop();
+  });
+  await Promise.all(fates);
+}
+
+/** What runs ends by itself, nothing more is claimed. */
+export async function drains({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url);
+  const [running, waiting] = await calls.submitAll(2, model, { n: 1, hold: 2 });
+  await worker.says(`run ${running}`);
+  await worker.stop();
+  expect(await completed(calls, running!)).toMatchObject({ success: true });
+  expect(await calls.status(waiting!)).toMatchObject({ status: 'IN_QUEUE', attempt: 0 });
+  const another = await start(model, service.url);
+  expect(await completed(calls, waiting!)).toMatchObject({ success: true, attempt: 1 });
+  await another.stop();
+}
+
+/** A cancel reaches the handler. */
+export async function cancels({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url);
+  const id = await calls.submit(model, { n: 1, hold: 60 });
+  await worker.says(`run ${id}`);
+  await calls.cancel(id);
+  await worker.says('stopped cancelled');
+  expect(await completed(calls, id)).toMatchObject({ success: false, error: { code: 'cancelled' } });
+  await worker.stop();
+}
