@@ -172,7 +172,6 @@ test.each<[string, unknown, object]>([
   ],
   ['also what is no error', 'oh', { message: 'oh', retryable: true }],
   ['a cancel is final', new Stopped('cancelled'), { message: expect.any(String), retryable: false }],
-  ['a timeout is not', new Stopped('timed_out'), { message: 'The run took longer than it may.', retryable: true }],
 ])('%s', (_name, error, failure) => expect(failureOf(error)).toEqual(failure));
 
 test('a message has an end', () => {

@@ -11,7 +11,8 @@ let examples: string[];
 beforeAll(async () => {
   [service, packed] = await Promise.all([startTestService(), packClient()]);
   project = await UserProject.with(packed, { NOWSERVING_KEY: service.key });
-  const pages = ['clients/typescript/README.md', 'docs/clients.md'].map((file) => readFileSync(file, 'utf8'));
+  const files = ['clients/typescript/README.md', 'docs/clients.md', 'docs/worker-libraries.md'];
+  const pages = files.map((file) => readFileSync(file, 'utf8'));
   examples = [...pages.join('\n').matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, code]) =>
     code!.replace('http://127.0.0.1:3000', service.url),
   );
@@ -24,7 +25,7 @@ const tsc = (...args: string[]): Promise<string> =>
   node(resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--ignoreConfig', '--strict', ...args);
 
 test('the package holds both builds, and nothing that they do not need', () => {
-  const [built, others] = [/^dist\/(esm|cjs)\/[\w-]+\.(js|d\.ts)$/, ['LICENSE', 'README.md', 'package.json']];
+  const [built, others] = [/^dist\/(esm|cjs)\/(worker\/(command\/)?)?[\w-]+\.(js|d\.ts)$/, ['LICENSE', 'README.md', 'package.json']];
   const rest = packed.files.filter((file) => !built.test(file));
   expect(rest).toEqual([...others.slice(0, 2), 'dist/cjs/package.json', 'package.json']);
   for (const file of ['esm/index.js', 'esm/index.d.ts', 'cjs/index.js', 'cjs/index.d.ts']) {
@@ -65,7 +66,18 @@ export async function use(): Promise<number | undefined> {
   return error.status ?? status.metrics.inference_time ?? undefined;
 }
 `;
-const imported = `import { createClient, NowServingError } from 'nowserving';`;
+const imported = `import { createClient, NowServingError } from 'nowserving';
+import { Fail, type Run, serve } from 'nowserving/worker';
+export const work = () =>
+  serve('me/x', async function* (input: { prompt: string }, run: Run) {
+    if (input.prompt === '') throw new Fail('The prompt is empty.', { status: 422 });
+    yield input.prompt;
+    const bytes: Uint8Array = await run.download('/v1/files/a/b');
+    // @ts-expect-error progress is a number
+    run.progress('half');
+    return { file: await run.upload('b.png', bytes), late: run.signal.aborted };
+  }, { concurrency: 2, labels: { gpu: 'a100' } });
+`;
 
 test.each([
   ['an ES module under node16', 'use.mts', '--module node16 --moduleResolution node16'],
@@ -79,6 +91,18 @@ test.each([
   },
   60_000,
 );
+
+test.each([
+  ['imported', 'worker.mjs', `import { serve } from 'nowserving/worker';`],
+  ['required', 'worker.cjs', `const { serve } = require('nowserving/worker');`],
+])('a worker can be %s', async (_name, file, line) => {
+  await project.write(file, `${line}\nserve('me/x', (input, run) => (run.log('hi'), { ...input, model: run.model }));`);
+  expect((await node(file, '--try', '{"a":1}')).trim().split('\n')).toEqual([
+    '{"type":"log","level":"INFO","message":"hi"}',
+    '{"type":"output","output":{"a":1,"model":"me/x"}}',
+  ]);
+  await expect(node(file, '--try', 'a')).rejects.toThrow('What follows --try is JSON');
+});
 
 test('the lines of its README run', async () => {
   await project.write('readme.mjs', examples[0]!);
@@ -98,5 +122,10 @@ test('all examples of its pages compile with the types of Node alone, and those 
   );
   const types = ['--typeRoots', resolve('node_modules/@types'), '--types', 'node', '--skipLibCheck'];
   await tsc(...files, '--module', 'node16', '--target', 'es2022', '--lib', 'es2023', ...types);
-  for (const i of examples.keys()) if (!examples[i]!.includes('listen(')) await node(`example-${i}.mjs`);
+  const tried = JSON.stringify({ prompt: 'hello there', size: 3 });
+  for (const [i, example] of examples.entries()) {
+    const isWorker = example.includes('serve(');
+    if (isWorker) expect(await node(`example-${i}.mjs`, '--try', tried)).toMatch(/^{"type":"output"/m);
+    else if (!example.includes('listen(')) await node(`example-${i}.mjs`);
+  }
 }, 60_000);

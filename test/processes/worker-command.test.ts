@@ -18,10 +18,10 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => service.stop());
 
-function nowserving(...args: string[]): WorkerProcess {
-  const environment = { NOWSERVING_URL: service.url, NOWSERVING_KEY: service.key };
-  return new WorkerProcess('npx', ['--offline', 'nowserving', ...args], project.directory, environment);
-}
+const environment = () => ({ NOWSERVING_URL: service.url, NOWSERVING_KEY: service.key });
+/** As npx starts it. */
+const nowserving = (...args: string[]): WorkerProcess =>
+  new WorkerProcess('node_modules/.bin/nowserving', args, project.directory, environment());
 
 /** A worker whose command is a line for sh. */
 const work = (model: string, script: string, ...options: string[]): Promise<WorkerProcess> =>
@@ -95,6 +95,15 @@ test('a cancel ends the process group', async () => {
   await calls.cancel(id);
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'cancelled' } });
   await worker.stop();
+}, 60_000);
+
+test('npx starts it, in a folder with nothing else', async () => {
+  const args = ['--offline', 'nowserving', 'work', '--model', 'me/cat', '--', 'cat'];
+  const worker = await new WorkerProcess('npx', args, project.directory, environment()).says('Serving');
+  expect(await endOf('me/cat', { by: 'npx' })).toMatchObject({ status: 200, body: { by: 'npx' } });
+  worker.kill('SIGTERM');
+  await worker.says('takes no more');
+  await worker.exited;
 }, 60_000);
 
 test('--try runs once without a service', async () => {

@@ -542,6 +542,9 @@ class _Leased:
             reason = self.run.cancelled.reason
             if reason == "shutdown":
                 return "release", None
+            # Whether there is another attempt after a timeout the service decides, who ends the run by itself.
+            if reason in ("timed_out", "lost"):
+                return "silence", None
             if reason:
                 return "failure", failure_of(Stopped(reason))
             failure = failure_of(error)
@@ -556,6 +559,8 @@ class _Leased:
 
     def _tell(self, kind: str, what: Any) -> None:
         """Until it is taken, or the lease is gone."""
+        if kind == "silence":
+            return
         body = what if kind == "output" else b"" if what is None else _json(what)
         method = "POST" if kind == "release" else "PUT"
         answer = self._service.until_decided(self.gone, method, self._path(kind), body, token=self.token)
@@ -981,8 +986,7 @@ def failure_of(error: BaseException) -> dict[str, Any]:
         after = {} if error.after is None else {"retry_after_s": error.after}
         return {"message": str(error), "retryable": True, **after}
     if isinstance(error, Stopped):
-        message = "The run took longer than it may." if error.reason == "timed_out" else str(error)
-        return {"message": message, "retryable": error.reason != "cancelled"}
+        return {"message": str(error), "retryable": error.reason != "cancelled"}
     text = f"{type(error).__name__}: {error}".split("\n", 1)[0]
     return {"message": text[:MAX_FAILURE], "retryable": True}
 

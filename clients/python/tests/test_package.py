@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,13 +16,14 @@ import pytest
 from support import Service
 
 HERE = Path(__file__).parent.parent
-DOCS = [HERE / "README.md", HERE.parent.parent / "docs" / "clients.md"]
+PAGES = HERE.parent.parent / "docs"
+DOCS = [HERE / "README.md", PAGES / "clients.md", PAGES / "worker-libraries.md"]
 LINES = re.findall(r"```python\n(.*?)```", "".join(file.read_text() for file in DOCS), re.DOTALL)
 
 
-def python(code: str, cwd: Path, **env: str) -> str:
+def python(code: str, cwd: Path, *args: str, **env: str) -> str:
     run = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *args],
         cwd=cwd,
         env={"PATH": os.environ["PATH"], **env},
         capture_output=True,
@@ -57,7 +59,18 @@ def test_the_wheel_has_the_package_and_no_more(wheel: Path) -> None:
         assert f"\n{line}" in text
 
 
-@pytest.mark.parametrize("lines", LINES)
+WORKERS = [lines for lines in LINES if "serve" in lines]
+CALLERS = [lines for lines in LINES if "serve" not in lines]
+
+
+@pytest.mark.parametrize("lines", WORKERS)
+def test_the_workers_of_the_documentation_work(installed: Path, tmp_path: Path, lines: str) -> None:
+    tried = '{"prompt": "hello there", "size": 3}'
+    printed = python(lines, tmp_path, "--try", tried, PYTHONPATH=str(installed)).splitlines()
+    assert json.loads(printed[-1])["type"] == "output"
+
+
+@pytest.mark.parametrize("lines", CALLERS)
 def test_the_lines_of_the_documentation_work(service: Service, installed: Path, tmp_path: Path, lines: str) -> None:
     code = lines.replace("http://127.0.0.1:3000", service.url)
     (tmp_path / "empty").mkdir()

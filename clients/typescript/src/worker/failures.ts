@@ -64,10 +64,7 @@ export function failureOf(error: unknown): Failure {
     const { message, after } = error;
     return { message, retryable: true, ...(after !== undefined && { retry_after_s: after }) };
   }
-  if (error instanceof Stopped) {
-    const message = error.reason === 'timed_out' ? 'The run took longer than it may.' : error.message;
-    return { message, retryable: error.reason !== 'cancelled' };
-  }
+  if (error instanceof Stopped) return { message: error.message, retryable: error.reason !== 'cancelled' };
   return { message: firstLineOf(error), retryable: true };
 }
 

@@ -9,7 +9,7 @@ import type { ClaimedRun, Handler, Run } from './types.js';
 /** What is to be told must be told before the lease is over. */
 const maxPauseMs = 8_000;
 
-type End = { output: string } | { failure: Failure } | 'release';
+type End = { output: string } | { failure: Failure } | 'release' | 'silence';
 
 export interface RunSurroundings {
   calls: WorkerCalls;
@@ -141,6 +141,8 @@ export class LeasedRun {
     const { signal } = this.stop;
     const reason = signal.aborted ? (signal.reason as Stopped).reason : undefined;
     if (reason === 'shutdown') return 'release';
+    // Whether there is another attempt after a timeout the service decides, who ends the run by itself.
+    if (reason === 'timed_out' || reason === 'lost') return 'silence';
     if (reason !== undefined) return { failure: failureOf(signal.reason) };
     if (error instanceof HandBack) {
       this.around.unfit(error);
@@ -155,7 +157,7 @@ export class LeasedRun {
 
   /** Until it is taken, or the lease is gone. */
   private async tell(end: End): Promise<void> {
-    if (!this.isHeld) return;
+    if (!this.isHeld || end === 'silence') return;
     const answer = await this.around.calls.untilDecided(this.callOf(end), new Backoff(maxPauseMs));
     if (answer === undefined || isSuccess(answer)) return;
     const { status, detail = `The service answered ${status}.` } = answer;
@@ -165,7 +167,7 @@ export class LeasedRun {
     this.around.say(`${this.requestId}: its end was not taken: ${detail}`);
   }
 
-  private callOf(end: End): WorkerCall {
+  private callOf(end: Exclude<End, 'silence'>): WorkerCall {
     const held = { leaseToken: this.token, signal: this.gone.signal };
     if (end === 'release') return { method: 'POST', path: this.path('release'), ...held };
     if ('output' in end) return { method: 'PUT', path: this.path('output'), body: end.output, ...held };

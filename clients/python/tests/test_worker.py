@@ -1,0 +1,380 @@
+"""The worker's rules, and a worker against its protocol without a queue."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nowserving import worker
+from nowserving.worker import Backoff, Events, Fail, Retry, Stopped, failure_of, source_of
+from support import until
+
+SOURCE = Path(worker.__file__)
+
+
+def test_the_file_needs_python_3_9_and_nothing_else() -> None:
+    tree = ast.parse(SOURCE.read_text(), feature_version=(3, 9))
+    names = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or "."]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert names <= set(sys.stdlib_module_names)
+
+
+def test_pauses_are_anywhere_within_a_window_that_doubles_from_1_s_to_64_s() -> None:
+    latest = Backoff(chance=lambda: 1.0)
+    assert [latest.next() for _ in range(8)] == [1, 2, 4, 8, 16, 32, 64, 64]
+    earliest = Backoff(chance=lambda: 0.0)
+    assert [earliest.next() for _ in range(8)] == [0] * 8
+    assert earliest.next(retry_after=7) == 7
+    assert latest.failures == 6
+    latest.reset()
+    assert latest.failures == 0
+
+
+class Sent:
+    """What events were sent; `answers` come first, then all is taken."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.batches: list[tuple[int, list[Any]]] = []
+        self._answers = list(answers)
+        self.events = Events(self._send)
+
+    def _send(self, lines: bytes, first: int) -> Any:
+        said = [json.loads(line) for line in lines.splitlines()]
+        self.batches.append((first, [one.get("message", one.get("delta", one.get("value"))) for one in said]))
+        answer = self._answers.pop(0) if self._answers else None
+        if callable(answer):
+            answer = answer()
+        return first + len(said) if answer is None else answer
+
+    def log(self, message: str) -> None:
+        self.events.add({"type": "log", "level": "INFO", "message": message})
+
+    def delta(self, value: Any) -> None:
+        self.events.add({"type": "delta", "delta": value})
+
+
+def test_the_first_event_goes_at_once_and_those_that_follow_in_one_batch() -> None:
+    sent = Sent()
+    sent.log("a")
+    until(lambda: len(sent.batches) == 1)
+    for message in "bcd":
+        sent.log(message)
+    sent.events.flush()
+    assert sent.batches == [(0, ["a"]), (1, ["b", "c", "d"])]
+
+
+def test_what_was_not_taken_is_sent_again_from_where_the_service_says() -> None:
+    ready = threading.Event()
+    sent = Sent(lambda: [ready.wait(), 1][1], 2, 2)
+    for message in "abcd":
+        sent.log(message)
+    ready.set()
+    sent.events.flush()
+    assert [message for _, batch in sent.batches for message in batch][-2:] == ["c", "d"]
+    assert [first for first, _ in sent.batches[1:]] == [1, 2, 2]
+
+
+def test_a_delta_that_is_refused_leaves_no_gap_in_the_numbers() -> None:
+    sent = Sent(None, "too large", 2, "too large")
+    sent.delta("a")
+    until(lambda: len(sent.batches) == 1)
+    sent.delta("b")
+    sent.delta("c")
+    sent.events.flush()
+    assert sent.batches == [(0, ["a"]), (1, ["b", "c"]), (1, ["b"]), (2, ["c"])]
+    assert sent.events.refusal == "too large"
+
+
+def test_only_the_last_progress_of_those_that_wait_is_sent() -> None:
+    ready = threading.Event()
+    sent = Sent(lambda: [ready.wait(), 1][1])
+    for value in (0, 0.1, 0.2, 0.3):
+        sent.events.add({"type": "progress", "value": value})
+        if value == 0:
+            until(lambda: len(sent.batches) == 1)
+    ready.set()
+    sent.events.flush()
+    assert sent.batches == [(0, [0]), (1, [0.3])]
+
+
+def test_log_lines_that_nobody_takes_do_not_heap_up() -> None:
+    ready = threading.Event()
+    sent = Sent(lambda: [ready.wait(), None][1])
+    for _ in range(2_000):
+        sent.log("x" * 1_000)
+    ready.set()
+    sent.events.flush()
+    until(lambda: "log lines were dropped" in str(sent.batches[-1][1][-1]))
+    assert sum(len(batch) for _, batch in sent.batches) < 1_200
+
+
+def test_a_generator_waits_while_too_much_is_pending_until_the_lease_is_gone() -> None:
+    never = threading.Event()
+    sent = Sent(lambda: [never.wait(), None][1])
+    adding = threading.Thread(target=lambda: [sent.delta("x" * 8_000) for _ in range(200)], daemon=True)
+    adding.start()
+    until(lambda: sent.batches)
+    assert adding.is_alive()
+    sent.events.close()
+    adding.join(10)
+    assert not adding.is_alive()
+    never.set()
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (Fail("no", status=422, details={"a": 1}), {"message": "no", "retryable": False, "status": 422, "details": {"a": 1}}),
+        (Retry("busy", after=5), {"message": "busy", "retryable": True, "retry_after_s": 5}),
+        (ValueError("bad\n  File x"), {"message": "ValueError: bad", "retryable": True}),
+        (Stopped("cancelled"), {"message": "The run must stop: cancelled.", "retryable": False}),
+    ],
+)
+def test_what_is_raised_becomes_a_failure(error: Exception, failure: dict[str, Any]) -> None:
+    assert failure_of(error) == failure
+
+
+BASE = "http://queue:3000"
+
+
+@pytest.mark.parametrize(
+    ("url", "downloads", "source"),
+    [
+        ("/v1/files/a/b.png", (), (f"{BASE}/v1/files/a/b.png", True)),
+        ("https://queue.example.com/v1/files/a/b.png?x=1", (), (f"{BASE}/v1/files/a/b.png?x=1", True)),
+        ("https://images.test/a", ("https://images.test",), ("https://images.test/a", False)),
+        ("http://elsewhere/a", ("*",), ("http://elsewhere/a", False)),
+    ],
+)
+def test_what_may_be_downloaded(url: str, downloads: tuple[str, ...], source: tuple[str, bool]) -> None:
+    assert source_of(url, BASE, downloads) == source
+
+
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254/", "http://queue:3001/v1/key", "file:///etc/passwd", "https://images.test.evil/"]
+)
+def test_what_may_not_be_downloaded(url: str) -> None:
+    with pytest.raises(Fail, match="Nothing is downloaded from"):
+        source_of(url, BASE, ("https://images.test",))
+
+
+class Protocol:
+    """Hands out one run, holds the claims that follow, and answers as the test says."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, str], bytes]] = []
+        self.next: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        self.beat: dict[str, Any] = {}
+        self.run: dict[str, Any] | None = None
+        self.over = threading.Event()
+        protocol = self
+
+        class Answers(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                route = self.path.split("?")[0].rsplit("/", 1)[1] if "/workers/" not in self.path else "workers"
+                protocol.calls.append((route, {k.lower(): v for k, v in self.headers.items()}, body))
+                status, said = protocol.answer(route, body)
+                data = json.dumps(said).encode() if status != 204 else b""
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST = do_PUT = do_DELETE = answer
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self, route: str, body: bytes) -> tuple[int, dict[str, Any]]:
+        scripted = self.next.get(route)
+        if scripted:
+            return scripted.pop(0)
+        if route == "claims":
+            if self.run is not None:
+                run, self.run = self.run, None
+                return 200, {"runs": [run]}
+            self.over.wait(20)
+            return 204, {}
+        if route == "beats":
+            if json.loads(body)["state"] == "run" and not self.beat:
+                self.over.wait(0.3)
+            return 200, {"worker": "run", "cancel": [], "lost": [], **self.beat}
+        if route == "events":
+            return 202, {"next": body.count(b"\n"), "cancel": False}
+        return (204, {}) if route in ("release", "workers") else (200, {})
+
+    def of(self, route: str) -> list[bytes]:
+        return [body for name, _, body in self.calls if name == route]
+
+
+RUN = {"request_id": "r1", "attempt": 1, "model_id": "me/x", "lease_token": "t1", "lease_s": 10, "input": {"n": 7}}
+
+
+@pytest.fixture
+def protocol() -> Iterator[Protocol]:
+    protocol = Protocol()
+    yield protocol
+    protocol.over.set()
+    protocol.server.shutdown()
+    protocol.server.server_close()
+
+
+@pytest.fixture
+def start(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """Starts a program beside a copy of the file, with whatever else is installed left out."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(body: str, *args: str) -> subprocess.Popen[str]:
+        shutil.copy(SOURCE, tmp_path / "worker.py")
+        (tmp_path / "program.py").write_text(f"from worker import Fail, Retry, serve\n\n{body}\n")
+        env = {"PATH": os.environ["PATH"], "NOWSERVING_URL": protocol.url, "NOWSERVING_KEY": "ns_k"}
+        command = [sys.executable, "-S", "-B", "program.py", *args]
+        pipe = subprocess.PIPE
+        program = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe, text=True)
+        started.append(program)
+        return program
+
+    yield start
+    for program in started:
+        program.kill()
+        program.communicate()
+
+
+STORY = """
+@serve("me/x")
+def story(input, run):
+    run.log("begun")
+    yield "a"
+    yield "b"
+"""
+
+
+def test_a_run_from_its_claim_to_its_output(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    protocol.next["claims"] = [(502, {}), (503, {"code": "unavailable"})]
+    program = start(STORY)
+    until(lambda: len(protocol.of("claims")) == 4)
+    program.send_signal(signal.SIGTERM)
+    _, said = program.communicate(timeout=20)
+    assert (program.returncode, "Traceback" in said) == (0, False), said
+    claims = [json.loads(body) for body in protocol.of("claims")]
+    assert len({claim["claim_id"] for claim in claims[:3]}) == 1 and claims[3]["claim_id"] != claims[0]["claim_id"]
+    assert claims[0]["models"] == [{"model_id": "me/x", "max": 1}]
+    names = [name for name, _, _ in protocol.calls if name not in ("claims", "beats")]
+    assert names[-2:] == ["output", "workers"] and names[0] == "events"
+    lines = b"".join(protocol.of("events")).splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"type": "log", "level": "INFO", "message": "begun"},
+        {"type": "delta", "delta": "a"},
+        {"type": "delta", "delta": "b"},
+    ]
+    assert protocol.of("output") == [b""]  # the deltas are the output
+    # Before the handler, which may hold the interpreter.
+    order = [name for name, _, _ in protocol.calls]
+    assert order.index("beats") < order.index("events")
+    headers = next(headers for name, headers, _ in protocol.calls if name == "output")
+    assert (headers["authorization"], headers["lease-token"]) == ("Key ns_k", "t1")
+
+
+def test_an_output_is_put_until_it_is_taken(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    protocol.next["output"] = [(502, {}), (503, {"code": "unavailable"}), (401, {"code": "invalid_key"})]
+    start('serve({"me/x": lambda input, run: input["n"] ** 2})')
+    until(lambda: len(protocol.of("output")) == 4)
+    assert protocol.of("output") == [b"49"] * 4
+
+
+def test_what_a_handler_raises_is_told(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    start('def fails(input, run): raise Fail("no", status=422)\nserve({"me/x": fails})')
+    until(lambda: protocol.of("failure"))
+    assert json.loads(protocol.of("failure")[0]) == {"message": "no", "retryable": False, "status": 422}
+
+
+@pytest.mark.parametrize(("news", "ends"), [("cancel", 1), ("lost", 0)])
+def test_a_cancel_and_a_loss_reach_the_handler(protocol: Protocol, start: Any, news: str, ends: int) -> None:
+    protocol.run = RUN
+    program = start('serve({"me/x": lambda input, run: [run.cancelled.wait(), run.cancelled.reason, run.log("late")][1]})')
+    until(lambda: protocol.of("beats"))
+    protocol.beat = {news: ["r1"]}
+    until(lambda: len(protocol.of("claims")) == 2)
+    assert len(protocol.of("output")) == ends
+    assert protocol.of("output") == [b'"cancelled"'] * ends
+    program.send_signal(signal.SIGTERM)
+    program.communicate(timeout=20)
+
+
+def test_a_second_signal_hands_back_at_once(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    program = start('import time\nserve({"me/x": lambda input, run: time.sleep(60)})')
+    until(lambda: protocol.of("beats"))
+    program.send_signal(signal.SIGTERM)
+    until(lambda: any(json.loads(body)["state"] == "drain" for body in protocol.of("beats")))
+    program.send_signal(signal.SIGTERM)
+    program.communicate(timeout=20)
+    assert [name for name, _, _ in protocol.calls if name != "beats"][-2:] == ["release", "workers"]
+
+
+def test_a_worker_that_may_not_claim_ends_with_an_error(protocol: Protocol, start: Any) -> None:
+    protocol.next["claims"] = [(403, {"code": "forbidden", "detail": "Not this model."})]
+    program = start(STORY)
+    _, said = program.communicate(timeout=20)
+    assert program.returncode == 1 and "forbidden: Not this model." in said
+
+
+def test_a_file_is_uploaded_with_a_url_that_carries_its_own_right(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    urls = {"file_url": "https://queue/v1/files/1/a.png", "upload_url": f"{protocol.url}/upload/here"}
+    protocol.next["files"] = [(503, {"code": "unavailable"}), (200, urls)]
+    start('serve({"me/x": lambda input, run: run.upload("a.png", b"123")})')
+    until(lambda: protocol.of("output"))
+    assert json.loads(protocol.of("output")[0]) == urls["file_url"]
+    [(headers, body)] = [(headers, body) for name, headers, body in protocol.calls if name == "here"]
+    assert (body, headers["content-type"], "authorization" in headers) == (b"123", "image/png", False)
+
+
+def test_try_runs_once_without_a_service(start: Any) -> None:
+    program = start(STORY, "--try", '{"n":1}')
+    printed, _ = program.communicate(timeout=20)
+    assert [json.loads(line)["type"] for line in printed.splitlines()] == ["log", "delta", "delta", "output"]
+    assert json.loads(printed.splitlines()[-1]) == {"type": "output", "output": "ab"}
+    assert program.returncode == 0
+    failing = start('def fails(input, run): raise Retry(after=3)\nserve({"me/x": fails})', "--try", "{}")
+    printed, _ = failing.communicate(timeout=20)
+    assert json.loads(printed)["retry_after_s"] == 3 and failing.returncode == 1
+
+
+def test_a_module_that_is_imported_serves_nothing(start: Any, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(f"from worker import serve\n{STORY}")
+    program = start("import module\nprint(module.story.__name__)")
+    printed, said = program.communicate(timeout=20)
+    assert printed.strip() == "story", said
