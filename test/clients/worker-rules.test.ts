@@ -1,4 +1,4 @@
-import { Backoff } from '../../clients/typescript/src/worker/backoff.js';
+import { Backoff, Hold } from '../../clients/typescript/src/worker/backoff.js';
 import { EventSender, piecesOf, type Sent } from '../../clients/typescript/src/worker/event-sender.js';
 import { Fail, failureOf, Retry, Stopped } from '../../clients/typescript/src/worker/failures.js';
 import { sourceOf, typeOf } from '../../clients/typescript/src/worker/files.js';
@@ -19,13 +19,17 @@ test('a pause is never shorter than the service asked for', () => {
   expect(new Backoff(undefined, () => 0.5).next(7)).toBe(7_500);
 });
 
-test('failures in a row are counted until a success', () => {
-  const backoff = new Backoff();
-  backoff.next();
-  backoff.next();
-  expect(backoff.failures).toBe(2);
-  backoff.reset();
-  expect(backoff.failures).toBe(0);
+test('calls that break while they are held are held for less, and longer again while they are answered', () => {
+  const hold = new Hold(20);
+  const after = (what: () => void): number => {
+    what();
+    return hold.seconds;
+  };
+  expect(after(() => hold.broken(10))).toBe(20);
+  expect([4_000, 4_000, 4_000, 4_000, 4_000].map((ms) => after(() => hold.broken(ms)))).toEqual([10, 5, 2, 1, 1]);
+  expect([1, 2, 3].map(() => after(() => hold.answered()))).toEqual([2, 3, 4]);
+  for (let i = 0; i < 50; i++) hold.answered();
+  expect(hold.seconds).toBe(20);
 });
 
 interface Batch {

@@ -196,8 +196,9 @@ class Backoff:
         self._window_s = 1.0
 
     @property
-    def failures(self) -> int:
-        return int(math.log2(self._window_s))
+    def has_failed(self) -> bool:
+        """Since the last success."""
+        return self._window_s > 1.0
 
     def next(self, retry_after: float | None = None) -> float:
         pause = self._chance() * self._window_s
@@ -206,6 +207,21 @@ class Backoff:
 
     def reset(self) -> None:
         self._window_s = 1.0
+
+
+class Hold:
+    """For how long calls are held: something on the way may cut those that are silent for long."""
+
+    def __init__(self, max_s: int) -> None:
+        self._max_s = max_s
+        self.seconds = max_s
+
+    def answered(self) -> None:
+        self.seconds = min(self.seconds + 1, self._max_s)
+
+    def broken(self, after_s: float) -> None:
+        if after_s >= 1:  # what breaks sooner was not held
+            self.seconds = max(1, self.seconds // 2)
 
 
 class Answer:
@@ -678,7 +694,7 @@ class _Worker:
                 self._changed.notify_all()
 
     def _claim_all(self) -> None:
-        backoff, body = Backoff(), None
+        backoff, hold, body, is_unreached = Backoff(), Hold(CLAIM_WAIT_S), None, False
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_draining or len(self._runs) < self._concurrency)
@@ -689,19 +705,21 @@ class _Worker:
             body = body or self._claim_for(free)
             began, answer, retry_after = time.monotonic(), None, None
             try:
-                wait = max(1, CLAIM_WAIT_S >> backoff.failures)
-                answer = self._service.once("POST", "/claims", body, wait=wait, line=self._claim_line)
+                answer = self._service.once("POST", "/claims", body, wait=hold.seconds, line=self._claim_line)
                 retry_after = answer.retry_after
             except Exception as error:
-                if not self._is_draining and backoff.failures == 1:
+                if backoff.has_failed and not is_unreached and not self._is_draining:
+                    is_unreached = True
                     say(f"The service does not answer, the worker goes on trying: {error!r}")
             if answer is None or answer.is_passing:
+                hold.broken(time.monotonic() - began)
                 self._pause(backoff.next(retry_after))
                 continue
-            if backoff.failures > 0:
-                say("The service answers.")
+            if is_unreached:
+                say("The service answers again.")
             backoff.reset()
-            body = None
+            hold.answered()
+            body, is_unreached = None, False
             self._take(answer)
             if answer.status != 200 and time.monotonic() - began < 1:
                 self._pause(random.random())
@@ -756,20 +774,22 @@ class _Worker:
             timer.start()
 
     def _beat_all(self) -> None:
-        backoff = Backoff(LEASED_PAUSE_S / 2)
+        backoff, hold = Backoff(LEASED_PAUSE_S / 2), Hold(BEAT_WAIT_S)
         while not self._is_over:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_over or bool(self._runs))
             began, is_news, answer = time.monotonic(), False, None
             try:
-                answer = self._beat(max(1, BEAT_WAIT_S >> backoff.failures), self._beat_line)
+                answer = self._beat(hold.seconds, self._beat_line)
             except Exception:
                 if {run.token for run in self._now()} - self._beaten:
                     continue  # it was cut to tell of these
             if answer is None or answer.is_passing:
+                hold.broken(time.monotonic() - began)
                 time.sleep(backoff.next(None if answer is None else answer.retry_after))
                 continue
             backoff.reset()
+            hold.answered()
             is_news = self._heed(answer)
             # What is known already, such as a cancel of a run that takes its time, is answered at once again.
             if not is_news and time.monotonic() - began < 1:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from nowserving import worker
-from nowserving.worker import Backoff, Events, Fail, Retry, Stopped, failure_of, source_of
+from nowserving.worker import Backoff, Events, Fail, Hold, Retry, Stopped, failure_of, source_of
 from support import until
 
 SOURCE = Path(worker.__file__)
@@ -46,9 +46,20 @@ def test_pauses_are_anywhere_within_a_window_that_doubles_from_1_s_to_64_s() -> 
     earliest = Backoff(chance=lambda: 0.0)
     assert [earliest.next() for _ in range(8)] == [0] * 8
     assert earliest.next(retry_after=7) == 7
-    assert latest.failures == 6
     latest.reset()
-    assert latest.failures == 0
+    assert latest.next() == 1
+
+
+def test_calls_that_break_while_they_are_held_are_held_for_less() -> None:
+    hold = Hold(20)
+    hold.broken(0.01)
+    assert hold.seconds == 20
+    for expected in (10, 5, 2, 1, 1):
+        hold.broken(4)
+        assert hold.seconds == expected
+    for _ in range(30):
+        hold.answered()
+    assert hold.seconds == 20
 
 
 class Sent:

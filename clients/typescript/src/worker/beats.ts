@@ -1,5 +1,5 @@
 import { pause } from '../deadline.js';
-import { Backoff } from './backoff.js';
+import { Backoff, Hold } from './backoff.js';
 import { type Answer, isPassing, isSuccess, type WorkerCalls } from './calls.js';
 import type { LeasedRun } from './leased-run.js';
 
@@ -32,6 +32,7 @@ export class Beats {
 
   async start(): Promise<void> {
     const backoff = new Backoff(maxPauseMs);
+    const hold = new Hold(beatWaitS);
     while (!this.isOver) {
       this.held = new AbortController();
       const { signal } = this.held;
@@ -40,15 +41,16 @@ export class Beats {
         await this.untilAborted(signal);
         continue;
       }
-      const waitS = Math.max(1, beatWaitS >> backoff.failures);
       const startedMs = performance.now();
-      const answer = await this.beat(leases, waitS, signal);
+      const answer = await this.beat(leases, hold.seconds, signal);
       if (signal.aborted) continue;
       if (answer === undefined || isPassing(answer)) {
+        hold.broken(performance.now() - startedMs);
         await pause(backoff.next(answer?.retryAfterS), signal);
         continue;
       }
       backoff.reset();
+      hold.answered();
       const isNews = this.heed(answer);
       // What is known already, such as a cancel of a run that takes its time, is answered at once again.
       if (!isNews && performance.now() - startedMs < shortMs) await pause(shortMs, signal);

@@ -54,7 +54,7 @@ export class EventSender {
     this.pending.push(line);
     this.bytes += sizeOf(line);
     if (this.bytes >= batchBytes) this.wake();
-    this.sending ??= this.sendAll().finally(() => (this.sending = undefined));
+    this.start();
   }
 
   /** Resolves once all has arrived, or nothing can any more. */
@@ -74,6 +74,14 @@ export class EventSender {
   close(): void {
     this.isOver = true;
     this.wake();
+  }
+
+  private start(): void {
+    this.sending ??= this.sendAll().finally(() => {
+      this.sending = undefined;
+      // Something may have been added since the last look.
+      if (this.pending.length > 0 && !this.isOver) this.start();
+    });
   }
 
   private async sendAll(): Promise<void> {

@@ -9,7 +9,8 @@ const graceMs = 25_000;
  * ended or were handed back. A second signal hands them back at once. In a program that was started with
  * `--try '{…}'` it runs that input once, without a service.
  */
-export function serve<Input>(model: string, handler: Handler<Input>, options?: ServeOptions): Promise<void>;
+// oxlint-disable-next-line typescript/no-explicit-any -- as in Handler
+export function serve<Input = any>(model: string, handler: Handler<Input>, options?: ServeOptions): Promise<void>;
 export function serve(models: Readonly<Record<string, Handler>>, options?: ServeOptions): Promise<void>;
 export async function serve(
   model: string | Readonly<Record<string, Handler>>,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { NowServingError } from '../errors.js';
 import { pause } from '../deadline.js';
-import { Backoff } from './backoff.js';
+import { Backoff, Hold } from './backoff.js';
 import { Beats } from './beats.js';
 import { type Answer, isPassing, WorkerCalls } from './calls.js';
 import type { HandBack } from './failures.js';
@@ -29,6 +29,7 @@ export class Worker {
   private readonly beats: Beats;
   private slotFreed = (): void => undefined;
   private fault: Error | undefined;
+  private isUnreached = false;
 
   constructor(
     private readonly handlers: ReadonlyMap<string, Handler>,
@@ -79,6 +80,7 @@ export class Worker {
   private async claimAll(): Promise<void> {
     const { signal } = this.draining;
     const backoff = new Backoff();
+    const hold = new Hold(claimWaitS);
     let body: string | undefined;
     while (!signal.aborted) {
       const free = this.options.concurrency - this.runs.size;
@@ -88,17 +90,19 @@ export class Worker {
       }
       // One whose answer was lost is asked for again as it was: it may have been given runs.
       body ??= this.claimFor(free);
-      const waitS = Math.max(1, claimWaitS >> backoff.failures);
       const startedMs = performance.now();
       const answer = await this.calls
-        .once({ method: 'POST', path: '/claims', body, waitS, signal })
+        .once({ method: 'POST', path: '/claims', body, waitS: hold.seconds, signal })
         .catch((error: unknown) => this.unreached(error, backoff));
       if (answer === undefined || isPassing(answer)) {
+        hold.broken(performance.now() - startedMs);
         await pause(backoff.next(answer?.retryAfterS), signal);
         continue;
       }
-      if (backoff.failures > 0) this.options.say('The service answers.');
       backoff.reset();
+      hold.answered();
+      if (this.isUnreached) this.options.say('The service answers again.');
+      this.isUnreached = false;
       body = undefined;
       this.take(answer);
       const isShort = performance.now() - startedMs < shortMs;
@@ -110,7 +114,7 @@ export class Worker {
     const { status, code = `http_${status}`, detail = 'The claim was refused.' } = answer;
     if (status === 204 || status === 409) return;
     if (status === 410) this.drain(`${detail} The worker stops.`);
-    else if (status === 200) for (const run of answer.body['runs'] as ClaimedRun[]) this.start(run, answer.atMs);
+    else if (status === 200) for (const run of (answer.body['runs'] ?? []) as ClaimedRun[]) this.start(run, answer.atMs);
     else {
       this.fault = new NowServingError(code, detail, { status });
       this.drain(detail);
@@ -144,8 +148,10 @@ export class Worker {
     this.drain(error.message);
   }
 
-  private unreached(error: unknown, backoff: Backoff): undefined {
-    if (this.isDraining || backoff.failures !== 1) return;
+  /** Said of the second failure in a row: one is nothing. */
+  private unreached(error: unknown, { hasFailed }: Backoff): undefined {
+    if (this.isDraining || this.isUnreached || !hasFailed) return;
+    this.isUnreached = true;
     const { cause = error } = error as Error;
     this.options.say(`The service does not answer, the worker goes on trying: ${String(cause)}`);
   }
