@@ -8,7 +8,7 @@ const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const cwd = fileURLToPath(new URL('.', import.meta.url));
 
 rmSync(new URL('dist', import.meta.url), { recursive: true, force: true });
-for (const project of ['', '.cjs', '.worker', '.worker.cjs'].map((kind) => `tsconfig${kind}.json`)) {
+for (const project of ['', 'src/worker/'].flatMap((at) => [`${at}tsconfig.json`, `${at}tsconfig.cjs.json`])) {
   execFileSync(process.execPath, [tsc, '-p', project], { cwd, stdio: 'inherit' });
 }
 writeFileSync(new URL('dist/cjs/package.json', import.meta.url), '{ "type": "commonjs" }\n');

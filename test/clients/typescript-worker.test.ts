@@ -1,4 +1,11 @@
-import { Fail, type Handler, Retry, type Run, serve, type ServeOptions } from '../../clients/typescript/src/worker/index.js';
+import {
+  Fail,
+  type Handler,
+  Retry,
+  type Run,
+  serve,
+  type ServeOptions,
+} from '../../clients/typescript/src/worker/index.js';
 import { until } from '../support/until.js';
 import { problem, type WorkerCall, WorkerProtocol } from '../support/worker-protocol.js';
 
@@ -6,6 +13,11 @@ let service: WorkerProtocol;
 const lines: string[] = [];
 const started: AbortController[] = [];
 const working: Promise<unknown>[] = [];
+
+// The pauses are as short as they may be.
+const { random } = Math;
+beforeAll(() => void (Math.random = () => 0));
+afterAll(() => void (Math.random = random));
 
 beforeEach(async () => {
   lines.splice(0);
@@ -21,7 +33,13 @@ function work(handler: Handler, options: ServeOptions = {}) {
   const drain = new AbortController();
   started.push(drain);
   const say = (line: string): void => void lines.push(line);
-  const over = serve('me/x', handler, { url: service.url, key: 'ns_k', signal: drain.signal, say, ...options });
+  const over = serve('me/x', handler, {
+    url: service.url,
+    key: 'ns_k',
+    signal: drain.signal,
+    say,
+    ...options,
+  });
   working.push(over.catch(() => undefined));
   return { drain: () => drain.abort(), over };
 }
@@ -33,7 +51,10 @@ const untilAborted = ({ signal }: Run): Promise<never> =>
   new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason as Error)));
 
 test('a run: claimed by a held call, its output put under its lease', async () => {
-  const { drain, over } = work((input: { n: number }, run) => ({ square: input.n ** 2, attempt: run.attempt }));
+  const { drain, over } = work((input: { n: number }, run) => ({
+    square: input.n ** 2,
+    attempt: run.attempt,
+  }));
   const claim = await callTo('claims');
   expect(claim.headers).toMatchObject({ authorization: 'Key ns_k', prefer: 'wait=20' });
   expect(bodyOf(claim)).toEqual({
@@ -60,7 +81,14 @@ test('a claim whose answer is lost is repeated as it was, and a new one has anot
   await callTo('claims', 5);
   const ids = service.of('claims').map((call) => bodyOf(call)['claim_id']);
   expect(new Set(ids.slice(0, 4)).size).toBe(1);
-  expect(new Set(service.of('claims').slice(0, 4).map(({ body }) => body)).size).toBe(1);
+  expect(
+    new Set(
+      service
+        .of('claims')
+        .slice(0, 4)
+        .map(({ body }) => body),
+    ).size,
+  ).toBe(1);
   expect(ids[4]).not.toBe(ids[0]);
 });
 
@@ -103,7 +131,11 @@ test.each<[string, ReturnType<typeof problem>]>([
 
 test.each<[string, () => unknown, object]>([
   ['Fail', () => new Fail('empty', { status: 422 }), { message: 'empty', retryable: false, status: 422 }],
-  ['Retry', () => new Retry({ after: 5 }), { message: expect.any(String), retryable: true, retry_after_s: 5 }],
+  [
+    'Retry',
+    () => new Retry({ after: 5 }),
+    { message: expect.any(String), retryable: true, retry_after_s: 5 },
+  ],
   ['any error', () => new Error('boom'), { message: 'Error: boom', retryable: true }],
 ])('%s that is thrown', async (_name, error, failure) => {
   work(() => {
@@ -130,7 +162,10 @@ test('what a generator yields are deltas, all sent before the end; they are the 
   service.offer();
   const output = await callTo('output');
   expect(output.body).toBe('');
-  const events = service.of('events').map(({ body }) => body.trimEnd().split('\n')).flat();
+  const events = service
+    .of('events')
+    .map(({ body }) => body.trimEnd().split('\n'))
+    .flat();
   expect(events.map((line) => JSON.parse(line) as object)).toEqual([
     { type: 'log', level: 'INFO', message: 'begun' },
     { type: 'progress', value: 0.5, message: 'half' },
@@ -281,5 +316,7 @@ test('what cannot be served is said at once', async () => {
   await expect(wrong('me/x')).rejects.toThrow('Give serve a model and its handler');
   await expect(serve('me/x', () => null, {})).rejects.toThrow('Where is the service? Set NOWSERVING_URL');
   const options = { url: service.url, concurrency: 0 };
-  await expect(serve('me/x', () => null, options)).rejects.toThrow('The concurrency is a whole number from 1');
+  await expect(serve('me/x', () => null, options)).rejects.toThrow(
+    'The concurrency is a whole number from 1',
+  );
 });

@@ -26,7 +26,9 @@ test('calls that break while they are held are held for less, and longer again w
     return hold.seconds;
   };
   expect(after(() => hold.broken(10))).toBe(20);
-  expect([4_000, 4_000, 4_000, 4_000, 4_000].map((ms) => after(() => hold.broken(ms)))).toEqual([10, 5, 2, 1, 1]);
+  expect([4_000, 4_000, 4_000, 4_000, 4_000].map((ms) => after(() => hold.broken(ms)))).toEqual([
+    10, 5, 2, 1, 1,
+  ]);
   expect([1, 2, 3].map(() => after(() => hold.answered()))).toEqual([2, 3, 4]);
   for (let i = 0; i < 50; i++) hold.answered();
   expect(hold.seconds).toBe(20);
@@ -77,11 +79,7 @@ test('batches are of 16 KiB, and a larger event goes by itself', async () => {
 });
 
 test('what the service did not take is sent again from where it says', async () => {
-  const { events, batches, log } = sender([
-    () => ({ next: 1 }),
-    () => ({ next: 2 }),
-    () => ({ next: 2 }),
-  ]);
+  const { events, batches, log } = sender([() => ({ next: 1 }), () => ({ next: 2 }), () => ({ next: 2 })]);
   for (const message of ['a', 'b', 'c', 'd']) log(message);
   await events.flush();
   expect(batches).toEqual([
@@ -101,7 +99,12 @@ test('what arrived although its answer was lost is passed over', async () => {
 
 test('of a batch that is too large the events go one by one; one that is refused leaves no gap in the numbers', async () => {
   const refused: Sent = { refused: 'A delta has 64 KiB at most.' };
-  const { events, batches, delta } = sender([() => refused, () => ({ next: 1 }), () => refused, () => refused]);
+  const { events, batches, delta } = sender([
+    () => refused,
+    () => ({ next: 1 }),
+    () => refused,
+    () => refused,
+  ]);
   ['a', 'b', 'c'].forEach(delta);
   await events.flush();
   expect(batches).toEqual([

@@ -54,11 +54,17 @@ const trials = (): Trials => ({
   },
 });
 
-test('200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid', () =>
-  throughGateway(trials(), 'me/gateway'), 200_000);
+test(
+  '200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid',
+  () => throughGateway(trials(), 'me/gateway'),
+  200_000,
+);
 
-test('a worker that is killed, and one that is frozen past its lease', () =>
-  killedAndFrozen(trials(), ['me/killed', 'me/frozen']), 200_000);
+test(
+  'a worker that is killed, and one that is frozen past its lease',
+  () => killedAndFrozen(trials(), ['me/killed', 'me/frozen']),
+  200_000,
+);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 

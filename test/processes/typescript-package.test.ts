@@ -25,7 +25,10 @@ const tsc = (...args: string[]): Promise<string> =>
   node(resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--ignoreConfig', '--strict', ...args);
 
 test('the package holds both builds, and nothing that they do not need', () => {
-  const [built, others] = [/^dist\/(esm|cjs)\/(worker\/(command\/)?)?[\w-]+\.(js|d\.ts)$/, ['LICENSE', 'README.md', 'package.json']];
+  const [built, others] = [
+    /^dist\/(esm|cjs)\/(worker\/(command\/)?)?[\w-]+\.(js|d\.ts)$/,
+    ['LICENSE', 'README.md', 'package.json'],
+  ];
   const rest = packed.files.filter((file) => !built.test(file));
   expect(rest).toEqual([...others.slice(0, 2), 'dist/cjs/package.json', 'package.json']);
   for (const file of ['esm/index.js', 'esm/index.d.ts', 'cjs/index.js', 'cjs/index.d.ts']) {
@@ -96,7 +99,10 @@ test.each([
   ['imported', 'worker.mjs', `import { serve } from 'nowserving/worker';`],
   ['required', 'worker.cjs', `const { serve } = require('nowserving/worker');`],
 ])('a worker can be %s', async (_name, file, line) => {
-  await project.write(file, `${line}\nserve('me/x', (input, run) => (run.log('hi'), { ...input, model: run.model }));`);
+  await project.write(
+    file,
+    `${line}\nserve('me/x', (input, run) => (run.log('hi'), { ...input, model: run.model }));`,
+  );
   expect((await node(file, '--try', '{"a":1}')).trim().split('\n')).toEqual([
     '{"type":"log","level":"INFO","message":"hi"}',
     '{"type":"output","output":{"a":1,"model":"me/x"}}',

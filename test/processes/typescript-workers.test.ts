@@ -29,7 +29,10 @@ await serve(model, async function* ({ n, hold = 0 }, run) {
 beforeAll(async () => {
   const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled'].map((name) => [`me/${name}`, {}]);
   [service, project] = await Promise.all([
-    startTestService({ limits: 'off', models: workerModels(Object.fromEntries(models) as object as Record<string, object>) }),
+    startTestService({
+      limits: 'off',
+      models: workerModels(Object.fromEntries(models) as object as Record<string, object>),
+    }),
     packClient().then((packed) => UserProject.with(packed, {})),
   ]);
   await project.write('worker.mjs', program);
@@ -45,11 +48,17 @@ const trials = (): Trials => ({
   },
 });
 
-test('200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid', () =>
-  throughGateway(trials(), 'me/gateway'), 200_000);
+test(
+  '200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid',
+  () => throughGateway(trials(), 'me/gateway'),
+  200_000,
+);
 
-test('a worker that is killed, and one that is frozen past its lease', () =>
-  killedAndFrozen(trials(), ['me/killed', 'me/frozen']), 200_000);
+test(
+  'a worker that is killed, and one that is frozen past its lease',
+  () => killedAndFrozen(trials(), ['me/killed', 'me/frozen']),
+  200_000,
+);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 

@@ -66,7 +66,12 @@ export class Gateway {
       });
       const text = Buffer.from(await answer.arrayBuffer());
       if (this.happens('lost')) return badGateway(response);
-      const { connection: _, 'keep-alive': _k, 'transfer-encoding': _t, ...fields } = Object.fromEntries(answer.headers);
+      const {
+        connection: _,
+        'keep-alive': _k,
+        'transfer-encoding': _t,
+        ...fields
+      } = Object.fromEntries(answer.headers);
       response.writeHead(answer.status, fields).end(text);
     } finally {
       clearTimeout(cut);

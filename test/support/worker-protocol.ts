@@ -91,7 +91,8 @@ export class WorkerProtocol {
       send(response, ...answer);
       return;
     }
-    if (route === 'claims' && typeof answer === 'object') this.offers = (answer[1] as { runs: object[] }).runs;
+    if (route === 'claims' && typeof answer === 'object')
+      this.offers = (answer[1] as { runs: object[] }).runs;
   }
 }
 
@@ -101,7 +102,12 @@ export const problem = (status: number, code: string, headers?: Record<string, s
   headers,
 ];
 
-function send(response: ServerResponse, status: number, body?: object, headers?: Record<string, string>): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body?: object,
+  headers?: Record<string, string>,
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }

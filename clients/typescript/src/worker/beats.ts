@@ -74,9 +74,7 @@ export class Beats {
   private beat(leases: string[], waitS: number, signal: AbortSignal): Promise<Answer | undefined> {
     const state = this.hooks.isDraining() ? 'drain' : 'run';
     const body = JSON.stringify({ worker_id: this.workerId, state, leases });
-    return this.calls
-      .once({ method: 'POST', path: '/beats', body, waitS, signal })
-      .catch(() => undefined);
+    return this.calls.once({ method: 'POST', path: '/beats', body, waitS, signal }).catch(() => undefined);
   }
 
   private leases(): string[] {
@@ -87,7 +85,11 @@ export class Beats {
   private heed(answer: Answer): boolean {
     if (answer.status === 410) this.hooks.stop();
     if (!isSuccess(answer)) return false;
-    const { worker = 'run', cancel = [], lost = [] } = answer.body as {
+    const {
+      worker = 'run',
+      cancel = [],
+      lost = [],
+    } = answer.body as {
       worker?: string;
       cancel?: string[];
       lost?: string[];

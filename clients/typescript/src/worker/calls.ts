@@ -36,7 +36,8 @@ export class WorkerCalls {
   readonly authorization: Record<string, string>;
 
   constructor({ url, key }: { url: string; key: string | undefined }) {
-    if (!/^https?:\/\/[^/]/.test(url)) throw new TypeError(`The url of the service is no http address: ${url}`);
+    if (!/^https?:\/\/[^/]/.test(url))
+      throw new TypeError(`The url of the service is no http address: ${url}`);
     this.base = url.replace(/\/+$/, '');
     this.authorization = key === undefined ? {} : { authorization: `Key ${key}` };
   }

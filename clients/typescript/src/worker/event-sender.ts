@@ -159,7 +159,7 @@ const maxDeltaLength = 8_192;
 export function piecesOf(delta: unknown): unknown[] {
   if (typeof delta !== 'string' || delta.length <= maxDeltaLength) return [delta];
   const pieces: string[] = [];
-  for (let start = 0; start < delta.length; ) {
+  for (let start = 0; start < delta.length;) {
     let end = start + maxDeltaLength;
     if (/[\uD800-\uDBFF]/.test(delta[end - 1] ?? '')) end--;
     pieces.push(delta.slice(start, end));

@@ -29,7 +29,7 @@ export async function execute(
 /** The part of a run that only says something. */
 export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' | 'delta'> {
   return {
-    log(message: string, level: LogLevel = 'INFO', source) {
+    log(message: unknown, level: LogLevel = 'INFO', source) {
       const text = String(message).slice(0, maxMessageLength);
       add({ type: 'log', level, ...(source && { source }), message: text });
     },

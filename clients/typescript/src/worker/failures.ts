@@ -8,7 +8,10 @@ export class Retry extends Error {
   /** Seconds until the next attempt, if the model's own backoff should not decide. */
   readonly after: number | undefined;
 
-  constructor({ after, message = 'The worker asked for another attempt.' }: { after?: number; message?: string } = {}) {
+  constructor({
+    after,
+    message = 'The worker asked for another attempt.',
+  }: { after?: number; message?: string } = {}) {
     super(message);
     this.name = 'Retry';
     this.after = after;
@@ -58,7 +61,12 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof Fail) {
     const { message, status, details } = error;
-    return { message, retryable: false, ...(status && { status }), ...(details !== undefined && { details }) };
+    return {
+      message,
+      retryable: false,
+      ...(status && { status }),
+      ...(details !== undefined && { details }),
+    };
   }
   if (error instanceof Retry) {
     const { message, after } = error;

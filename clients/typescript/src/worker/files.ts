@@ -34,9 +34,12 @@ export function sourceOf(
   if (isHttp && isOurs) return { url: to, isOurs };
   if (isHttp && (downloads.includes('*') || downloads.includes(to.origin))) return { url: to, isOurs };
   // The service may be known to callers by another address than to its workers.
-  if (isHttp && ownFile.test(to.pathname)) return { url: new URL(to.pathname + to.search, base), isOurs: true };
+  if (isHttp && ownFile.test(to.pathname))
+    return { url: new URL(to.pathname + to.search, base), isOurs: true };
   const origin = to.origin === 'null' ? to.protocol : to.origin;
-  throw new Fail(`Nothing is downloaded from ${origin}. The worker's option "downloads" allows other origins.`);
+  throw new Fail(
+    `Nothing is downloaded from ${origin}. The worker's option "downloads" allows other origins.`,
+  );
 }
 
 /** Tried again where that may help; `to`: into that file. */
@@ -53,7 +56,10 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
 }
 
 /** Redirects lead nowhere that might not be asked itself. */
-async function followed(url: string, { calls, leaseToken, downloads, signal }: FileAccess): Promise<Response> {
+async function followed(
+  url: string,
+  { calls, leaseToken, downloads, signal }: FileAccess,
+): Promise<Response> {
   let next = url;
   for (let hops = 0; hops <= maxRedirects; hops++) {
     const source = sourceOf(next, calls.base, downloads);

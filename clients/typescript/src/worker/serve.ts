@@ -10,7 +10,11 @@ const graceMs = 25_000;
  * `--try '{…}'` it runs that input once, without a service.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- as in Handler
-export function serve<Input = any>(model: string, handler: Handler<Input>, options?: ServeOptions): Promise<void>;
+export function serve<Input = any>(
+  model: string,
+  handler: Handler<Input>,
+  options?: ServeOptions,
+): Promise<void>;
 export function serve(models: Readonly<Record<string, Handler>>, options?: ServeOptions): Promise<void>;
 export async function serve(
   model: string | Readonly<Record<string, Handler>>,

@@ -26,10 +26,7 @@ export interface Run {
 
 /** The output, or a generator of deltas; what the generator returns is the output, if it returns something. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a handler says what its input is
-export type Handler<Input = any> = (
-  input: Input,
-  run: Run,
-) => unknown;
+export type Handler<Input = any> = (input: Input, run: Run) => unknown;
 
 export interface ServeOptions {
   /** Runs at once, of all models; 1 if left out. */

@@ -16,7 +16,8 @@ const shortMs = 1_000;
 const abortMs = 2_000;
 const leaveMs = 5_000;
 
-export type WorkerOptions = Required<Pick<ServeOptions, 'url' | 'concurrency' | 'grace' | 'say'>> & ServeOptions;
+export type WorkerOptions = Required<Pick<ServeOptions, 'url' | 'concurrency' | 'grace' | 'say'>> &
+  ServeOptions;
 
 /** Claims runs for its free slots, keeps their leases, and leaves when it is told to. */
 export class Worker {
@@ -114,7 +115,8 @@ export class Worker {
     const { status, code = `http_${status}`, detail = 'The claim was refused.' } = answer;
     if (status === 204 || status === 409) return;
     if (status === 410) this.drain(`${detail} The worker stops.`);
-    else if (status === 200) for (const run of (answer.body['runs'] ?? []) as ClaimedRun[]) this.start(run, answer.atMs);
+    else if (status === 200)
+      for (const run of (answer.body['runs'] ?? []) as ClaimedRun[]) this.start(run, answer.atMs);
     else {
       this.fault = new NowServingError(code, detail, { status });
       this.drain(detail);

@@ -42,7 +42,8 @@ export function parseArguments(argv: readonly string[]): WorkArguments | undefin
   const { values, positionals } = parsed(rest);
   if (values.help === true || verb === undefined || verb === '--help' || verb === 'help') return undefined;
   if (verb !== 'work') throw new UsageError(`There is no command "${verb}". There is "work".`);
-  if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is no option. The command comes after --.`);
+  if (positionals.length > 0)
+    throw new UsageError(`"${positionals[0]}" is no option. The command comes after --.`);
   const [command, ...args] = argv.slice(end + 1);
   if (values.model === undefined) throw new UsageError('Which model? Say --model <id>.');
   if (command === undefined) throw new UsageError('Which command? It comes after --.');
@@ -106,7 +107,8 @@ const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
 /** Milliseconds; a bare number is seconds. */
 function durationOf(option: string, text: string): number {
   const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
-  if (count === undefined) throw new UsageError(`--${option} is a time such as 500ms, 10s or 2m, not "${text}".`);
+  if (count === undefined)
+    throw new UsageError(`--${option} is a time such as 500ms, 10s or 2m, not "${text}".`);
   return Number(count) * unitsMs[unit]!;
 }
 

@@ -23,7 +23,11 @@ export function errorOf({ code, signal }: Exit): Error | undefined {
 
 /** A command that could not be started. */
 export function startError(error: NodeJS.ErrnoException): Error {
-  const unfit: Record<string, string> = { ENOENT: 'is not there', EACCES: 'may not be executed', ENOEXEC: 'is no program' };
+  const unfit: Record<string, string> = {
+    ENOENT: 'is not there',
+    EACCES: 'may not be executed',
+    ENOEXEC: 'is no program',
+  };
   const why = unfit[error.code ?? ''];
   if (why === undefined) return new Retry({ message: 'The command could not be started.' });
   return new HandBack(`The command ${why}. The worker stops.`);

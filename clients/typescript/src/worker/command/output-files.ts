@@ -36,8 +36,10 @@ const isFileName = (text: string): boolean => text.startsWith(scheme) && !text.s
 
 /** The path of a plain file that lies in a folder, links resolved. */
 export async function fileIn(folder: string, name: string): Promise<string> {
-  const refused = (why: string): Fail => new Fail(`The output names the file "${name.slice(0, 200)}", ${why}.`);
-  if (name === '' || name.includes('\0') || isAbsolute(name)) throw refused('which is no path in NS_OUTPUT_DIR');
+  const refused = (why: string): Fail =>
+    new Fail(`The output names the file "${name.slice(0, 200)}", ${why}.`);
+  if (name === '' || name.includes('\0') || isAbsolute(name))
+    throw refused('which is no path in NS_OUTPUT_DIR');
   const within = (path: string): boolean => {
     const way = relative(folder, path);
     return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);

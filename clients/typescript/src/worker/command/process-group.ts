@@ -33,7 +33,10 @@ export class ProcessGroup {
         clearTimeout(this.timer);
         this.kill('SIGKILL'); // what it left behind
         running.delete(this);
-        const pipes = setTimeout(() => [child.stdout, child.stderr].forEach((pipe) => pipe?.destroy()), pipesMs);
+        const pipes = setTimeout(
+          () => [child.stdout, child.stderr].forEach((pipe) => pipe?.destroy()),
+          pipesMs,
+        );
         child.once('close', () => {
           clearTimeout(pipes);
           resolve({ code, signal });

@@ -104,7 +104,8 @@ class NdjsonReader implements StdoutReader {
   }
 
   output(): unknown {
-    if (this.given === undefined && !this.hasDeltas) throw new Fail('The command ended without an output line.');
+    if (this.given === undefined && !this.hasDeltas)
+      throw new Fail('The command ended without an output line.');
     return this.given?.output;
   }
 
