@@ -117,6 +117,13 @@ test('an output that the service cannot take is a failure that says so', async (
   expect(bodyOf(await callTo('failure'))).toEqual({ message: 'It is body_too_large.', retryable: false });
 });
 
+test('a failure that the service cannot take is said without what is more than a message', async () => {
+  service.next['failure'] = [problem(400, 'bad_request')];
+  work(() => Promise.reject(new Fail('no', { status: 700, details: { much: true } })));
+  service.offer();
+  expect(bodyOf(await callTo('failure', 2))).toEqual({ message: 'no', retryable: false });
+});
+
 test.each<[string, ReturnType<typeof problem>]>([
   ['is lost', problem(410, 'lease_lost')],
   ['was ended by someone else', problem(409, 'conflict')],

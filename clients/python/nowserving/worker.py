@@ -42,6 +42,8 @@ from urllib.parse import urljoin, urlsplit
 __all__ = ["Fail", "Retry", "Run", "Stopped", "serve"]
 
 CLAIM_WAIT_S = 20
+# In one claim.
+MAX_RUNS = 100
 # A handler may keep the interpreter to itself for 20 s: the beat before must not be long ago.
 BEAT_WAIT_S = 5
 # After it a held beat is sent anew, with the leases that there are by then.
@@ -582,8 +584,11 @@ class _Leased:
         answer = self._service.until_decided(self.gone, method, self._path(kind), body, token=self.token)
         if answer is None or answer.is_success:
             return
-        if kind == "output" and answer.status not in (404, 409, 410):  # too large, say
+        is_refused = answer.status not in (404, 409, 410)  # too large, say, or a status that cannot be
+        if is_refused and kind == "output":
             self._tell("failure", {"message": answer.detail, "retryable": False})
+        elif is_refused and kind == "failure" and len(what) > 2:
+            self._tell("failure", {name: what[name] for name in ("message", "retryable")})
         else:
             say(f"{self.request_id}: its end was not taken: {answer.detail}")
 
@@ -700,7 +705,7 @@ class _Worker:
                 self._changed.wait_for(lambda: self._is_draining or len(self._runs) < self._concurrency)
                 if self._is_draining:
                     return
-                free = self._concurrency - len(self._runs)
+                free = min(self._concurrency - len(self._runs), MAX_RUNS)
             # One whose answer was lost is asked for again as it was: it may have been given runs.
             body = body or self._claim_for(free)
             began, answer, retry_after = time.monotonic(), None, None

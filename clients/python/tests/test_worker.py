@@ -326,9 +326,11 @@ def test_an_output_is_put_until_it_is_taken(protocol: Protocol, start: Any) -> N
 
 def test_what_a_handler_raises_is_told(protocol: Protocol, start: Any) -> None:
     protocol.run = RUN
-    start('def fails(input, run): raise Fail("no", status=422)\nserve({"me/x": fails})')
-    until(lambda: protocol.of("failure"))
-    assert json.loads(protocol.of("failure")[0]) == {"message": "no", "retryable": False, "status": 422}
+    protocol.next["failure"] = [(400, {"code": "bad_request"})]
+    start('def fails(input, run): raise Fail("no", status=700)\nserve({"me/x": fails})')
+    until(lambda: len(protocol.of("failure")) == 2)
+    plain = {"message": "no", "retryable": False}
+    assert [json.loads(body) for body in protocol.of("failure")] == [{**plain, "status": 700}, plain]
 
 
 @pytest.mark.parametrize(("news", "ends"), [("cancel", 1), ("lost", 0)])

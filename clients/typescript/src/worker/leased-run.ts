@@ -161,9 +161,8 @@ export class LeasedRun {
     const answer = await this.around.calls.untilDecided(this.callOf(end), new Backoff(maxPauseMs));
     if (answer === undefined || isSuccess(answer)) return;
     const { status, detail = `The service answered ${status}.` } = answer;
-    if (typeof end === 'object' && 'output' in end && ![404, 409, 410].includes(status)) {
-      return this.tell({ failure: { message: detail, retryable: false } }); // too large, say
-    }
+    const simpler = [404, 409, 410].includes(status) ? undefined : simplerThan(end, detail);
+    if (simpler !== undefined) return this.tell(simpler);
     this.around.say(`${this.requestId}: its end was not taken: ${detail}`);
   }
 
@@ -200,4 +199,12 @@ export class LeasedRun {
   private path(call: string): string {
     return `/runs/${this.requestId}/${call}`;
   }
+}
+
+/** In place of an end that is too large, say, or has a status that cannot be. */
+function simplerThan(end: End, fault: string): End | undefined {
+  if (typeof end === 'string') return undefined;
+  if ('output' in end) return { failure: { message: fault, retryable: false } };
+  const { message, retryable, ...others } = end.failure;
+  return Object.keys(others).length > 0 ? { failure: { message, retryable } } : undefined;
 }

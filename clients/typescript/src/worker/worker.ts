@@ -10,6 +10,8 @@ import { LeasedRun, type RunSurroundings } from './leased-run.js';
 import type { ClaimedRun, Handler, ServeOptions } from './types.js';
 
 const claimWaitS = 20;
+/** In one claim. */
+const maxRuns = 100;
 /** What answers sooner than this did not hold the call. */
 const shortMs = 1_000;
 /** For runs to end by themselves once they were told to. */
@@ -90,7 +92,7 @@ export class Worker {
         continue;
       }
       // One whose answer was lost is asked for again as it was: it may have been given runs.
-      body ??= this.claimFor(free);
+      body ??= this.claimFor(Math.min(free, maxRuns));
       const startedMs = performance.now();
       const answer = await this.calls
         .once({ method: 'POST', path: '/claims', body, waitS: hold.seconds, signal })
