@@ -5,8 +5,9 @@ import { until } from './until.js';
 const running = new Set<WorkerProcess>();
 
 afterAll(async () => {
-  for (const worker of running) worker.kill('SIGKILL');
-  await Promise.all([...running].map(({ exited }) => exited));
+  const left = [...running];
+  for (const worker of left) worker.destroy();
+  await Promise.all(left.map(({ exited }) => exited));
 });
 
 /** A worker as a process of its own, with nothing of our environment but the path. */
@@ -20,6 +21,7 @@ export class WorkerProcess {
       cwd,
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
     });
     running.add(this);
     for (const stream of [this.child.stdout!, this.child.stderr!]) {
@@ -40,6 +42,16 @@ export class WorkerProcess {
 
   kill(signal: NodeJS.Signals): void {
     this.child.kill(signal);
+  }
+
+  /** For a test that failed half-way: with all that it started. */
+  destroy(): void {
+    try {
+      process.kill(-this.child.pid!, 'SIGKILL');
+    } catch {
+      // it has ended
+    }
+    for (const stream of [this.child.stdout!, this.child.stderr!]) stream.destroy();
   }
 
   async says(text: string): Promise<this> {

@@ -6,6 +6,20 @@ import { commandHandler } from './command/command-handler.js';
 import { sayOnStderr, serve } from './serve.js';
 
 const usageExit = 64;
+const orphanMs = 500;
+
+/** npx ends at a signal and passes none on: then its worker is another's child. */
+function orphaned(): AbortSignal {
+  const gone = new AbortController();
+  const { ppid } = process;
+  const timer = setInterval(() => {
+    if (process.ppid === ppid) return;
+    gone.abort();
+    clearInterval(timer);
+  }, orphanMs);
+  timer.unref();
+  return gone.signal;
+}
 
 async function main(): Promise<void> {
   const given = parseArguments(process.argv.slice(2));
@@ -17,7 +31,9 @@ async function main(): Promise<void> {
   }
   // A program of ours, not of the fresh folder; without a slash it is looked up in PATH.
   const program = command.command.includes('/') ? resolve(command.command) : command.command;
-  await serve(model, commandHandler({ ...command, command: program }), options);
+  const isFromNpx = process.env['npm_command'] === 'exec';
+  const signal = isFromNpx ? { signal: orphaned() } : {};
+  await serve(model, commandHandler({ ...command, command: program }), { ...options, ...signal });
 }
 
 main().catch((error: unknown) => {
