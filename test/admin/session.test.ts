@@ -28,7 +28,7 @@ test('nobody is signed in without a key, and who brings one is told so', async (
     signed_in: {
       key_id: await ownId(),
       name: 'bootstrap',
-      scopes: ['submit', 'read', 'cancel', 'observe', 'payloads', 'admin'],
+      scopes: ['submit', 'read', 'cancel', 'work', 'observe', 'payloads', 'admin'],
       session_id: null,
       expires_at: null,
     },
