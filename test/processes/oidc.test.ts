@@ -78,7 +78,7 @@ test('who is in a group that brings scopes signs in, and has a key that nobody c
   const { key_id: id, ...who } = (await whoIs(browser))!;
   expect(who).toMatchObject({
     name: 'ada',
-    scopes: ['submit', 'read', 'cancel', 'observe', 'payloads', 'admin'],
+    scopes: ['submit', 'read', 'cancel', 'work', 'observe', 'payloads', 'admin'],
   });
   expect(browser.jar(service.url).has('nowserving_oidc')).toBe(false);
   expect(await admin.json('GET', `/keys/${id}`)).toMatchObject({
