@@ -8,7 +8,9 @@ export function GrowingView({ id }: { id: string }) {
   const isAllowed = useMay('payloads');
   const { parts, dropped, attempt } = useOutputStream(id, isAllowed);
   const end = useRef<HTMLDivElement>(null);
-  useEffect(() => end.current?.scrollTo({ top: end.current.scrollHeight }), [parts]);
+  useEffect(() => {
+    if (end.current !== null) end.current.scrollTop = end.current.scrollHeight;
+  }, [parts]);
   if (!isAllowed) {
     return (
       <p className="notice warn">To see the output a key needs the scope “payloads”, which yours has not.</p>
