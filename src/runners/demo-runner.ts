@@ -5,10 +5,14 @@ import type { Run, Runner } from '../queue/runs/runner.js';
 import { OneOf } from '../tools/validation.js';
 import { runFlaky } from './demos/flaky.js';
 import { runFractal } from './demos/fractal.js';
+import { runStory } from './demos/story.js';
 
-const demos: Record<'echo' | 'fractal' | 'flaky', (run: Run, files: Files) => Promise<string>> = {
+type Demo = (run: Run, files: Files) => Promise<string | undefined>;
+
+const demos: Record<'echo' | 'fractal' | 'story' | 'flaky', Demo> = {
   echo: ({ input }) => Promise.resolve(input),
   fractal: runFractal,
+  story: runStory,
   flaky: runFlaky,
 };
 
@@ -30,7 +34,7 @@ export class DemoRunner implements Runner {
 
   constructor(private readonly files: Files) {}
 
-  run(run: Run): Promise<string> {
+  run(run: Run): Promise<string | undefined> {
     return demos[(run.model.runner as DemoRunnerOptions).demo](run, this.files);
   }
 }

@@ -33,8 +33,13 @@ function withRunner(runner: string): string {
 describe('the shipped models file', () => {
   const models = loadModelsFile('models.yaml', {}, runnerKinds);
 
-  it('has the three demos', () => {
-    expect(models.map(({ id }) => id)).toEqual(['demo/text/echo', 'demo/image/fractal', 'demo/text/flaky']);
+  it('has the four demos', () => {
+    expect(models.map(({ id }) => id)).toEqual([
+      'demo/text/echo',
+      'demo/image/fractal',
+      'demo/text/story',
+      'demo/text/flaky',
+    ]);
   });
 
   it('keeps the fractal within its bounds', () => {
@@ -168,7 +173,7 @@ describe('a models file', () => {
 
   it.each([
     ['{ kind: grpc }', 'kind: expected one of http, demo, worker'],
-    ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, flaky'],
+    ['{ kind: demo, demo: tune }', 'demo: expected one of echo, fractal, story, flaky'],
     ['{ kind: demo, demo: echo, url: "http://a" }', 'unknown option "url"'],
     ['{ kind: http }', '"url" or "urls" is missing'],
     ['{ kind: http, url: "http://a", urls: ["http://b"] }', 'expected "url" or "urls", not both'],

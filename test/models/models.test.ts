@@ -23,6 +23,7 @@ describe('the models of a service', () => {
       { id: 'demo/image/fractal', runner: 'demo:fractal', timeout_ms: 300_000, attempts: 3 },
       { id: 'demo/text/echo', runner: 'demo:echo', timeout_ms: 10_000, attempts: 3 },
       { id: 'demo/text/flaky', runner: 'demo:flaky', timeout_ms: 60_000, attempts: 3 },
+      { id: 'demo/text/story', runner: 'demo:story', timeout_ms: 300_000, attempts: 3 },
     ]);
     expect(new Set(models.all().map(({ id }) => id))).toEqual(new Set(rows.map(({ id }) => id)));
   });
@@ -36,7 +37,7 @@ describe('the models of a service', () => {
       `SELECT id, timeout_ms, expires_ms FROM model ORDER BY id <> 'demo/text/echo', id`,
     );
     expect(echo).toMatchObject({ timeout_ms: 3_000, expires_ms: 90 * 86_400_000 });
-    expect(others).toHaveLength(2);
+    expect(others).toHaveLength(3);
   });
 
   it('have what the environment of the service says in their headers', async () => {

@@ -5,7 +5,7 @@ import { until } from '../support/until.js';
 
 const runner = new DemoRunner(noFiles);
 
-function demoRun(demo: 'echo' | 'fractal' | 'flaky', input: object, attempt = 1): TestRun {
+function demoRun(demo: 'echo' | 'fractal' | 'flaky' | 'story', input: object, attempt = 1): TestRun {
   return testRun({ kind: 'demo', demo }, JSON.stringify(input), attempt);
 }
 
@@ -51,6 +51,36 @@ describe('the flaky model', () => {
   });
 });
 
+describe('the story', () => {
+  async function tell(prompt: string, words: number): Promise<TestRun> {
+    const run = demoRun('story', { prompt, words });
+    expect(await runner.run(run)).toBeUndefined();
+    return run;
+  }
+
+  it('is told word by word, and is the same for the same prompt', async () => {
+    const [one, same, other] = await Promise.all([
+      tell('a lighthouse', 9),
+      tell('a lighthouse', 9),
+      tell('a', 9),
+    ]);
+    const text = one.deltas.map((delta) => JSON.parse(delta) as string);
+    expect(text).toHaveLength(9);
+    expect(text.join('')).toMatch(/^[A-Z][a-z]*( [A-Za-z]+[.,]?){8}$/);
+    expect(same.deltas).toEqual(one.deltas);
+    expect(other.deltas).not.toEqual(one.deltas);
+    expect(one.steps.at(-1)).toEqual([1, undefined]);
+  });
+
+  it('stops when its run is stopped', async () => {
+    const run = demoRun('story', { prompt: 'a', words: 2_000 });
+    const result = expect(runner.run(run)).rejects.toThrow();
+    await until(() => run.deltas.length > 0);
+    run.abort('cancelled');
+    await result;
+  });
+});
+
 describe('the fractal', () => {
   interface FractalOutput {
     image: { url: string; width: number; height: number };
@@ -59,7 +89,7 @@ describe('the fractal', () => {
 
   async function draw(input: object): Promise<{ output: FractalOutput; png: Buffer; run: TestRun }> {
     const run = demoRun('fractal', input);
-    const output = JSON.parse(await runner.run(run)) as FractalOutput;
+    const output = JSON.parse((await runner.run(run))!) as FractalOutput;
     const [, base64] = /^data:image\/png;base64,(.+)$/.exec(output.image.url)!;
     return { output, png: Buffer.from(base64!, 'base64'), run };
   }
