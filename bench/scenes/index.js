@@ -28,6 +28,7 @@ import { scene as submitWebhook } from './submit-webhook.js';
 import { scene as twoProcesses } from './two-processes.js';
 import { scene as wal } from './wal.js';
 import { scene as webhookNeighbours } from './webhook-neighbours.js';
+import { scene as workers } from './workers.js';
 
 export const scenes = [
   submit,
@@ -60,4 +61,5 @@ export const scenes = [
   order,
   metrics,
   deltas,
+  workers,
 ];

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { administer } from '../support/postgres.js';
+import { frequencies, loggedDatabase, queriesIn } from '../support/logged-queries.js';
 import { missingRow, plainRow } from '../support/rows.js';
 
 /** Until what follows a start has calmed down. */
@@ -31,29 +31,3 @@ export const scene = {
     ];
   },
 };
-
-/** A database whose every query is a line of PostgreSQL's log. */
-async function loggedDatabase(bench) {
-  const url = await bench.serviceDatabase();
-  const name = new URL(url).pathname.slice(1);
-  await administer(url, [`ALTER DATABASE ${name} SET log_statement = 'all'`]);
-  return url;
-}
-
-/** The name of each prepared statement that ran, or how its text begins. */
-function queriesIn(log, url) {
-  const name = new URL(url).pathname.slice(1);
-  const line = new RegExp(`^.*@${name} LOG: {2}(?:execute ([^:]+)|statement): (.{0,40})`, 'gm');
-  return [...log.matchAll(line)].map(([, statement, text]) =>
-    statement === undefined || statement === '<unnamed>' ? text : statement,
-  );
-}
-
-function frequencies(names, seconds) {
-  const counts = new Map();
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts]
-    .sort((a, b) => b[1] - a[1])
-    .map(([name, count]) => `${name} ${(count / seconds).toFixed(2)}`)
-    .join(', ');
-}

@@ -174,7 +174,7 @@ export class Bench {
     await withClient(url, (client) =>
       client.query(
         `INSERT INTO api_key (id, name, prefix, hash, scopes)
-         VALUES (gen_random_uuid(), 'bench', 'bench', $1, ARRAY['submit', 'read', 'cancel'])`,
+         VALUES (gen_random_uuid(), 'bench', 'bench', $1, ARRAY['submit', 'read', 'cancel', 'work'])`,
         [createHash('sha256').update(apiKey).digest()],
       ),
     );

@@ -4,6 +4,7 @@ import { hrtimeMs } from './model-server.js';
 import { withClient } from './postgres.js';
 import { preloadWaiting } from './preload.js';
 import { until } from './until.js';
+import { startWorkers } from './workers.js';
 
 /*
  * Each fills a fresh database, starts a fresh process, and says how many lives a second there were from the
@@ -20,11 +21,12 @@ import { until } from './until.js';
 /**
  * @param {import('./bench.js').Bench} bench
  * @param {number} count
- * @param {{ modelId?: string, processes?: number } & import('./preload.js').Senders} [options]
+ * @param {{ modelId?: string, processes?: number, workers?: { workers: number, slots: number } }
+ *   & import('./preload.js').Senders} [options]
  * @returns {Promise<Drain>}
  */
 export async function drainService(bench, count, options = {}) {
-  const { modelId = 'bench/noop', processes = 1, ...senders } = options;
+  const { modelId = 'bench/noop', processes = 1, workers, ...senders } = options;
   const databaseUrl = await bench.serviceDatabase();
   await preloadWaiting(databaseUrl, modelId, count, smallInput, senders);
   const env = { WEBHOOK_ALLOW: '127.0.0.1' };
@@ -32,6 +34,7 @@ export async function drainService(bench, count, options = {}) {
   const services = await Promise.all(
     Array.from({ length: processes }, () => bench.service({ databaseUrl, env })),
   );
+  const fleet = workers && (await startWorkers(bench, services[0], modelId, workers));
   await until(databaseUrl, 'NOT EXISTS (SELECT FROM queue_entry) AND NOT EXISTS (SELECT FROM lease)', 100);
   const seconds = await secondsOf(
     databaseUrl,
@@ -40,6 +43,7 @@ export async function drainService(bench, count, options = {}) {
     count,
   );
   const cpu = meter(services, count);
+  await fleet?.stop();
   await Promise.all(services.map((service) => service.stop()));
   return { perSecond: count / seconds, ...cpu };
 }

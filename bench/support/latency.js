@@ -8,16 +8,18 @@ const warmUps = 50;
 const patienceMs = 30_000;
 
 /**
- * Submits one at a time to an idle service and takes the time until its handler calls the model.
+ * Submits one at a time to an idle service and takes the time until its handler calls the model, or until it arrives
+ * otherwise.
  * @param {import('./bench.js').Bench} bench
- * @param {{ url: string, headers?: Record<string, string> }} subject
+ * @param {{ url: string, headers?: Record<string, string>, nextArrival?: () => Promise<number> }} subject
  * @param {number} count
  * @returns {Promise<() => Promise<number[]>>} warmed up; each call measures `count` times, in ms
  */
-export async function latencyOf(bench, { url, headers }, count) {
+export async function latencyOf(bench, subject, count) {
+  const { url, headers, nextArrival = () => bench.model.nextArrival() } = subject;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const once = async () => {
-    const arrival = bench.model.nextArrival();
+    const arrival = nextArrival();
     const sentAtMs = hrtimeMs();
     const answered = submitOne({ url, agent, headers, body: smallInput });
     const late = delay(patienceMs, undefined, { ref: false }).then(() => {
