@@ -55,7 +55,7 @@ const trials = (): Trials => ({
 });
 
 test(
-  '200 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid',
+  '300 requests through a gateway that cuts, buffers and answers 502: none is lost, none runs twice unsaid',
   () => throughGateway(trials(), 'me/gateway'),
   200_000,
 );

@@ -18,7 +18,10 @@ export interface Trials {
 const runsOf = (workers: WorkerProcess[]): string[] =>
   workers.flatMap(({ output }) => output.match(/^run \S+ \S+/gm) ?? []);
 
-/** 200 requests through a gateway that loses calls and answers: each has its own output, of its last attempt. */
+/**
+ * 300 requests through a gateway that loses calls and answers, some in silence for longer than it lets connections
+ * be: each has its own output, of its last attempt.
+ */
 export async function throughGateway({ service, start }: Trials, model: string): Promise<void> {
   const calls = new QueueCalls(service);
   const gateway = await new Gateway(service.url, 22).start();
@@ -52,6 +55,31 @@ export async function throughGateway({ service, start }: Trials, model: string):
   } finally {
     await gateway.stop();
   }
+  const workers = await Promise.all([1, 2].map(() => start(model, gateway.url, { concurrency: 4 })));
+  await until(() => gateway.counts.cut > 0, { message: 'a claim that is held is cut' });
+  const numbers = Array.from({ length: 300 }, (_, n) => n);
+  const ids = await inParallel(8, numbers, (n) => calls.submit(model, { n, hold: n % 60 === 59 ? 6 : 0 }));
+  const ends = await inParallel(8, ids, async (id) => {
+    const status = await until(
+      async () => {
+        const now = await calls.status(id, '?logs=1');
+        return now.status === 'COMPLETED' && now;
+      },
+      { message: `${id} completes`, timeoutMs: 150_000, explain: () => calls.status(id, '?logs=1') },
+    );
+    return { id, status, output: await outputOf(calls, id) };
+  });
+  const runs = runsOf(workers);
+  expect(ends.map(({ output }) => output['n'])).toEqual(numbers);
+  // No attempt runs twice, and none has an output that is another's.
+  expect(new Set(runs).size).toBe(runs.length);
+  for (const { id, status, output } of ends) {
+    expect([id, output['attempt']]).toEqual([id, status.attempt]);
+    expect(begins(status)).toBe(runs.filter((run) => run.startsWith(`run ${id} `)).length);
+  }
+  expect(gateway.counts.refused + gateway.counts.lost).toBeGreaterThan(40);
+  await Promise.all(workers.map((worker) => worker.stop()));
+  await gateway.stop();
 }
 
 /** The runs that say in the log that they began. */
