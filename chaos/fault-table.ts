@@ -2,13 +2,13 @@ import type { StoredState } from './checks/stored-state.js';
 import type { FaultRecord } from './faults/fault.js';
 import { servedAfterMs, takenUpAfterMs } from './faults/recovery.js';
 import type { Ledger } from './load/ledger.js';
-import type { RunLog } from './model/run-log.js';
+import type { Starts } from './model/run-log.js';
 
 /** What one kind of fault did. */
 export interface FaultRow {
   kind: string;
   times: number;
-  /** Requests that its nodes were running, or that were accepted while it lasted. */
+  /** Requests that its nodes or workers were running, or that were accepted while it lasted; not so of workers. */
   affected: number;
   servedMs: number[];
   takenUpMs: number[];
@@ -20,7 +20,8 @@ export function faultRows(
   records: readonly FaultRecord[],
   ledger: Ledger,
   stored: StoredState,
-  runs: RunLog,
+  runs: Starts,
+  others: readonly FaultRecord[] = records,
 ): FaultRow[] {
   return [...new Set(records.map(({ kind }) => kind))].map((kind) => {
     const made = records.filter((record) => record.kind === kind);
@@ -29,8 +30,8 @@ export function faultRows(
       kind,
       times: made.length,
       affected: affected.length,
-      servedMs: made.flatMap((record) => servedAfterMs(record, records)),
-      takenUpMs: made.flatMap((record) => takenUpAfterMs(record, records, runs)),
+      servedMs: made.flatMap((record) => servedAfterMs(record, others)),
+      takenUpMs: made.flatMap((record) => takenUpAfterMs(record, others, runs)),
       lost: affected.filter((id) => stored.requests.get(id)?.state !== 'COMPLETED').length,
     };
   });
@@ -69,8 +70,9 @@ export function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
 }
 
-function affectedBy({ from, healedAt, affected }: FaultRecord, { accepted }: Ledger): string[] {
+function affectedBy({ hits, from, healedAt, affected }: FaultRecord, { accepted }: Ledger): string[] {
   const running = affected.map(({ requestId }) => requestId).filter((id) => accepted.has(id));
+  if (hits === 'one worker') return running;
   const during = [...accepted.values()].filter(
     ({ acceptedAt }) => acceptedAt >= from && acceptedAt <= healedAt,
   );

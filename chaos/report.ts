@@ -1,3 +1,4 @@
+import type { CancelUse } from './checks/check-cancels.js';
 import type { ShareUse } from './checks/check-shares.js';
 import type { StoredState } from './checks/stored-state.js';
 import type { Cluster } from './cluster/cluster.js';
@@ -24,7 +25,7 @@ export function report({ cluster, stored, ledger, records, result }: Findings): 
   const complaints = cluster.nodes.flatMap(({ complaints }) => complaints);
   return [
     `nodes: ${cluster.nodes.map(({ name, role }) => `${name} ${role}`).join(', ')}`,
-    `requests: ${result.requests}, accepted: ${ledger.accepted.size}, runs: ${result.runs}`,
+    `requests: ${result.requests}, accepted: ${ledger.accepted.size}, runs: ${result.runs}, of workers: ${result.runsOfWorkers}`,
     `outcomes: ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
     `streams followed: ${ledger.followed.length}, opened ${ledger.followed.reduce((sum, { opened }) => sum + opened, 0)} times`,
     ...result.bursts.map(burstText),
@@ -32,11 +33,12 @@ export function report({ cluster, stored, ledger, records, result }: Findings): 
       ({ routes, window, callers, fullest, fullestCaller, refused, judged, unduly }) =>
         `limits of a ${window} (${routes}): ${callers} callers, at most ${Math.round(fullest * 100)} % used (${fullestCaller}), ${refused} refused; below 70 %, without a fault and not in one of ${result.slowMoments} slow moments: ${unduly} of ${judged} refused`,
     ),
-    shareText(result.shares),
+    ...result.shares.map(shareText),
+    cancelText(result.cancels),
     `worst call of a node that was there: ${seconds(result.worstCallMs)}`,
     `last call served with a revoked key: ${seconds(result.servedAfterRevocationMs)} after it`,
     `positions exact after: ${result.positionsExactAfterMs.map(seconds).join(', ')}`,
-    `runs at once, at most: ${result.peaks.map(({ modelId, peak, limit }) => `${modelId} ${peak} of ${limit}`).join(', ')}`,
+    `runs at once, at most: ${result.peaks.map(({ modelId, peak, limit }) => `${modelId} ${peak} of ${limit === Infinity ? 'any' : limit}`).join(', ')}`,
     ...Object.entries(result.counts).map(([what, count]) => `${what}: ${count}`),
     ...(complaints.length === 0
       ? []
@@ -55,9 +57,13 @@ export function burstText(burst: BurstRecord): string {
   return `burst ${calm ? 'without a fault' : 'under faults'}: ${offered} offered, ${accepted} accepted, ${refused} refused; in the best second ${offeredPerSecond} and ${acceptedPerSecond}${batches}`;
 }
 
-function shareText({ minutes, judged, least }: ShareUse): string {
+function cancelText({ judged, medianMs, worstMs }: CancelUse): string {
+  return `workers were told of ${judged} cancels without a fault in the way, half of them within ${Math.round(medianMs)} ms, all within ${Math.round(worstMs)} ms`;
+}
+
+function shareText({ modelId, minutes, judged, least }: ShareUse): string {
   const found = judged === 0 ? 'none had work all the time' : `at least ${least.toFixed(2)} of its share`;
-  return `minutes without a fault (each 5 s after the last): ${minutes}; keys that always had work: ${found} (${judged} times)`;
+  return `${modelId}: minutes without a fault (each 5 s after the last): ${minutes}; keys that always had work: ${found} (${judged} times)`;
 }
 
 function timeline({ kind, nodes, from, healedAt }: FaultRecord): string {

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
+import type { CancelUse } from './checks/check-cancels.js';
 import type { Peak } from './checks/check-concurrency.js';
 import type { LimitUse } from './checks/check-limits.js';
 import type { ShareUse } from './checks/check-shares.js';
@@ -24,14 +25,18 @@ export interface Result {
   requests: number;
   /** Calls of models. */
   runs: number;
+  /** None in results of before there were workers. */
+  runsOfWorkers?: number;
   faults: number;
+  faultsOfWorkers?: number;
   worstCallMs: number;
   /** After each minute, from the last heal on. */
   positionsExactAfterMs: number[];
   servedAfterRevocationMs: number;
   bursts: BurstRecord[];
   limits: LimitUse[];
-  shares: ShareUse;
+  shares: ShareUse[];
+  cancels: CancelUse;
   /** In which the machine was overrun; what is judged by time is not judged there. */
   slowMoments: number;
   peaks: Peak[];

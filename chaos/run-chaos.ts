@@ -1,23 +1,11 @@
-import { faultRows } from './fault-table.js';
-import { checkBursts } from './checks/check-bursts.js';
-import { checkCalm } from './checks/check-calm.js';
-import { checkConcurrency } from './checks/check-concurrency.js';
-import { checkIdempotency } from './checks/check-idempotency.js';
-import { checkLimits } from './checks/check-limits.js';
-import { checkLogs } from './checks/check-logs.js';
-import { checkRecovery } from './checks/check-recovery.js';
-import { checkRequests } from './checks/check-requests.js';
-import { checkRevocations } from './checks/check-revocations.js';
-import { checkShares } from './checks/check-shares.js';
 import { checkViews } from './checks/check-views.js';
-import { checkWebhooks } from './checks/check-webhooks.js';
-import { readStoredState } from './checks/stored-state.js';
 import { now, sleep, within } from './clock.js';
 import { Cluster } from './cluster/cluster.js';
 import { GrantHistory } from './cluster/grant-history.js';
-import { faultKinds, Schedule } from './faults/schedule.js';
+import type { FaultKind } from './faults/fault.js';
+import { Schedule, serviceFaults, workerFaults } from './faults/schedule.js';
 import { Bursts } from './load/bursts.js';
-import { BusyKeys } from './load/busy-keys.js';
+import { BusyKeys, type SharedModel } from './load/busy-keys.js';
 import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
 import { Ledger } from './load/ledger.js';
@@ -27,8 +15,10 @@ import { ModelServer } from './model/model-server.js';
 import { WebhookReceiver } from './model/webhook-receiver.js';
 import type { Options } from './options.js';
 import { Random } from './random.js';
+import { reconcile } from './reconcile.js';
 import { burstText, report } from './report.js';
-import { commitHere, type Result } from './results.js';
+import type { Result } from './results.js';
+import { Fleet } from './workers/fleet.js';
 
 /** Between two looks at the positions, for which faults pause. */
 const roundMs = 60_000;
@@ -46,7 +36,11 @@ export async function runChaos(options: Options, print: (text: string) => void):
   const model = new ModelServer();
   const receiver = new WebhookReceiver(random.fork('receiver'));
   const cluster = new Cluster(options.processes, options.pgbouncer, random.fork('cluster'));
-  const stopped = stopOnSignals(() => cluster.stop(options.keep));
+  let fleet: Fleet | undefined;
+  const stopped = stopOnSignals(async () => {
+    await fleet?.stop();
+    await cluster.stop(options.keep);
+  });
   try {
     await model.start();
     await receiver.start();
@@ -55,12 +49,18 @@ export async function runChaos(options: Options, print: (text: string) => void):
       node.onUnexpectedExit = (output) =>
         ledger.violate('no process ends by itself', `${node.name}: ${output}`);
     }
+    fleet = new Fleet(cluster, ledger);
+    await fleet.start();
     const load = new Load(cluster, ledger, receiver, random);
-    const queue = new HeldQueue(cluster, load.client, load.submitter, ledger, random.fork('held'));
+    const queues = ['chaos/held', 'chaos/held-work'].map(
+      (modelId) => new HeldQueue(cluster, load.client, load.submitter, ledger, random.fork(modelId), modelId),
+    );
     const bursts = new Bursts(cluster, load, random.fork('bursts'));
     const revoker = new KeyRevoker(cluster, load.client, random.fork('revoker'));
-    const kinds = faultKinds.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
-    const schedule = new Schedule(cluster, model, load, ledger, random.fork('faults'), kinds);
+    const scheduleOf = (name: string, kinds: readonly FaultKind[]): Schedule =>
+      new Schedule(cluster, fleet!, model, load, ledger, random.fork(name), asked(kinds, options));
+    const faults = scheduleOf('faults', serviceFaults);
+    const faultsOfWorkers = scheduleOf('faults of workers', workerFaults);
 
     const grants = new GrantHistory(cluster.postgres);
     void grants.watch();
@@ -73,21 +73,29 @@ export async function runChaos(options: Options, print: (text: string) => void):
       'revokes keys',
       revoker.run(() => leftMs > 0),
     );
-    const busyKeys = new BusyKeys(cluster, load.submitter, model.runs, random.fork('busy'));
-    load.track(
-      'always has work',
-      busyKeys.run(() => fed.to === Infinity),
-    );
+    const { busy, busyWithWorkers } = cluster.callers;
+    const shared: SharedModel[] = [
+      { modelId: 'chaos/shared', callers: busy, starts: model.runs },
+      { modelId: 'chaos/team', callers: busyWithWorkers, starts: fleet.log },
+    ];
+    for (const one of shared) {
+      const busyKeys = new BusyKeys(one, load.submitter, random.fork(`busy with ${one.modelId}`));
+      load.track(
+        'always has work',
+        busyKeys.run(() => fed.to === Infinity),
+      );
+    }
     for (; leftMs > 0; leftMs -= roundMs) {
-      await queue.fill();
+      for (const queue of queues) await queue.fill();
       print(burstText(await bursts.run(true)));
       const until = now() + Math.min(leftMs, roundMs);
-      await Promise.all([schedule.run(until), bursts.runUntil(until)]);
-      await queue.audit();
+      await Promise.all([faults.run(until), faultsOfWorkers.run(until), bursts.runUntil(until)]);
+      for (const queue of queues) await queue.audit();
       await checkViews(cluster, ledger);
-      model.release();
+      release(model, fleet);
+      const made = `${faults.records.length} faults and ${faultsOfWorkers.records.length} of workers`;
       print(
-        `${Math.max(0, (leftMs - roundMs) / 1_000)} s to go, ${schedule.records.length} faults, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
+        `${Math.max(0, (leftMs - roundMs) / 1_000)} s to go, ${made}, ${ledger.accepted.size} accepted, ${ledger.violations.length} violations`,
       );
     }
     await sleep(calmMs);
@@ -95,47 +103,32 @@ export async function runChaos(options: Options, print: (text: string) => void):
     load.stopSubmitting();
     grants.stop();
     pace.stop();
-    await drain(cluster, model);
+    await drain(cluster, model, fleet);
     const unfinished = await load.finish(finishMs);
     if (unfinished.length > 0)
       ledger.violate('every caller sees the end of its request', unfinished.slice(0, 20).join('; '));
-    await drain(cluster, model);
+    await drain(cluster, model, fleet);
     await checkViews(cluster, ledger);
 
-    const { records } = schedule;
-    if (records.length === 0) ledger.violate('a run has faults in it', 'none was made');
-    const stored = await readStoredState(cluster);
-    checkRequests(stored, ledger, model.runs);
-    checkLogs(stored, ledger, model.runs);
-    checkIdempotency(stored, ledger);
-    await checkWebhooks(cluster, stored, receiver.calls, ledger);
-    checkBursts(bursts.records, ledger);
-    const limits = checkLimits(cluster.callers.all, records, pace, ledger);
-    const shares = checkShares(stored, cluster.callers.busy, model.runs, records, fed, ledger);
-    checkRecovery(records, model.runs, ledger);
-    checkCalm(ledger, records, cluster.nodes);
-    const servedAfterRevocationMs = checkRevocations(revoker.revocations, records, ledger);
-    const peaks = checkConcurrency(model.runs, cluster.nodes, grants, ledger);
-    const { seconds, seed, processes, pgbouncer, only } = options;
-    const result: Result = {
-      date,
-      commit: commitHere(),
-      options: { seconds, seed, processes, pgbouncer, only },
-      requests: stored.requests.size,
-      runs: model.runs.runs.length,
-      faults: records.length,
-      worstCallMs: load.client.worstMs,
-      positionsExactAfterMs: queue.exactAfterMs,
-      servedAfterRevocationMs,
-      bursts: bursts.records,
-      limits,
-      shares,
-      slowMoments: pace.slow.length,
-      peaks,
-      faultRows: faultRows(records, ledger, stored, model.runs),
-      counts: Object.fromEntries([...ledger.counts].sort(([a], [b]) => a.localeCompare(b))),
-      violations: ledger.violations,
-    };
+    const { stored, result } = await reconcile({
+      ...{
+        options,
+        date,
+        random,
+        cluster,
+        fleet,
+        model,
+        receiver,
+        ledger,
+        load,
+        bursts,
+        queues,
+        revoker,
+        shared,
+      },
+      ...{ faults, workerFaults: faultsOfWorkers, grants, pace, fed },
+    });
+    const records = [...faults.records, ...faultsOfWorkers.records].sort((a, b) => a.from - b.from);
     print(report({ cluster, stored, ledger, records, result }));
     return result;
   } finally {
@@ -146,9 +139,9 @@ export async function runChaos(options: Options, print: (text: string) => void):
 }
 
 /** Until nothing waits, nothing runs and every webhook is delivered; what is left after that is found in the tables. */
-async function drain(cluster: Cluster, model: ModelServer): Promise<void> {
+async function drain(cluster: Cluster, model: ModelServer, fleet: Fleet): Promise<void> {
   await within(drainMs, async () => {
-    model.release();
+    release(model, fleet);
     const [left] = await cluster.postgres.query<{ rows: number }>(
       `SELECT ((SELECT count(*) FROM queue_entry) + (SELECT count(*) FROM delayed_entry)
                + (SELECT count(*) FROM lease)
@@ -157,6 +150,16 @@ async function drain(cluster: Cluster, model: ModelServer): Promise<void> {
     if (left!.rows > 0) await sleep(400);
     return left!.rows === 0;
   });
+}
+
+/** What is held may end. */
+function release(model: ModelServer, fleet: Fleet): void {
+  model.release();
+  fleet.release();
+}
+
+function asked(kinds: readonly FaultKind[], { only }: Options): FaultKind[] {
+  return kinds.filter(({ name }) => only.length === 0 || only.includes(name));
 }
 
 /** Cleans up once, whether the run ends or is interrupted. */

@@ -1,8 +1,10 @@
+import type { Span } from '../clock.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import type { GrantHistory } from '../cluster/grant-history.js';
 import { models } from '../cluster/models-file.js';
 import type { Ledger } from '../load/ledger.js';
 import type { ModelRun, RunLog } from '../model/run-log.js';
+import type { StoredState } from './stored-state.js';
 
 /** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
 const soonestGivenUpMs = 4_000;
@@ -28,10 +30,12 @@ export function checkConcurrency(
   ledger: Ledger,
 ): Peak[] {
   return models
-    .filter(({ echo }) => echo !== true)
-    .map(({ id, concurrency }) => {
+    .filter(({ kind }) => kind === undefined)
+    .map(({ id, concurrency = Infinity }) => {
       const counted = runs.runs.filter(({ modelId }) => modelId === id);
-      const { peak, at } = maxAtOnce(counted.flatMap((run) => countedSpans(run, nodes, grants)));
+      const spans = counted.flatMap((run) => countedSpans(run, nodes, grants));
+      const { peak, at: those } = maxAtOnce(spans);
+      const at = those.map(({ run }) => run);
       if (peak > concurrency) {
         const granted = grants.before(Math.max(...at.map(({ startedAt }) => startedAt)), id);
         const there = at.map(
@@ -47,9 +51,29 @@ export function checkConcurrency(
     });
 }
 
-interface CountedSpan {
-  from: number;
-  to: number;
+/** Of what workers run the leases are counted: what a worker does without its lease nobody can hinder. */
+export function checkLeases({ requests }: StoredState, ledger: Ledger): Peak[] {
+  return models
+    .filter(({ kind }) => kind === 'worker')
+    .map(({ id, concurrency = Infinity }) => {
+      const leases = [...requests.values()]
+        .filter(({ modelId }) => modelId === id)
+        .flatMap((row) => row.attempts.map((one) => ({ ...one, id: row.id })))
+        .map((one) => ({ ...one, from: one.startedAt, to: one.endedAt }));
+      const { peak, at } = maxAtOnce(leases);
+      if (peak > concurrency) {
+        const there = at.map(
+          ({ id: requestId, attempt, worker, outcome, from, to }) =>
+            `${requestId} attempt ${attempt} of ${worker}, ${from.toFixed(1)} to ${to.toFixed(1)}, ${outcome}`,
+        );
+        const detail = `${id}: ${peak} of ${concurrency}: ${there.join('; ')}`;
+        ledger.violate('leases of workers never exceed the concurrency', detail);
+      }
+      return { modelId: id, limit: concurrency, peak };
+    });
+}
+
+interface CountedSpan extends Span {
   run: ModelRun;
 }
 
@@ -70,22 +94,22 @@ function countedSpans(run: ModelRun, nodes: readonly ServiceNode[], grants: Gran
   return spans.filter(({ from, to }) => from < to);
 }
 
-function maxAtOnce(spans: readonly CountedSpan[]): { peak: number; at: ModelRun[] } {
+function maxAtOnce<T extends Span>(spans: readonly T[]): { peak: number; at: T[] } {
   const changes = spans
     .flatMap((span) => [
       { at: span.from, span, enters: true },
       { at: span.to, span, enters: false },
     ])
     .sort((a, b) => a.at - b.at || Number(a.enters) - Number(b.enters));
-  const active = new Set<CountedSpan>();
+  const active = new Set<T>();
   let peak = 0;
-  let at: ModelRun[] = [];
+  let at: T[] = [];
   for (const { span, enters } of changes) {
     if (enters) active.add(span);
     else active.delete(span);
     if (active.size <= peak) continue;
     peak = active.size;
-    at = [...active].map(({ run }) => run);
+    at = [...active];
   }
   return { peak, at };
 }

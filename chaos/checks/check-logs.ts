@@ -1,10 +1,14 @@
 import type { Followed, Ledger } from '../load/ledger.js';
+import { nonceOf } from '../model/made.js';
 import type { RunLog } from '../model/run-log.js';
+import type { WorkLog } from '../workers/work-log.js';
 import type { RequestRow, StoredState } from './stored-state.js';
 
 /** Log lines are stored once, in order, and sent once by every stream. */
-export function checkLogs(stored: StoredState, ledger: Ledger, runs: RunLog): void {
-  for (const row of stored.requests.values()) checkStored(row, ledger, runs);
+export function checkLogs(stored: StoredState, ledger: Ledger, runs: RunLog, work: WorkLog): void {
+  for (const row of stored.requests.values()) {
+    checkStored(row, ledger, [...runs.ofRequest(row.id), ...work.ofRequest(row.id)]);
+  }
   for (const followed of ledger.followed) {
     const row = stored.requests.get(followed.id);
     if (row === undefined) continue;
@@ -14,8 +18,9 @@ export function checkLogs(stored: StoredState, ledger: Ledger, runs: RunLog): vo
   }
 }
 
-function checkStored(row: RequestRow, ledger: Ledger, runs: RunLog): void {
-  for (const run of runs.ofRequest(row.id)) {
+function checkStored(row: RequestRow, ledger: Ledger, runs: { nonce: string; lines?: number }[]): void {
+  const nonce = nonceOf(row.output);
+  for (const run of runs) {
     const found = row.events
       .map(({ text }) => /^\S+ runner (\S+) line (\d+)$/.exec(text ?? ''))
       .filter((match) => match?.[1] === run.nonce)
@@ -23,7 +28,7 @@ function checkStored(row: RequestRow, ledger: Ledger, runs: RunLog): void {
     if (found.some((line, i) => line !== i)) {
       ledger.violate('log lines are stored once and in order', `${run.nonce}: ${found.join()}`, row.id);
     }
-    if (row.output?.nonce === run.nonce && found.length !== run.lines) {
+    if (nonce === run.nonce && found.length !== run.lines) {
       const detail = `${run.nonce}: ${found.length} of ${run.lines}`;
       ledger.violate('a success has every line of its log', detail, row.id);
     }

@@ -1,10 +1,12 @@
 import type { FaultRecord } from '../faults/fault.js';
 import { servedAfterMs, takenUpAfterMs } from '../faults/recovery.js';
 import type { Ledger } from '../load/ledger.js';
-import type { RunLog } from '../model/run-log.js';
+import type { RunLog, Starts } from '../model/run-log.js';
 
 const takenUpTargetMs = 15_000;
 const servedTargetMs = 10_000;
+/** Of what a worker ran: its lease is over after 30 s. */
+const afterLeaseMs = 30_000 + takenUpTargetMs;
 
 /** The promised times to recover; where another fault stood in the way, they begin again at its heal. */
 export function checkRecovery(records: readonly FaultRecord[], runs: RunLog, ledger: Ledger): void {
@@ -19,6 +21,24 @@ export function checkRecovery(records: readonly FaultRecord[], runs: RunLog, led
     if (takenUp > lasts + takenUpTargetMs) {
       ledger.violate('lost runs are taken up within 15 s', `${record.kind}: ${seconds(takenUp)}`);
     }
+  }
+}
+
+/** The same of what workers ran. Other workers were there all the time. */
+export function checkWorkersRecovery(
+  records: readonly FaultRecord[],
+  others: readonly FaultRecord[],
+  work: Starts,
+  ledger: Ledger,
+): void {
+  for (const record of records) {
+    const takenUp = Math.max(0, ...takenUpAfterMs(record, [record, ...others], work));
+    if (takenUp <= afterLeaseMs) continue;
+    const { kind, nodes } = record;
+    ledger.violate(
+      'what a worker lost is taken up within 45 s',
+      `${kind} ${nodes.join()}: ${seconds(takenUp)}`,
+    );
   }
 }
 

@@ -1,9 +1,12 @@
 import type { Ledger } from '../load/ledger.js';
-import type { RunLog } from '../model/run-log.js';
-import type { RequestRow, StoredState } from './stored-state.js';
+import { isOfWorkers } from '../cluster/models-file.js';
+import { nonceOf } from '../model/made.js';
+import type { ModelRun, RunLog, Starts } from '../model/run-log.js';
+import type { WorkLog, WorkRun } from '../workers/work-log.js';
+import { countedAttempt, type RequestRow, type StoredState } from './stored-state.js';
 
 /** Every request has one end, and its rows, attempts and events agree. */
-export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog): void {
+export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog, work: WorkLog): void {
   for (const id of ledger.accepted.keys()) {
     if (!stored.requests.has(id)) ledger.violate('an accepted request is stored', 'there is no such row', id);
   }
@@ -16,8 +19,8 @@ export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog)
     checkAttempts(row, fail);
     checkOutage(row, fail);
     checkEvents(row, fail);
-    checkCalls(row, runs, fail);
-    checkOutput(row, runs, fail);
+    checkCalls(row, isOfWorkers(row.modelId) ? work : runs, fail);
+    checkOutput(row, runs, work, fail);
     checkSent(row, ledger, fail);
     checkAnswers(row, ledger, fail);
   }
@@ -58,6 +61,8 @@ function checkAttempts({ attempts, attempt, outcome, failed, lost }: RequestRow,
 function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
   const isSound = ['chaos/fast', 'chaos/slow', 'chaos/single', 'chaos/impatient'].includes(modelId);
   if (isSound && code === 'model_unavailable') fail('an outage of a model fails no request', code);
+  const isOfOthers = code === 'node_lost' || code === 'model_unavailable';
+  if (isOfWorkers(modelId) && isOfOthers) fail('what workers run fails for no node and no address', code);
 }
 
 function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {
@@ -82,31 +87,30 @@ function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {
   }
 }
 
-function checkCalls({ id, attempt }: RequestRow, runs: RunLog, fail: Fail): void {
-  const calls = runs.ofRequest(id).length;
+function checkCalls({ id, attempt }: RequestRow, starts: Starts, fail: Fail): void {
+  const calls = starts.ofRequest(id).length;
   if (calls > attempt) fail('a start calls its model once', `${calls} calls, ${attempt} starts`);
 }
 
-function checkOutput(row: RequestRow, runs: RunLog, fail: Fail): void {
+function checkOutput(row: RequestRow, runs: RunLog, work: WorkLog, fail: Fail): void {
   if (row.outcome !== 'succeeded') return;
   if (row.modelId === 'chaos/echo') {
-    if (row.output?.marker !== row.marker) fail('an echo is the input', JSON.stringify(row.output));
-    return;
+    if ((row.output as { marker?: string } | null)?.marker === row.marker) return;
+    return fail('an echo is the input', JSON.stringify(row.output));
   }
-  const run = runs.ofNonce(row.output?.nonce ?? '');
-  // As the attempts were counted to the model: runs that were handed back, or never reached it, do not count.
-  const attempt = row.failed + row.lost + 1;
-  const sound =
-    run !== undefined &&
-    run.requestId === row.id &&
-    run.attempt === attempt &&
-    row.output!.attempt === attempt;
-  if (!sound) {
-    fail(
-      'a success was computed by the attempt that holds it',
-      `attempt ${attempt}: ${JSON.stringify(row.output)}`,
-    );
-  }
+  const run = runOf(row, runs, work);
+  const attempt = countedAttempt(row);
+  if (run?.requestId === row.id && run.attempt === attempt) return;
+  const detail = `attempt ${attempt}: ${JSON.stringify(row.output).slice(0, 300)}`;
+  fail('a success was computed by the attempt that holds it', detail);
+}
+
+/** The run that the output is of. One that is a file says so by the file alone. */
+function runOf({ id, output }: RequestRow, runs: RunLog, work: WorkLog): ModelRun | WorkRun | undefined {
+  const { file } = (output ?? {}) as { file?: { sha256?: string } };
+  if (file !== undefined) return runs.ofRequest(id).find((run) => run.file?.sha256 === file.sha256);
+  const nonce = nonceOf(output);
+  return runs.ofNonce(nonce) ?? work.ofNonce(nonce);
 }
 
 /** Every row, acknowledged or not, is what one caller sent; an accepted one is what this caller sent. */

@@ -1,9 +1,9 @@
 import { overlaps, type Span } from '../clock.js';
 import type { FaultRecord } from '../faults/fault.js';
-import { sharedModel } from '../load/busy-keys.js';
+import type { SharedModel } from '../load/busy-keys.js';
 import type { Caller } from '../load/caller.js';
 import type { Ledger } from '../load/ledger.js';
-import type { RunLog } from '../model/run-log.js';
+import type { Starts } from '../model/run-log.js';
 import type { StoredState } from './stored-state.js';
 
 const minuteMs = 60_000;
@@ -12,6 +12,7 @@ const stepMs = 5_000;
 const leastPart = 1 / 2;
 
 export interface ShareUse {
+  modelId: string;
   /** Without a fault, while the keys were fed. */
   minutes: number;
   /** Keys in minutes, as far as the key had work all the time. */
@@ -23,26 +24,25 @@ export interface ShareUse {
 /** A key that has work all the time gets half of its share of the starts, at least, in every minute without a fault. */
 export function checkShares(
   { requests }: Pick<StoredState, 'requests'>,
-  keys: readonly Caller[],
-  runs: RunLog,
+  { modelId, callers, starts: log }: SharedModel,
   records: readonly FaultRecord[],
   fed: Span,
   ledger: Ledger,
 ): ShareUse {
-  const starts = runs.runs.filter(({ modelId }) => modelId === sharedModel);
+  const starts = log.runs.filter((run) => run.modelId === modelId);
   const minutes = minutesWithoutFault(records, fed);
-  const use: ShareUse = { minutes: minutes.length, judged: 0, least: Infinity };
-  for (const caller of keys) {
+  const use: ShareUse = { modelId, minutes: minutes.length, judged: 0, least: Infinity };
+  for (const caller of callers) {
     const isOwn = (requestId: string): boolean => requests.get(requestId)?.keyId === caller.keyId;
     const own = starts.filter(({ requestId }) => isOwn(requestId));
-    const waits = waitsOf(caller, runs, ledger);
+    const waits = waitsOf(caller, modelId, log, ledger);
     for (const minute of minutes.filter((one) => covers(waits, one))) {
-      const share = startsIn(starts, minute) / keys.length;
+      const share = startsIn(starts, minute) / callers.length;
       const part = startsIn(own, minute) / share;
       use.judged++;
       use.least = Math.min(use.least, part);
       if (part >= leastPart) continue;
-      const detail = `${caller.name}: ${part.toFixed(2)} of ${share} starts from ${Math.round(minute.from)} on`;
+      const detail = `${modelId}, ${caller.name}: ${part.toFixed(2)} of ${share} starts from ${Math.round(minute.from)} on`;
       ledger.violate('a key that always has work gets half of its share, at least', detail);
     }
   }
@@ -58,10 +58,10 @@ function minutesWithoutFault(records: readonly FaultRecord[], { from, to }: Span
 }
 
 /** When its requests waited for the shared model, by their beginning. */
-function waitsOf(caller: Caller, runs: RunLog, { accepted }: Ledger): Span[] {
+function waitsOf(caller: Caller, modelId: string, log: Starts, { accepted }: Ledger): Span[] {
   return [...accepted.values()]
-    .filter((entry) => entry.caller === caller && entry.modelId === sharedModel)
-    .map(({ id, acceptedAt }) => ({ from: acceptedAt, to: runs.ofRequest(id)[0]?.startedAt ?? Infinity }))
+    .filter((entry) => entry.caller === caller && entry.modelId === modelId)
+    .map(({ id, acceptedAt }) => ({ from: acceptedAt, to: log.ofRequest(id)[0]?.startedAt ?? Infinity }))
     .sort((a, b) => a.from - b.from);
 }
 

@@ -34,7 +34,8 @@ const views = [
     view: 'running_now',
     columns: 'request_id, model_id, attempt, node',
     expected: `SELECT request_id, model_id, attempt,
-                      coalesce((SELECT name FROM node WHERE node.id = node_id), 'lost')
+                      coalesce((SELECT name FROM node WHERE node.id = node_id),
+                               (SELECT name FROM worker WHERE worker.uid = worker_id), 'lost')
                FROM lease`,
   },
   {

@@ -1,10 +1,14 @@
 import type { Cluster } from '../cluster/cluster.js';
+import type { Step } from '../model/behaviour.js';
 
 export interface AttemptRow {
   attempt: number;
   outcome: string;
+  /** As `now`. */
   startedAt: number;
   endedAt: number;
+  /** The name of the worker that had the lease; null: a node had it. */
+  worker: string | null;
 }
 
 export interface EventRow {
@@ -21,6 +25,7 @@ export interface RequestRow {
   modelId: string;
   keyId: string;
   marker: string;
+  plan: Step[] | null;
   webhookUrl: string | null;
   state: string;
   outcome: string | null;
@@ -28,8 +33,7 @@ export interface RequestRow {
   failed: number;
   lost: number;
   code: string | null;
-  /** Of the harness's models, or the input of the one that echoes. */
-  output: { request_id?: string; attempt?: number; nonce?: string; marker?: string } | null;
+  output: unknown;
   attempts: AttemptRow[];
   events: EventRow[];
 }
@@ -43,22 +47,24 @@ export interface StoredState {
 
 export async function readStoredState({ postgres }: Cluster): Promise<StoredState> {
   const rows = await postgres.query<RequestRow>(
-    `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker,
+    `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.input->'plan' AS plan,
             r.webhook_url AS "webhookUrl", r.state, r.outcome, r.attempt,
             r.failed_attempts AS failed, r.lost_attempts AS lost, r.error->>'code' AS code, r.output,
             coalesce(a.attempts, '[]') AS attempts, coalesce(e.events, '[]') AS events
      FROM request r
      LEFT JOIN (
        SELECT request_id, json_agg(json_build_object('attempt', attempt, 'outcome', outcome,
-                'startedAt', extract(epoch FROM started_at) * 1000,
-                'endedAt', extract(epoch FROM ended_at) * 1000) ORDER BY attempt) AS attempts
-       FROM attempt GROUP BY request_id
+                'worker', worker.name,
+                'startedAt', extract(epoch FROM started_at) * 1000 - $1::float8,
+                'endedAt', extract(epoch FROM ended_at) * 1000 - $1::float8) ORDER BY attempt) AS attempts
+       FROM attempt LEFT JOIN worker ON worker.uid = worker_id GROUP BY request_id
      ) a ON a.request_id = r.id
      LEFT JOIN (
        SELECT request_id, json_agg(json_build_object('id', id, 'kind', kind, 'attempt', attempt,
                 'text', level || ' ' || source || ' ' || message) ORDER BY id) AS events
        FROM request_event GROUP BY request_id
      ) e ON e.request_id = r.id`,
+    [performance.timeOrigin],
   );
   const [left] = await postgres.query<StoredState['left']>(
     `SELECT (SELECT count(*)::integer FROM queue_entry) AS queue_entry,
@@ -70,4 +76,15 @@ export async function readStoredState({ postgres }: Cluster): Promise<StoredStat
     idempotencyKeys: await postgres.query('SELECT key, request_id AS id FROM idempotency_key'),
     left: left!,
   };
+}
+
+/** What its model was asked to do in that attempt, as the attempts are counted to it. */
+export function stepOf({ plan }: RequestRow, attempt: number): Step | undefined {
+  return plan?.[Math.min(attempt, plan.length) - 1];
+}
+
+/** As the attempts were counted to its model: those that were handed back, or never reached it, do not count. */
+export function countedAttempt({ attempts }: RequestRow, index = attempts.length - 1): number {
+  const counted = ['failed', 'timed_out', 'lost'];
+  return 1 + attempts.slice(0, index).filter(({ outcome }) => counted.includes(outcome)).length;
 }

@@ -13,12 +13,13 @@ import { Postgres } from './postgres.js';
 import { ProxyThread } from './proxy-thread.js';
 import { type Role, ServiceNode } from './service-node.js';
 
-/** The repository, seen from `dist/chaos/cluster`. */
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
 /** PostgreSQL, a proxy a node, and the nodes; all of it ours, and gone after `stop`. */
 export class Cluster {
+  /** The repository, seen from `dist/chaos/cluster`. */
+  readonly root = fileURLToPath(new URL('../../..', import.meta.url));
   readonly directory = mkdtempSync(join(tmpdir(), `nowserving-chaos-${process.pid}-`));
+  /** Of all nodes, as on a shared volume. */
+  readonly dataDirectory = join(this.directory, 'data');
   readonly postgres = new Postgres(this.directory);
   readonly disk = new Disk(this.postgres);
   readonly nodes: ServiceNode[] = [];
@@ -49,11 +50,12 @@ export class Cluster {
         new ServiceNode({
           name: `node-${index + 1}`,
           role,
-          root,
+          root: this.root,
           directory: this.directory,
           environment: {
             ...path.environment,
             ...this.callers.environment,
+            DATA_DIR: this.dataDirectory,
             MODELS_FILE: join(this.directory, 'models.yaml'),
             RATE_LIMIT_SUBMIT: shippedLimits.submit,
             RATE_LIMIT_OTHER: shippedLimits.other,

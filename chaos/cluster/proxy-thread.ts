@@ -1,22 +1,28 @@
 import { Worker } from 'node:worker_threads';
 
+export type ProxyDeed = 'hang' | 'heal' | 'reset' | 'refuse' | 'slowDown' | 'beImpatient' | 'replaceAnswers';
+
 export type ProxyOrder = { proxy: number } & (
-  | { do: 'listen'; target: PortCell }
-  | { do: 'hang' | 'heal' | 'reset' }
+  | { do: 'listen'; targets: PortCells }
+  | { do: ProxyDeed }
   /** `draw`: from 0 to 1, which of the connections. */
-  | { do: 'mute'; draw: number }
+  | { do: 'muteChannel'; draw: number }
 );
 
-/** A port that may change, shared between threads. */
-export type PortCell = Int32Array<SharedArrayBuffer>;
+/** Ports that may change, shared between threads. New connections go to one after the other. */
+export type PortCells = Int32Array<SharedArrayBuffer>;
 
-export function portCell(port = 0): PortCell {
-  const cell = new Int32Array(new SharedArrayBuffer(4));
+export function portCells(count: number): PortCells {
+  return new Int32Array(new SharedArrayBuffer(4 * count));
+}
+
+export function portCell(port = 0): PortCells {
+  const cell = portCells(1);
   cell[0] = port;
   return cell;
 }
 
-/** A thread for the proxies: a burst that keeps the harness busy must not delay what the nodes ask the database. */
+/** A thread for the proxies: a burst that keeps the harness busy must not delay what passes them. */
 export class ProxyThread {
   private readonly worker = new Worker(new URL('./proxy-worker.js', import.meta.url));
   private readonly waiting = new Map<number, (port: number) => void>();
@@ -30,9 +36,9 @@ export class ProxyThread {
     });
   }
 
-  async open(target: PortCell): Promise<RemoteProxy> {
+  async open(targets: PortCells): Promise<RemoteProxy> {
     const proxy = this.opened++;
-    return new RemoteProxy(await this.order({ proxy, do: 'listen', target }), proxy, this);
+    return new RemoteProxy(await this.order({ proxy, do: 'listen', targets }), proxy, this);
   }
 
   /** Resolves when it was done. */
@@ -57,11 +63,11 @@ export class RemoteProxy {
     private readonly thread: ProxyThread,
   ) {}
 
-  async make(what: 'hang' | 'heal' | 'reset'): Promise<void> {
+  async make(what: ProxyDeed): Promise<void> {
     await this.thread.order({ proxy: this.proxy, do: what });
   }
 
   async muteChannel(draw: number): Promise<void> {
-    await this.thread.order({ proxy: this.proxy, do: 'mute', draw });
+    await this.thread.order({ proxy: this.proxy, do: 'muteChannel', draw });
   }
 }

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import { DatabaseProxy } from './database-proxy.js';
 import type { ProxyOrder } from './proxy-thread.js';
+import { TcpProxy } from './tcp-proxy.js';
 
-const proxies = new Map<number, DatabaseProxy>();
+const proxies = new Map<number, TcpProxy>();
 
 parentPort!.on('message', ({ id, order }: { id: number; order: ProxyOrder }) => {
   void execute(order).then((port) => parentPort!.postMessage({ id, port }, []));
@@ -10,13 +10,14 @@ parentPort!.on('message', ({ id, order }: { id: number; order: ProxyOrder }) => 
 
 async function execute(order: ProxyOrder): Promise<number> {
   if (order.do === 'listen') {
-    const { target } = order;
-    const made = new DatabaseProxy(() => Atomics.load(target, 0));
+    const { targets } = order;
+    let next = order.proxy;
+    const made = new TcpProxy(() => Atomics.load(targets, next++ % targets.length));
     proxies.set(order.proxy, made);
     return made.listen();
   }
   const proxy = proxies.get(order.proxy)!;
-  if (order.do === 'mute') proxy.muteChannel(order.draw);
+  if (order.do === 'muteChannel') proxy.muteChannel(order.draw);
   else proxy[order.do]();
   return 0;
 }

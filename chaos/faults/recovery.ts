@@ -1,4 +1,4 @@
-import type { RunLog } from '../model/run-log.js';
+import type { Starts } from '../model/run-log.js';
 import type { FaultRecord } from './fault.js';
 
 /** How long each node that was up took to accept a submission again, from the heal on. */
@@ -8,12 +8,12 @@ export function servedAfterMs(record: FaultRecord, all: readonly FaultRecord[]):
 
 /**
  * How long each run that a fault on nodes interrupted waited for its next start: from the fault on, or from its heal
- * if no node was left. The model that holds its runs is left out: they wait for the harness.
+ * if no node was left. Models that hold their runs are left out: those wait for the harness.
  */
-export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[], runs: RunLog): number[] {
+export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[], runs: Starts): number[] {
   return record.affected.flatMap(({ requestId, at }) => {
     const next = runs.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
-    if (next === undefined || next.modelId === 'chaos/held') return [];
+    if (next === undefined || next.modelId.startsWith('chaos/held')) return [];
     return [sinceUnhindered(record, all, record.total ? record.healedAt : at, next.startedAt)];
   });
 }

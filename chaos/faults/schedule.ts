@@ -1,32 +1,48 @@
 import type { Cluster } from '../cluster/cluster.js';
-import type { ServiceNode } from '../cluster/service-node.js';
+import { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep, within } from '../clock.js';
 import type { Ledger } from '../load/ledger.js';
 import type { Load } from '../load/load.js';
 import type { ModelServer } from '../model/model-server.js';
 import type { Random } from '../random.js';
+import type { Fleet } from '../workers/fleet.js';
+import { WorkerProcess } from '../workers/worker-process.js';
 import { databaseFaults } from './database-faults.js';
 import type { FaultKind, FaultRecord } from './fault.js';
 import { modelFaults } from './model-faults.js';
 import { nodeFaults } from './node-faults.js';
 
-export const faultKinds: readonly FaultKind[] = [...nodeFaults, ...databaseFaults, ...modelFaults];
+export { workerFaults } from './worker-faults.js';
+export const serviceFaults: readonly FaultKind[] = [...nodeFaults, ...databaseFaults, ...modelFaults];
 
-/** First in every bag, so that every minute has them: a node that dies, stands still, or cannot reach the database. */
-const urgent = ['node killed', 'node frozen', 'node cut off'];
+/**
+ * First in every bag, so that every minute has them: a node that dies, stands still, or cannot reach the database, and
+ * a worker that does.
+ */
+const urgent = [
+  ...['node killed', 'node frozen', 'node cut off'],
+  ...['worker killed', 'worker frozen', 'worker cut off', 'worker doubled', 'worker slow to beat'],
+  'worker killed while it uploads',
+];
+
+/** So many workers at once are hit; the others go on. */
+const maxWorkersHit = 3;
 
 const probeEveryMs = 250;
 const probePatienceMs = 30_000;
+
+type Hit = ServiceNode | WorkerProcess | 'database' | 'models';
 
 /** Makes faults in a random order that the seed repeats: every kind once before any comes again. */
 export class Schedule {
   readonly records: FaultRecord[] = [];
   private bag: FaultKind[] = [];
-  private readonly held = new Set<ServiceNode | 'database' | 'models'>();
+  private readonly held = new Set<Hit>();
   private active = 0;
 
   constructor(
     private readonly cluster: Cluster,
+    private readonly fleet: Fleet,
     private readonly model: ModelServer,
     private readonly load: Load,
     private readonly ledger: Ledger,
@@ -38,11 +54,19 @@ export class Schedule {
   async run(deadline: number): Promise<void> {
     while (now() < deadline) {
       await sleep(this.random.between(1_500, 6_000));
-      const fault = this.make(this.next());
-      // Mostly one after the other, at times one into the other.
-      if (!this.random.chance(0.25)) await fault;
+      if (this.kinds.length === 0) continue;
+      const kind = this.next();
+      const fault = this.make(kind);
+      // Mostly one after the other, at times one into the other; workers are many.
+      if (kind.hits === 'one worker') await within(120_000, () => this.held.size < maxWorkersHit);
+      else if (!this.random.chance(0.25)) await fault;
     }
     await this.allHealed();
+  }
+
+  /** Whether any kind of its own was asked for. */
+  get isWanted(): boolean {
+    return this.kinds.length > 0;
   }
 
   async allHealed(): Promise<void> {
@@ -60,9 +84,10 @@ export class Schedule {
 
   private async make(kind: FaultKind): Promise<void> {
     this.active++;
-    const targets = await this.take(kind);
+    const taken = await this.take(kind);
     const record: FaultRecord = {
       kind: kind.name,
+      hits: kind.hits,
       nodes: [],
       from: now(),
       healedAt: Infinity,
@@ -75,33 +100,41 @@ export class Schedule {
     // Its own stream: how long others take does not change what this one draws.
     const random = this.random.fork(`${this.records.length}`);
     try {
-      const { cluster, model, ledger } = this;
-      const { runs } = model;
+      const { cluster, fleet, model, load, ledger } = this;
       const violate = ledger.violate.bind(ledger);
-      await kind.make({ cluster, model, runs, random, record, targets, violate });
+      const targets = taken.filter((one) => one instanceof ServiceNode);
+      const count = ledger.count.bind(ledger);
+      const context = { cluster, fleet, model, load, random, record, targets, violate, count };
+      const [worker] = taken.filter((one) => one instanceof WorkerProcess);
+      if (kind.hits !== 'one worker') await kind.make(context);
+      else if (worker !== undefined) await kind.make({ ...context, worker });
       record.healedAt = now();
     } catch (error) {
       this.ledger.violate('the harness works', `${kind.name}: ${(error as Error).stack}`);
     } finally {
-      if (kind.hits === 'database' || kind.hits === 'models') this.held.delete(kind.hits);
-      for (const node of targets) this.held.delete(node);
+      for (const one of taken) this.held.delete(one);
       this.active--;
     }
     if (kind.hits === 'database') await this.probe(record);
   }
 
-  /** Waits until what the fault hits is free, and takes it. A single node is drawn here. */
-  private async take({ hits }: FaultKind): Promise<ServiceNode[]> {
-    let targets: ServiceNode[] = [];
+  /** Waits until what the fault hits is free, and takes it. A single node or worker is drawn here. */
+  private async take({ hits }: FaultKind): Promise<Hit[]> {
+    let taken: Hit[] = [];
     await within(120_000, () => {
-      if (hits === 'database' || hits === 'models') return !this.held.has(hits);
-      const free = this.cluster.nodes.filter((node) => !this.held.has(node));
-      targets = hits === 'one node' && free.length > 0 ? [this.random.pick(free)] : free;
-      return hits === 'one node' ? free.length > 0 : free.length === this.cluster.nodes.length;
+      const all = this.all(hits);
+      const free = all.filter((one) => !this.held.has(one));
+      const isOne = hits === 'one node' || hits === 'one worker';
+      taken = isOne && free.length > 0 ? [this.random.pick(free)] : free;
+      return isOne ? free.length > 0 : free.length === all.length;
     });
-    if (hits === 'database' || hits === 'models') this.held.add(hits);
-    for (const node of targets) this.held.add(node);
-    return targets;
+    for (const one of taken) this.held.add(one);
+    return taken;
+  }
+
+  private all(hits: FaultKind['hits']): readonly Hit[] {
+    if (hits === 'database' || hits === 'models') return [hits];
+    return hits === 'one worker' ? this.fleet.workers : this.cluster.nodes;
   }
 
   /** When does each node that is up accept a submission again? */

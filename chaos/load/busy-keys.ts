@@ -1,12 +1,10 @@
-import type { Cluster } from '../cluster/cluster.js';
 import { sleep } from '../clock.js';
-import type { RunLog } from '../model/run-log.js';
+import type { Starts } from '../model/run-log.js';
 import type { Random } from '../random.js';
 import type { Caller } from './caller.js';
 import type { Entry } from './ledger.js';
 import type { Submitter } from './submitter.js';
 
-export const sharedModel = 'chaos/shared';
 /** What each key has waiting; the first so much more that by arrival the others would get a third of their share. */
 const waitingEach = 5;
 const waitingOfFirst = 120;
@@ -14,17 +12,23 @@ const waitingOfFirst = 120;
 const runMs = { low: 300, high: 900 };
 const lookEveryMs = 250;
 
-/** Keys that always have work for the model that they share. */
+/** A model, and the keys that always have work for it. */
+export interface SharedModel {
+  modelId: string;
+  callers: readonly Caller[];
+  starts: Starts;
+}
+
+/** Keeps requests of the keys waiting. */
 export class BusyKeys {
   constructor(
-    private readonly cluster: Cluster,
+    private readonly shared: SharedModel,
     private readonly submitter: Submitter,
-    private readonly runs: RunLog,
     private readonly random: Random,
   ) {}
 
   async run(keepOn: () => boolean): Promise<void> {
-    const [first, ...others] = this.cluster.callers.busy;
+    const [first, ...others] = this.shared.callers;
     await Promise.all([
       this.feed(first!, waitingOfFirst, keepOn),
       ...others.map((caller) => this.feed(caller, waitingEach, keepOn)),
@@ -34,7 +38,7 @@ export class BusyKeys {
   private async feed(caller: Caller, depth: number, keepOn: () => boolean): Promise<void> {
     let waiting: Entry[] = [];
     while (keepOn()) {
-      waiting = waiting.filter(({ id }) => this.runs.ofRequest(id).length === 0);
+      waiting = waiting.filter(({ id }) => this.shared.starts.ofRequest(id).length === 0);
       const missing = Math.min(depth - waiting.length, 2 * waitingEach);
       const sent = await Promise.all(Array.from({ length: missing }, () => this.submit(caller)));
       waiting.push(...sent.filter((entry) => entry !== undefined));
@@ -44,7 +48,7 @@ export class BusyKeys {
 
   private async submit(caller: Caller): Promise<Entry | undefined> {
     const ms = this.random.integer(runMs.low, runMs.high);
-    const submission = this.submitter.plain(sharedModel, caller, [{ do: 'answer', ms }]);
+    const submission = this.submitter.plain(this.shared.modelId, caller, [{ do: 'answer', ms }]);
     return (await this.submitter.send(submission)).entry;
   }
 }

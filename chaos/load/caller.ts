@@ -31,6 +31,11 @@ export class Caller {
     readonly limits: Limits = shippedLimits,
   ) {}
 
+  /** Empty: it has none. */
+  get key(): string {
+    return 'key' in this.identity ? this.identity.key : '';
+  }
+
   get headers(): Record<string, string> {
     return 'key' in this.identity
       ? { authorization: `Key ${this.identity.key}` }

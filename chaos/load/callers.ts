@@ -3,6 +3,8 @@ import { KeySecret } from '../../src/auth/key-secret.js';
 import type { Postgres } from '../cluster/postgres.js';
 import { Caller, shippedLimits, type Limits } from './caller.js';
 
+const ample: Limits = { submit: '200/s,6000/m', other: '200/s,6000/m' };
+
 /** All callers. Each has limits, most of them the shipped ones. */
 export class Callers {
   /** The bootstrap key. */
@@ -16,11 +18,15 @@ export class Callers {
   /** Tries to exceed small limits all the time. */
   readonly limited = withKey('limited', { submit: '5/s,60/m', other: '8/s,120/m' });
   /** Asks whether nodes serve again: its limits must not be what it waits for. */
-  readonly probe = withKey('probe', { submit: '200/s,6000/m', other: '200/s,6000/m' });
+  readonly probe = withKey('probe', ample);
   /** Make the bursts together, each far below its limits. */
   readonly burst = many(500, (n) => withKey(`burst-${n}`));
   /** Always have work for the model that they share. */
-  readonly busy = many(10, (n) => withKey(`busy-${n}`, { submit: '200/s,6000/m', other: '200/s,6000/m' }));
+  readonly busy = many(10, (n) => withKey(`busy-${n}`, ample));
+  /** The same, for a model of workers. */
+  readonly busyWithWorkers = many(4, (n) => withKey(`team-${n}`, ample));
+  /** All workers' key. Their calls are not counted: with these limits none would get through. */
+  readonly worker = withKey('worker', { submit: '1/m', other: '1/m' });
   /** Exceed the shipped limits in every burst. */
   readonly greedy = many(12, (n) => withKey(`greedy-${n}`));
   /** Callers without a key, behind a proxy. */
@@ -34,12 +40,13 @@ export class Callers {
   readonly revocable: Caller[] = [];
 
   get all(): Caller[] {
-    const alone = [this.limited, this.probe];
+    const alone = [this.limited, this.probe, this.worker];
     return [
       ...this.regular,
       ...alone,
       ...this.burst,
       ...this.busy,
+      ...this.busyWithWorkers,
       ...this.greedy,
       ...this.revocable,
       ...this.keyless,
@@ -49,7 +56,7 @@ export class Callers {
 
   /** The settings of a node that makes the bootstrap key. */
   get environment(): Record<string, string> {
-    return 'key' in this.main.identity ? { BOOTSTRAP_API_KEY: this.main.identity.key } : {};
+    return { BOOTSTRAP_API_KEY: this.main.key };
   }
 
   /** Writes the keys; the bootstrap key is there already. */
@@ -60,8 +67,9 @@ export class Callers {
     this.main.keyId = bootstrap!.id;
     await storeKeys(
       postgres,
-      this.all.filter((caller) => caller !== this.main && 'key' in caller.identity),
+      this.all.filter((caller) => caller !== this.main && caller !== this.worker && 'key' in caller.identity),
     );
+    await storeKeys(postgres, [this.worker], ['work']);
   }
 }
 
@@ -69,24 +77,27 @@ export function withKey(name: string, limits?: Limits): Caller {
   return new Caller(name, { key: `chaos_${randomBytes(24).toString('hex')}` }, limits);
 }
 
-export async function storeKeys(postgres: Postgres, callers: readonly Caller[]): Promise<void> {
+export async function storeKeys(
+  postgres: Postgres,
+  callers: readonly Caller[],
+  scopes = ['submit', 'read', 'cancel'],
+): Promise<void> {
   const rows = callers.map((caller) => {
     caller.keyId = randomUUID();
     const own = caller.limits === shippedLimits ? undefined : caller.limits;
-    const secret = 'key' in caller.identity ? caller.identity.key : '';
     return {
       id: caller.keyId,
       name: caller.name,
-      hash: new KeySecret(secret).hash().toString('hex'),
+      hash: new KeySecret(caller.key).hash().toString('hex'),
       submit: own?.submit,
       other: own?.other,
     };
   });
   await postgres.query(
     `INSERT INTO api_key (id, name, prefix, hash, scopes, rate_limit_submit, rate_limit_other)
-     SELECT id, name, 'chaos', decode(hash, 'hex'), ARRAY['submit', 'read', 'cancel'], submit, other
+     SELECT id, name, 'chaos', decode(hash, 'hex'), $2, submit, other
      FROM json_to_recordset($1) AS key (id uuid, name text, hash text, submit text, other text)`,
-    [JSON.stringify(rows)],
+    [JSON.stringify(rows), scopes],
   );
 }
 

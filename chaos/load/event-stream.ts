@@ -1,4 +1,6 @@
 export interface ServerSentEvent {
+  /** `message`, where it has no name. */
+  event: string;
   id: string | undefined;
   data: string;
 }
@@ -31,12 +33,14 @@ export async function* readEvents(
 function parse(block: string): ServerSentEvent | undefined {
   const data: string[] = [];
   let id: string | undefined;
+  let event = 'message';
   for (const line of block.split('\n')) {
     const [, field = '', value = ''] = /^([^:]*):? ?(.*)$/.exec(line) ?? [];
     if (field === 'data') data.push(value);
     else if (field === 'id') id = value;
+    else if (field === 'event') event = value;
   }
-  return data.length === 0 ? undefined : { id, data: data.join('\n') };
+  return data.length === 0 ? undefined : { event, id, data: data.join('\n') };
 }
 
 async function inTime<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {

@@ -6,7 +6,6 @@ import type { Entry, Ledger } from './ledger.js';
 import type { Status } from './poller.js';
 import type { Submitter } from './submitter.js';
 
-const modelId = 'chaos/held';
 const depth = 24;
 /** By then even a node that missed a message has compared its index with the database. */
 const patienceMs = 45_000;
@@ -19,7 +18,7 @@ interface Disagreement {
   true: number;
 }
 
-/** A queue that does not move, because its model holds what it runs: every position in it must be exact. */
+/** The queue of a model that holds what it runs: it does not move, and every position in it must be exact. */
 export class HeldQueue {
   /** How long after the last heal all nodes showed every position right. */
   readonly exactAfterMs: number[] = [];
@@ -30,13 +29,14 @@ export class HeldQueue {
     private readonly submitter: Submitter,
     private readonly ledger: Ledger,
     private readonly random: Random,
+    private readonly modelId: string,
   ) {}
 
   /** Lengthens the queue, and cancels some in its middle. */
   async fill(): Promise<void> {
     const entries: Entry[] = [];
     for (let missing = depth - (await this.order()).length; missing > 0; missing--) {
-      const entry = await this.submitter.submit(this.submitter.make(modelId, [{ do: 'hold' }]));
+      const entry = await this.submitter.submit(this.submitter.make(this.modelId, [{ do: 'hold' }]));
       if (entry !== undefined) entries.push(entry);
     }
     for (const entry of entries.filter(() => this.random.chance(0.15))) {
@@ -100,7 +100,7 @@ export class HeldQueue {
        FROM (SELECT model_id, priority, virtual_start, seq, request_id FROM queue_entry UNION ALL
              SELECT model_id, priority, virtual_start, seq, request_id FROM delayed_entry) AS waiting
        WHERE model_id = $1 ORDER BY priority, virtual_start, seq`,
-      [modelId],
+      [this.modelId],
     );
     return rows.map(({ id }) => id);
   }

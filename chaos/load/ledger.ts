@@ -23,6 +23,8 @@ export interface Entry extends Sent {
   seenEnd?: SeenEnd;
   /** The last answer to a cancel. */
   cancel?: 'CANCELLED' | 'CANCELLATION_REQUESTED' | 'ALREADY_COMPLETED';
+  /** When that answer was there. */
+  cancelledAt?: number;
   output?: unknown;
 }
 
@@ -42,6 +44,27 @@ export interface Followed {
   /** How many times it was opened. */
   opened: number;
   /** Whether it came to its end: COMPLETED was seen. */
+  ended: boolean;
+}
+
+/** One event of a stream of partial output. */
+export interface OutputEvent {
+  connection: number;
+  node: string;
+  id: string;
+  say: 'output' | 'reset' | 'done';
+  index?: number;
+  delta?: unknown;
+  attempt?: number;
+  success?: boolean;
+}
+
+/** A stream of partial output followed over its reconnects. */
+export interface FollowedOutput {
+  id: string;
+  events: OutputEvent[];
+  opened: number;
+  /** Whether `done` was seen. */
   ended: boolean;
 }
 
@@ -67,6 +90,7 @@ export class Ledger {
   /** By idempotency key, the ids that its submissions were answered with. */
   readonly idsOfKey = new Map<string, Set<string>>();
   readonly followed: Followed[] = [];
+  readonly followedOutputs: FollowedOutput[] = [];
   readonly disturbances: Disturbance[] = [];
   readonly violations: Violation[] = [];
   readonly counts = new Map<string, number>();

@@ -1,4 +1,5 @@
 import type { Cluster } from '../cluster/cluster.js';
+import { isOfWorkers } from '../cluster/models-file.js';
 import { sleep, within } from '../clock.js';
 import type { WebhookReceiver } from '../model/webhook-receiver.js';
 import type { Random } from '../random.js';
@@ -6,11 +7,14 @@ import { ApiClient, isConclusive } from './api-client.js';
 import { Follower } from './follower.js';
 import type { Entry, Ledger } from './ledger.js';
 import { LimitedCaller } from './limited-caller.js';
+import { OutputFollower } from './output-follower.js';
 import { Poller } from './poller.js';
 import { Submitter } from './submitter.js';
 
 /** Submissions a second: below what the models can do, so that what piles up in a fault drains after it. */
 const submissionsPerSecond = 12;
+/** Those that say their output bit by bit. */
+const sayers = ['chaos/tokens', 'chaos/story'];
 
 /** Callers of every kind, until they are stopped. */
 export class Load {
@@ -18,6 +22,7 @@ export class Load {
   readonly submitter: Submitter;
   readonly poller: Poller;
   private readonly follower: Follower;
+  private readonly outputFollower: OutputFollower;
   private readonly limited: LimitedCaller;
   private readonly random: Random;
   private running = true;
@@ -35,6 +40,7 @@ export class Load {
     this.submitter = new Submitter(cluster, this.client, ledger, receiver, random.fork('submit'));
     this.poller = new Poller(cluster, this.client, ledger, random.fork('poll'));
     this.follower = new Follower(cluster, ledger, random.fork('follow'));
+    this.outputFollower = new OutputFollower(cluster, ledger, random.fork('follow outputs'));
     this.limited = new LimitedCaller(cluster, this.client, this.submitter, random.fork('limited'));
   }
 
@@ -63,6 +69,9 @@ export class Load {
     const keepOn = (): boolean => this.watching;
     if (this.random.chance(0.3)) this.track(`follows ${entry.id}`, this.follower.follow(entry, keepOn));
     else if (this.random.chance(0.8)) this.track(`polls ${entry.id}`, this.poller.poll(entry, keepOn));
+    if (sayers.includes(entry.modelId) && this.random.chance(0.7)) {
+      this.track(`follows the output of ${entry.id}`, this.outputFollower.follow(entry, keepOn));
+    }
     if (this.random.chance(0.12)) this.track(`cancels ${entry.id}`, this.cancelLater(entry));
   }
 
@@ -73,13 +82,15 @@ export class Load {
     }
   }
 
-  private async submitAndWatch(): Promise<void> {
-    const entry = await this.submitter.submitOne();
+  /** One request, of a drawn model if none is named. */
+  async submitAndWatch(modelId?: string): Promise<void> {
+    const entry = await this.submitter.submitOne(modelId);
     if (entry !== undefined) this.watch(entry);
   }
 
   private async cancelLater(entry: Entry): Promise<void> {
-    await sleep(this.random.between(0, 1_500));
+    // A run of a worker may be long.
+    await sleep(this.random.between(0, isOfWorkers(entry.modelId) ? 4_000 : 1_500));
     const node = this.random.pick(this.cluster.apiNodes);
     const answer = await this.client.call(entry.caller, node, 'PUT', `requests/${entry.id}/cancel`);
     if (!isConclusive(answer)) return;
@@ -92,7 +103,7 @@ export class Load {
       (answer.status === 200 && status === 'CANCELLED') ||
       (answer.status === 202 && status === 'CANCELLATION_REQUESTED') ||
       (answer.status === 400 && status === 'ALREADY_COMPLETED');
-    if (sound) entry.cancel = status!;
+    if (sound) Object.assign(entry, { cancel: status!, cancelledAt: answer.answeredAt });
     else this.ledger.violate('a cancel is answered by the table', `${answer.status} ${status}`, entry.id);
   }
 

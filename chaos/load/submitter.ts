@@ -17,6 +17,11 @@ const modelsByWeight = [
   ...Array<string>(3).fill('chaos/broken'),
   ...Array<string>(4).fill('chaos/single'),
   ...Array<string>(2).fill('chaos/impatient'),
+  ...Array<string>(2).fill('chaos/tokens'),
+  'chaos/picture',
+  ...Array<string>(3).fill('chaos/work'),
+  ...Array<string>(2).fill('chaos/story'),
+  'chaos/drawing',
 ];
 
 export interface Submission {
@@ -48,9 +53,8 @@ export class Submitter {
   ) {}
 
   /** One request of a drawn model. undefined: it was not acknowledged. */
-  async submitOne(): Promise<Entry | undefined> {
+  async submitOne(modelId = this.random.pick(modelsByWeight)): Promise<Entry | undefined> {
     const { random } = this;
-    const modelId = random.pick(modelsByWeight);
     const submission = this.make(modelId, planFor(modelId, random));
     const entry = await this.submit(submission);
     // Some callers repeat themselves later, on whatever node; some come with another body.

@@ -4,17 +4,29 @@ import type { Random } from '../random.js';
 export type Step =
   | { do: 'answer'; ms: number }
   | { do: 'lines'; ms: number; lines: number }
+  /** Says its output bit by bit; with `whole` also as a whole, which then counts. */
+  | { do: 'deltas'; ms: number; deltas: number; kind: 'texts' | 'values'; whole: boolean }
+  /** Answers with a file. */
+  | { do: 'file'; ms: number; bytes: number }
   | { do: 'status'; ms: number; status: number; retryAfter?: number }
   /** Breaks the connection before it answers. */
   | { do: 'reset'; ms: number }
-  /** Breaks the connection in the middle of its lines. */
-  | { do: 'cut'; ms: number; lines: number }
+  /** Breaks the connection in the middle of its lines, of what it says, of its file. */
+  | { do: 'cut'; ms: number; lines?: number; deltas?: number; bytes?: number }
   /** Ends with an error line. */
   | { do: 'error'; ms: number; lines: number; retryable: boolean }
   /** Never answers. */
   | { do: 'hang' }
   /** Answers when the harness lets it. */
-  | { do: 'hold' };
+  | { do: 'hold' }
+  | WorkerStep;
+
+/** What only workers do. */
+type WorkerStep =
+  /** Keeps its process from anything else. */
+  | { do: 'block'; ms: number }
+  /** Ends its process, and with it all that it runs. */
+  | { do: 'crash'; ms: number };
 
 export interface ChaosInput {
   marker: string;
@@ -32,6 +44,16 @@ export function planFor(modelId: string, random: Random): Step[] {
       return [{ do: 'answer', ms: random.integer(200, 800) }];
     case 'chaos/broken':
       return [...Array.from({ length: random.integer(0, 3) }, () => mishap(random)), goodEnd(random)];
+    case 'chaos/tokens':
+      return [...sometimes(random, 0.3, () => cutWords(random)), words(random)];
+    case 'chaos/picture':
+      return [...sometimes(random, 0.3, () => ({ ...picture(random), do: 'cut' })), picture(random)];
+    case 'chaos/work':
+      return workPlan(random);
+    case 'chaos/story':
+      return [...sometimes(random, 0.2, () => cutWords(random)), words(random)];
+    case 'chaos/drawing':
+      return [picture(random)];
     default:
       return [goodEnd(random)];
   }
@@ -56,4 +78,42 @@ function mishap(random: Random): Step {
     { do: 'error', ms, lines, retryable: false },
     { do: 'hang' },
   ]);
+}
+
+/** Long runs, so that faults meet them. */
+function workPlan(random: Random): Step[] {
+  const ms = random.integer(200, 6_000);
+  const lines = random.integer(0, 8);
+  const end: Step = random.chance(0.5) ? { do: 'answer', ms } : { do: 'lines', ms, lines };
+  const first = random.next();
+  if (first < 0.04) return [{ do: 'crash', ms: random.integer(1, 500) }, end];
+  if (first < 0.06) return [{ do: 'crash', ms: random.integer(1, 500) }];
+  if (first < 0.1) return [{ do: 'block', ms: random.integer(2_000, 8_000) }];
+  if (first < 0.15) return [{ do: 'error', ms, lines, retryable: true }, end];
+  if (first < 0.18) return [{ do: 'error', ms, lines, retryable: false }];
+  return [end];
+}
+
+const words = (random: Random): Step => ({
+  do: 'deltas',
+  ms: random.integer(200, 6_000),
+  deltas: random.integer(1, 120),
+  kind: random.chance(0.7) ? 'texts' : 'values',
+  whole: random.chance(0.2),
+});
+
+const cutWords = (random: Random): Step => ({
+  do: 'cut',
+  ms: random.integer(100, 2_000),
+  deltas: random.integer(1, 40),
+});
+
+const picture = (random: Random): Step & { do: 'file' } => ({
+  do: 'file',
+  ms: random.integer(100, 3_000),
+  bytes: random.integer(1, 600_000),
+});
+
+function sometimes(random: Random, probability: number, step: () => Step): Step[] {
+  return random.chance(probability) ? [step()] : [];
 }

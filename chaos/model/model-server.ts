@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { now, sleep } from '../clock.js';
 import type { ChaosInput, Step } from './behaviour.js';
+import { deltaOf, fileBytes, sha256 } from './made.js';
 import { type ModelRun, RunLog } from './run-log.js';
 
 /** The models: slow, broken or hanging as each request asks, and recorded. */
@@ -100,8 +101,17 @@ export class ModelServer {
           `${JSON.stringify({ type: 'error', message: 'as asked', retryable: step.retryable })}\n`,
         );
         return;
+      case 'deltas':
+        await writeDeltas(step, run, response);
+        if (step.whole) response.write(`${JSON.stringify({ type: 'output', output: outputOf(run) })}\n`);
+        response.end();
+        return;
+      case 'file':
+        return writeFile(step, run, response);
       case 'cut':
-        await writeLines(step, run, response);
+        if (step.bytes !== undefined) return writeFile({ ...step, bytes: step.bytes }, run, response);
+        if (step.deltas !== undefined) await writeDeltas({ ...step, deltas: step.deltas }, run, response);
+        else await writeLines({ ...step, lines: step.lines ?? 0 }, run, response);
         response.destroy();
         return;
       case 'status':
@@ -133,12 +143,48 @@ async function writeLines(
   run: ModelRun,
   response: ServerResponse,
 ): Promise<void> {
+  await say(ms, lines, response, (i) => {
+    run.lines++;
+    return { type: 'log', level: 'INFO', message: `${run.nonce} line ${i}` };
+  });
+}
+
+async function writeDeltas(
+  { ms, deltas, kind = 'texts' }: { ms: number; deltas: number; kind?: 'texts' | 'values' },
+  { nonce }: ModelRun,
+  response: ServerResponse,
+): Promise<void> {
+  await say(ms, deltas, response, (i) => ({ type: 'delta', delta: deltaOf(nonce, i, kind) }));
+}
+
+/** So many lines, evenly over the time. */
+async function say(
+  ms: number,
+  count: number,
+  response: ServerResponse,
+  line: (i: number) => object,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   response.flushHeaders();
-  for (let i = 0; i < lines && !response.destroyed; i++) {
-    await sleep(ms / (lines + 1));
-    response.write(`${JSON.stringify({ type: 'log', level: 'INFO', message: `${run.nonce} line ${i}` })}\n`);
-    run.lines++;
+  for (let i = 0; i < count && !response.destroyed; i++) {
+    await sleep(ms / (count + 1));
+    response.write(`${JSON.stringify(line(i))}\n`);
   }
-  await sleep(ms / (lines + 1));
+  await sleep(ms / (count + 1));
+}
+
+/** The length is said before, so that half a file can be known as one. */
+async function writeFile(
+  step: { do: string; ms: number; bytes: number },
+  run: ModelRun,
+  response: ServerResponse,
+): Promise<void> {
+  const bytes = fileBytes(run.nonce, step.bytes);
+  run.file = { size: bytes.length, sha256: sha256(bytes) };
+  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes.length });
+  const half = bytes.length >> 1;
+  response.write(bytes.subarray(0, half));
+  await sleep(step.ms);
+  if (step.do === 'cut') response.destroy();
+  else response.end(bytes.subarray(half));
 }

@@ -1,30 +1,48 @@
 import { now } from '../clock.js';
 
-/** One call of a model, as the model saw it. */
-export interface ModelRun {
+/** What callers wait for: that a run of theirs has begun. */
+export interface Start {
   readonly requestId: string;
-  readonly attempt: number;
   readonly modelId: string;
+  readonly startedAt: number;
+}
+
+/** Runs, by whatever executed them. */
+export interface Starts {
+  readonly runs: readonly Start[];
+  ofRequest(requestId: string): readonly Start[];
+}
+
+/** What the bytes of a file must be. */
+export interface FileMade {
+  size: number;
+  sha256: string;
+}
+
+/** One call of a model, as the model saw it. */
+export interface ModelRun extends Start {
+  readonly attempt: number;
   /** The process that called. */
   readonly node: string;
   /** What the output carries, to know which run computed it. */
   readonly nonce: string;
-  readonly startedAt: number;
   /** When the answer had gone out or the connection was closed; Infinity while the model is at work. */
   endedAt: number;
   /** Whether the whole answer went out. */
   answered: boolean;
   /** Log lines sent. */
   lines: number;
+  /** Of one that answers with a file. */
+  file?: FileMade;
 }
 
 /** Every call that the models got. */
-export class RunLog {
+export class RunLog implements Starts {
   readonly runs: ModelRun[] = [];
   private readonly byNonce = new Map<string, ModelRun>();
   private readonly byRequest = new Map<string, ModelRun[]>();
 
-  start(run: Omit<ModelRun, 'startedAt' | 'endedAt' | 'answered' | 'lines' | 'nonce'>): ModelRun {
+  start(run: Pick<ModelRun, 'requestId' | 'attempt' | 'modelId' | 'node'>): ModelRun {
     const entry: ModelRun = {
       ...run,
       nonce: `${run.requestId}.${run.attempt}.${this.runs.length}`,

@@ -7,17 +7,30 @@ interface Pair {
   isChannel: boolean;
   /** Silent for good: open on both sides, passing nothing. */
   mute: boolean;
+  /** When something passed last, either way. */
+  passedAt: number;
 }
 
-/** Stands between one node and the database; can go silent, and break connections. */
-export class DatabaseProxy {
+const idleLookMs = 250;
+/** So long a connection may be idle where idle ones are cut: shorter than any call is held. */
+const idleMs = 3_000;
+/** One of so many answers is replaced where answers are. */
+const replacedOf = 3;
+/** Where it is slowed down: so that a file takes a second. */
+const slowBytesPerMs = 300;
+const badGateway = 'HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
+
+/** Stands between one process and what it calls; can go silent, break connections, and lie about answers. */
+export class TcpProxy {
   private readonly pairs = new Set<Pair>();
   private readonly waiting = new Set<Socket>();
   private readonly listener: Server;
-  private hung = false;
+  private mode: 'pass' | 'hang' | 'refuse' | 'slow' | 'cut idle' | '502' = 'pass';
+  private answers = 0;
 
   constructor(private readonly target: () => number) {
     this.listener = createServer((client) => this.accept(client));
+    setInterval(() => this.cutIdle(), idleLookMs).unref();
   }
 
   async listen(): Promise<number> {
@@ -27,16 +40,37 @@ export class DatabaseProxy {
 
   /** Nothing passes any more, either way, without a sign of it. New connections are accepted and left alone. */
   hang(): void {
-    this.hung = true;
+    this.mode = 'hang';
     for (const pair of this.pairs) pause(pair);
   }
 
   /** What was held back goes on, in order, also what a client sent before it was gone. */
   heal(): void {
-    this.hung = false;
+    this.mode = 'pass';
     for (const pair of this.pairs) if (!pair.mute) resume(pair);
     for (const client of this.waiting) this.connect(client);
     this.waiting.clear();
+  }
+
+  /** Every connection breaks at once, and every new one. */
+  refuse(): void {
+    this.mode = 'refuse';
+    this.reset();
+  }
+
+  /** What clients send passes a little at a time. */
+  slowDown(): void {
+    this.mode = 'slow';
+  }
+
+  /** Cuts each connection that nothing passes for a while, such as those of held calls. */
+  beImpatient(): void {
+    this.mode = 'cut idle';
+  }
+
+  /** Some calls reach what they are for, and are answered with 502. */
+  replaceAnswers(): void {
+    this.mode = '502';
   }
 
   /** One connection of the notification channel, drawn from 0 to 1, goes silent for good, if there is one. */
@@ -60,14 +94,15 @@ export class DatabaseProxy {
   private accept(client: Socket): void {
     client.setNoDelay(true);
     client.on('error', () => client.destroy());
-    if (!this.hung) return this.connect(client);
+    if (this.mode === 'refuse') return void client.resetAndDestroy();
+    if (this.mode !== 'hang') return this.connect(client);
     this.waiting.add(client);
     client.once('close', () => this.waiting.delete(client));
   }
 
   private connect(client: Socket): void {
     const server = connect({ host: '127.0.0.1', port: this.target(), noDelay: true });
-    const pair: Pair = { client, server, isChannel: false, mute: false };
+    const pair: Pair = { client, server, isChannel: false, mute: false, passedAt: performance.now() };
     this.pairs.add(pair);
     client.once('data', (chunk) => (pair.isChannel = chunk.includes('nowserving channel')));
     this.pipe(pair, client, server);
@@ -81,14 +116,40 @@ export class DatabaseProxy {
 
   private pipe(pair: Pair, from: Socket, to: Socket): void {
     from.on('data', (chunk) => {
+      pair.passedAt = performance.now();
+      if (from === pair.server && this.replaces(chunk)) {
+        from.destroy();
+        to.end(badGateway);
+        return;
+      }
       if (!to.write(chunk)) from.pause();
+      if (this.mode === 'slow' && from === pair.client) {
+        from.pause();
+        setTimeout(() => this.resume(pair, from), chunk.length / slowBytesPerMs);
+      }
     });
-    to.on('drain', () => {
-      if (!this.hung && !pair.mute) from.resume();
-    });
+    to.on('drain', () => this.resume(pair, from));
     from.on('end', () => to.end());
     from.on('error', () => to.destroy());
     from.on('close', () => to.destroySoon());
+  }
+
+  private resume({ mute }: Pair, socket: Socket): void {
+    if (this.mode !== 'hang' && !mute) socket.resume();
+  }
+
+  private replaces(chunk: Buffer): boolean {
+    if (this.mode !== '502' || !chunk.subarray(0, 7).equals(Buffer.from('HTTP/1.'))) return false;
+    return this.answers++ % replacedOf === 0;
+  }
+
+  private cutIdle(): void {
+    if (this.mode !== 'cut idle') return;
+    for (const { client, server, passedAt } of this.pairs) {
+      if (performance.now() - passedAt < idleMs) continue;
+      client.destroy();
+      server.destroy();
+    }
   }
 }
 

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { now, overlaps, sleep, within, type Span } from '../clock.js';
+import { workerModels } from '../cluster/models-file.js';
+import type { RemoteProxy } from '../cluster/proxy-thread.js';
+import type { WorkLog } from './work-log.js';
+
+export type Language = 'TypeScript' | 'Python';
+
+export interface WorkerOptions {
+  /** Of the process: its twin has another one, under the same id. */
+  name: string;
+  workerId: string;
+  language: Language;
+  root: string;
+  directory: string;
+  key: string;
+  proxy: RemoteProxy;
+  log: WorkLog;
+}
+
+/** The exit code of a process that crashes as its input asks. */
+const asAskedCode = 86;
+/** After SIGTERM a worker may finish what it runs; the longest run takes so long. */
+const drainPatienceMs = 45_000;
+const restartMs = { low: 100, high: 1_500 };
+
+/** A worker as a process, kept alive as a supervisor would. */
+export class WorkerProcess {
+  /** When it was frozen, for however long. */
+  readonly freezes: Span[] = [];
+  /** When it was not there. */
+  readonly downs: Span[] = [];
+  /** When what it sent or was sent did not get through, or not well. */
+  readonly cuts: Span[] = [];
+  /** Called when the process ends by itself, and not as asked. */
+  onUnexpectedExit: (output: string) => void = () => undefined;
+  startedAt = Infinity;
+  private child: ChildProcess | undefined;
+  private tail = '';
+  private expected = false;
+
+  constructor(readonly options: WorkerOptions) {}
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  get workerId(): string {
+    return this.options.workerId;
+  }
+
+  /** Whether anything was done to it in that time. */
+  wasHit(from: number, to: number): boolean {
+    return [...this.freezes, ...this.downs, ...this.cuts].some((span) => overlaps(span, from, to));
+  }
+
+  start(): void {
+    const { name, workerId, language, root, directory, key, proxy, log } = this.options;
+    const down = this.downs.at(-1);
+    if (down?.to === Infinity) down.to = now();
+    const [program, script] =
+      language === 'Python'
+        ? ['python3', join(root, 'chaos/workers/worker.py')]
+        : [process.execPath, join(root, 'dist/chaos/workers/worker.js')];
+    const child = spawn(program, [script], {
+      cwd: directory,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        PYTHONPATH: join(root, 'clients/python'),
+        PYTHONDONTWRITEBYTECODE: '1',
+        PYTHONUNBUFFERED: '1',
+        NOWSERVING_URL: `http://127.0.0.1:${proxy.port}`,
+        NOWSERVING_KEY: key,
+        CHAOS_WORKER: workerId,
+        CHAOS_LOG: log.pathOf(name),
+        CHAOS_RELEASE: join(directory, 'release'),
+        CHAOS_MODELS: workerModels.join(),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child = child;
+    this.startedAt = Math.min(this.startedAt, now());
+    this.expected = false;
+    this.tail = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.tail = (this.tail + text).slice(-2_000);
+        appendFileSync(join(directory, `${name}.log`), text);
+      });
+    }
+    child.once('exit', (code, signal) => this.exited(child, code, signal));
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL', 5_000);
+  }
+
+  /** SIGTERM; false: it had to be killed after all. */
+  async stop(): Promise<boolean> {
+    return this.end('SIGTERM', drainPatienceMs);
+  }
+
+  freeze(): void {
+    this.freezes.push({ from: now(), to: Infinity });
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    const freeze = this.freezes.at(-1);
+    if (freeze?.to !== Infinity) return;
+    this.child?.kill('SIGCONT');
+    freeze.to = now();
+  }
+
+  /** It does not come back: what happens from here on is not its doing. */
+  retire(): void {
+    this.downs.at(-1)!.to = now();
+  }
+
+  /** SIGKILL, without waiting. */
+  abandon(): void {
+    this.expected = true;
+    this.child?.kill('SIGKILL');
+  }
+
+  private async end(signal: NodeJS.Signals, patienceMs: number): Promise<boolean> {
+    const { child } = this;
+    this.expected = true;
+    if (this.downs.at(-1)?.to !== Infinity) this.downs.push({ from: now(), to: Infinity });
+    child?.kill(signal);
+    this.thaw();
+    const ended = await within(patienceMs, () => child === undefined || hasEnded(child));
+    if (ended) return true;
+    child!.kill('SIGKILL');
+    await within(5_000, () => hasEnded(child!));
+    return false;
+  }
+
+  private exited(child: ChildProcess, code: number | null, signal: string | null): void {
+    this.options.log.gone(this.name, child.pid!, now());
+    if (this.child !== child || this.expected) return;
+    this.downs.push({ from: now(), to: Infinity });
+    if (code !== asAskedCode) this.onUnexpectedExit(`code ${code}, signal ${signal}: ${this.tail}`);
+    const pauseMs = restartMs.low + Math.random() * (restartMs.high - restartMs.low);
+    void sleep(pauseMs).then(() => {
+      if (this.child === child && !this.expected) this.start();
+    });
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
