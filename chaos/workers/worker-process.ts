@@ -62,18 +62,17 @@ export class WorkerProcess {
     if (down?.to === Infinity) down.to = now();
     const [program, script] =
       language === 'Python'
-        ? ['python3', join(root, 'chaos/workers/worker.py')]
-        : [process.execPath, join(root, 'dist/chaos/workers/worker.js')];
+        ? ['python3', join(root, 'chaos/workers/python_worker.py')]
+        : [process.execPath, join(root, 'dist/chaos/workers/node-worker.js')];
     const child = spawn(program, [script], {
       cwd: directory,
       env: {
         PATH: process.env['PATH'],
         HOME: process.env['HOME'],
-        PYTHONPATH: join(root, 'clients/python'),
-        PYTHONDONTWRITEBYTECODE: '1',
         PYTHONUNBUFFERED: '1',
         NOWSERVING_URL: `http://127.0.0.1:${proxy.port}`,
         NOWSERVING_KEY: key,
+        CHAOS_LIBRARY: join(root, 'clients/python/nowserving/worker.py'),
         CHAOS_WORKER: workerId,
         CHAOS_LOG: log.pathOf(name),
         CHAOS_RELEASE: join(directory, 'release'),

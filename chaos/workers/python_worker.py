@@ -2,12 +2,16 @@
 
 import ctypes
 import hashlib
+import importlib.util
 import itertools
 import json
 import os
 import time
 
-from nowserving import worker
+# As somebody who copied the one file has it: the rest of the package asks for more than Python brings.
+spec = importlib.util.spec_from_file_location("worker", os.environ["CHAOS_LIBRARY"])
+worker = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(worker)
 
 AS_ASKED_CODE = 86
 RELEASE_LOOK_S = 0.2
