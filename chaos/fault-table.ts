@@ -21,7 +21,7 @@ export function faultRows(
   ledger: Ledger,
   stored: StoredState,
   runs: Starts,
-  others: readonly FaultRecord[] = records,
+  others: readonly FaultRecord[],
 ): FaultRow[] {
   return [...new Set(records.map(({ kind }) => kind))].map((kind) => {
     const made = records.filter((record) => record.kind === kind);

@@ -84,8 +84,8 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   const peaks = checkConcurrency(model.runs, cluster.nodes, all.grants, ledger);
   peaks.push(...checkLeases(stored, ledger));
   const { seconds, seed, processes, pgbouncer, only } = options;
-  const rows = faultRows(records, ledger, stored, model.runs);
-  rows.push(...faultRows(ofWorkers, ledger, stored, fleet.log, everyFault));
+  const rows = faultRows(records, ledger, stored, model.runs, records);
+  rows.push(...faultRows(ofWorkers, ledger, stored, fleet.log, records));
   const result: Result = {
     date: all.date,
     commit: commitHere(),

@@ -32,7 +32,7 @@ export function checkWorkersRecovery(
   ledger: Ledger,
 ): void {
   for (const record of records) {
-    const takenUp = Math.max(0, ...takenUpAfterMs(record, [record, ...others], work));
+    const takenUp = Math.max(0, ...takenUpAfterMs(record, others, work));
     if (takenUp <= afterLeaseMs) continue;
     const { kind, nodes } = record;
     ledger.violate(

@@ -43,6 +43,8 @@ export function checkWorkers(
     }
   }
   ledger.count('runs of workers', log.runs.length);
+  const rows = [...stored.requests.values()];
+  ledger.count('requests that lost two workers', rows.filter(({ code }) => code === 'worker_lost').length);
   for (const worker of new Set(log.runs.map((run) => run.worker))) {
     ledger.count(`runs of ${worker}`, log.runs.filter((run) => run.worker === worker).length);
   }
@@ -74,6 +76,7 @@ function checkAlone(run: WorkRun, row: RequestRow, fleet: Fleet, ledger: Ledger,
       worker === run.worker && startedAt < run.startedAt + slackMs && countedAttempt(row, i) === run.attempt,
   );
   if (own < 0) return fail('every run of a worker has its attempt', JSON.stringify(run));
+  checkRefused(run, row.attempts[own]!, ledger, fail);
   const beside = row.attempts.filter(
     ({ startedAt, endedAt }, i) =>
       i > own && overlaps({ from: run.startedAt, to: run.endedAt }, startedAt + slackMs, endedAt - slackMs),
@@ -87,6 +90,21 @@ function checkAlone(run: WorkRun, row: RequestRow, fleet: Fleet, ledger: Ledger,
   }
   const detail = `${JSON.stringify(run)} beside ${JSON.stringify(beside)}, and was ${outcome}`;
   fail('no attempt runs beside another that holds the lease', detail);
+}
+
+/** What a worker says of the end of a run whose lease it has lost is not taken. */
+function checkRefused(
+  { taken }: WorkRun,
+  { outcome, endedAt }: AttemptRow,
+  ledger: Ledger,
+  fail: Fail,
+): void {
+  if (outcome !== 'lost') return;
+  for (const answer of taken.filter(({ at }) => at > endedAt + slackMs)) {
+    if (answer.status === 410) ledger.count('late ends of workers refused');
+    else if (answer.status < 300)
+      fail('the end of a run without its lease is refused', JSON.stringify(answer));
+  }
 }
 
 function checkLosses({ code, outcome, lost }: RequestRow, fail: Fail): void {

@@ -18,9 +18,11 @@ export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[],
   });
 }
 
-/** The same, less the time in which another fault stood in the way. */
+/** The same, less the time in which another fault stood in the way. One worker is in nobody's way: there are others. */
 function sinceUnhindered(record: FaultRecord, all: readonly FaultRecord[], from: number, to: number): number {
-  const others = all.filter((other) => other !== record && other.from < to && other.healedAt > from);
+  const others = all.filter(
+    (other) => other !== record && other.hits !== 'one worker' && other.from < to && other.healedAt > from,
+  );
   const ends = others.map(({ healedAt }) => Math.min(healedAt, to));
   return Math.max(0, to - Math.max(from, ...ends));
 }

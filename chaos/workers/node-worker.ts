@@ -7,6 +7,8 @@ import { deltaOf, fileBytes, sha256 } from '../model/made.js';
 const environment = process.env as Record<`CHAOS_${'WORKER' | 'LOG' | 'RELEASE' | 'MODELS'}`, string>;
 const asAskedCode = 86;
 const releaseLookMs = 200;
+/** Of the last run of each request. */
+const nonces = new Map<string, string>();
 let made = 0;
 
 interface Execution {
@@ -19,6 +21,7 @@ async function handle({ plan = [] }: ChaosInput, run: Run): Promise<unknown> {
   const { requestId: id, attempt, model, signal } = run;
   const execution = { run, nonce: `${id}.${attempt}.${process.pid}.${made++}`, lines: 0 };
   const { nonce } = execution;
+  nonces.set(id, nonce);
   note(nonce, { say: 'start', id, attempt, model, worker: environment.CHAOS_WORKER });
   signal.addEventListener('abort', () => note(nonce, { say: 'told', why: reasonOf(signal) }));
   let how = 'failed';
@@ -143,13 +146,17 @@ function releasedAt(): number {
 /** Two processes may go by one name; the library gives each its own. Its calls are made by `fetch`. */
 function goBy(name: string): void {
   const own = globalThis.fetch;
-  globalThis.fetch = (target, init) => {
-    const body = init?.body;
+  globalThis.fetch = async (target, init = {}) => {
+    const { body } = init;
     const named =
       typeof body === 'string' ? body.replace(/("worker":\{"id"|"worker_id"):"[^"]+"/, `$1:"${name}"`) : body;
-    const to =
-      typeof target === 'string' ? target.replace(/(\/worker\/workers\/)[^/]+$/, `$1${name}`) : target;
-    return own(to, named === undefined ? init : { ...init, body: named });
+    const to = String(target).replace(/(\/worker\/workers\/)[^/]+$/, `$1${name}`);
+    const response = await own(to, named === undefined ? init : { ...init, body: named });
+    const [, id = '', what] = /\/worker\/runs\/([^/]+)\/(output|failure)$/.exec(to) ?? [];
+    const nonce = nonces.get(id);
+    if (what !== undefined && nonce !== undefined)
+      note(nonce, { say: 'taken', what, status: response.status });
+    return response;
   };
 }
 

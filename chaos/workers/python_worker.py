@@ -18,20 +18,29 @@ RELEASE_LOOK_S = 0.2
 made = itertools.count()
 
 
+# Of the last run of each request.
+nonces = {}
+
+
+def note(nonce, say, **fields):
+    """Whole in one write, so that a process that is killed leaves no half of it."""
+    line = {"at": time.time() * 1000, "pid": os.getpid(), "nonce": nonce, "say": say, **fields}
+    log = os.open(os.environ["CHAOS_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        os.write(log, (json.dumps(line) + "\n").encode())
+    finally:
+        os.close(log)
+
+
 class Execution:
     def __init__(self, run):
         self.run = run
         self.nonce = f"{run.request_id}.{run.attempt}.{os.getpid()}.{next(made)}"
+        nonces[run.request_id] = self.nonce
         self.lines = 0
 
     def note(self, say, **fields):
-        """Whole in one write, so that a process that is killed leaves no half of it."""
-        line = {"at": time.time() * 1000, "pid": os.getpid(), "nonce": self.nonce, "say": say, **fields}
-        log = os.open(os.environ["CHAOS_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        try:
-            os.write(log, (json.dumps(line) + "\n").encode())
-        finally:
-            os.close(log)
+        note(self.nonce, say, **fields)
 
     def output(self):
         return {"request_id": self.run.request_id, "attempt": self.run.attempt, "nonce": self.nonce}
@@ -140,6 +149,20 @@ def go_by(name):
     worker._Worker.__init__ = init
 
 
+def note_what_is_taken():
+    own = worker._Service.once
+
+    def once(self, method, path, *args, **options):
+        answer = own(self, method, path, *args, **options)
+        _, _, request_id, what = ([*path.split("?")[0].split("/")] + [""] * 4)[:4]
+        if what in ("output", "failure") and request_id in nonces:
+            note(nonces[request_id], "taken", what=what, status=answer.status)
+        return answer
+
+    worker._Service.once = once
+
+
 go_by(os.environ["CHAOS_WORKER"])
+note_what_is_taken()
 models = {model: handle for model in os.environ["CHAOS_MODELS"].split(",")}
 worker.serve(models, concurrency=8, name=os.environ["CHAOS_WORKER"])

@@ -23,6 +23,8 @@ export interface WorkRun {
   lines?: number;
   /** When it was told to stop, and why. */
   told?: { at: number; why: string };
+  /** How what it said of its end was answered. */
+  taken: { at: number; what: 'output' | 'failure'; status: number }[];
   /** When it began to upload its file. */
   uploadingAt?: number;
   /** What it had uploaded. */
@@ -34,6 +36,7 @@ type Line = { at: number; pid: number; nonce: string } & (
   | { say: 'start'; id: string; attempt: number; model: string; worker: string }
   | { say: 'end'; how: NonNullable<WorkRun['how']>; lines: number }
   | { say: 'told'; why: string }
+  | { say: 'taken'; what: 'output' | 'failure'; status: number }
   | { say: 'uploading' }
   | { say: 'uploaded'; url: string; size: number; sha256: string }
 );
@@ -113,6 +116,7 @@ export class WorkLog implements Starts {
     if (line.say === 'start') return this.start(process, line, at);
     const run = this.byNonce.get(line.nonce)!;
     if (line.say === 'uploading') run.uploadingAt = at;
+    else if (line.say === 'taken') run.taken.push({ at, what: line.what, status: line.status });
     else if (line.say === 'told') run.told ??= { at, why: line.why };
     else if (line.say === 'uploaded') {
       run.file = { url: line.url, size: line.size, sha256: line.sha256, at };
@@ -124,6 +128,7 @@ export class WorkLog implements Starts {
     const run: WorkRun = {
       ...{ requestId, attempt, modelId, nonce, worker, process, pid, startedAt },
       endedAt: Infinity,
+      taken: [],
     };
     this.runs.push(run);
     this.byNonce.set(nonce, run);
