@@ -72,7 +72,7 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   checkBursts(all.bursts.records, ledger);
   checkWorkers(stored, fleet, records, ledger);
   checkOutputs(stored, ledger);
-  await new FileCheck(cluster, all.random.fork('files'), ledger).run(stored, model.runs, fleet.log);
+  await new FileCheck(cluster, all.random.fork('files'), records, ledger).run(stored, model.runs, fleet.log);
   const cancels = checkCancels(stored, fleet, records, pace, ledger);
   const limits = checkLimits(cluster.callers.all, records, pace, ledger);
   const everyFault = [...records, ...ofWorkers];

@@ -1,6 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { overlaps } from '../clock.js';
 import type { Cluster } from '../cluster/cluster.js';
+import type { FaultRecord } from '../faults/fault.js';
 import type { Ledger } from '../load/ledger.js';
 import { nonceOf, sha256 } from '../model/made.js';
 import type { FileMade, RunLog } from '../model/run-log.js';
@@ -29,6 +31,7 @@ export class FileCheck {
   constructor(
     private readonly cluster: Cluster,
     private readonly random: Random,
+    private readonly faultsOfService: readonly FaultRecord[],
     private readonly ledger: Ledger,
   ) {}
 
@@ -97,7 +100,7 @@ export class FileCheck {
     this.fail('a file is given whole or not at all', detail);
   }
 
-  /** What broke off leaves nothing, but in a node that was killed over it: that goes an hour later. */
+  /** What broke off leaves nothing, but where a fault kept a node from clearing up or from knowing: that goes later. */
   private checkDisk(): void {
     const folder = join(this.cluster.dataDirectory, 'files');
     const kept = new Set(
@@ -108,11 +111,12 @@ export class FileCheck {
     const left = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name !== 'place' && !kept.has(entry.name))
       .map(({ parentPath, name }) => join(parentPath, name));
-    const downs = this.cluster.nodes.flatMap((node) => node.downs.slice(1));
-    this.ledger.count('beginnings of files that killed nodes left', left.length);
+    this.ledger.count('bytes that faults left on the disk', left.length);
     for (const path of left) {
       const at = statSync(path).mtimeMs - performance.timeOrigin;
-      if (downs.some(({ from }) => from > at - 1_000 && from < at + stallMs)) continue;
+      const isAfter = ({ from, healedAt }: FaultRecord): boolean =>
+        overlaps({ from, to: healedAt }, at - 1_000, at + stallMs);
+      if (this.faultsOfService.some(isAfter)) continue;
       this.fail('an upload that breaks off leaves nothing on the disk', path.slice(folder.length));
     }
   }

@@ -18,6 +18,7 @@ export function checkRequests(stored: StoredState, ledger: Ledger, runs: RunLog,
     checkEnd(row, fail);
     checkAttempts(row, fail);
     checkOutage(row, fail);
+    checkWell(row, fail);
     checkEvents(row, fail);
     checkCalls(row, isOfWorkers(row.modelId) ? work : runs, fail);
     checkOutput(row, runs, work, fail);
@@ -63,6 +64,23 @@ function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
   if (isSound && code === 'model_unavailable') fail('an outage of a model fails no request', code);
   const isOfOthers = code === 'node_lost' || code === 'model_unavailable';
   if (isOfWorkers(modelId) && isOfOthers) fail('what workers run fails for no node and no address', code);
+}
+
+/** Steps after which a request succeeds. */
+const goodSteps = ['answer', 'lines', 'deltas', 'file', 'block', 'hold'];
+/** By which also a model that does well may end: its circuit is off, or it lost two nodes or workers. */
+const sharedFates = ['model_unavailable', 'node_lost', 'worker_lost'];
+
+/** What its model did well has no other outcome, whatever was broken when it was to be written. */
+function checkWell({ modelId, plan, outcome, code, attempts }: RequestRow, fail: Fail): void {
+  if (plan === null || !plan.every((step) => goodSteps.includes(step.do))) return;
+  if (outcome === 'failed' && !sharedFates.includes(code ?? '')) {
+    fail('a request that its model does well does not fail', `${code}`);
+  }
+  // The worker's library gives up an upload that is refused for long, and the attempt with it.
+  if (modelId === 'chaos/drawing') return;
+  const failed = attempts.filter((one) => one.outcome === 'failed' && !sharedFates.includes(one.code ?? ''));
+  if (failed.length > 0) fail('an attempt that the model does well does not fail', JSON.stringify(failed));
 }
 
 function checkEvents({ events, attempt, state }: RequestRow, fail: Fail): void {

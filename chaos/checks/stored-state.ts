@@ -4,6 +4,7 @@ import type { Step } from '../model/behaviour.js';
 export interface AttemptRow {
   attempt: number;
   outcome: string;
+  code: string | null;
   /** As `now`. */
   startedAt: number;
   endedAt: number;
@@ -54,7 +55,7 @@ export async function readStoredState({ postgres }: Cluster): Promise<StoredStat
      FROM request r
      LEFT JOIN (
        SELECT request_id, json_agg(json_build_object('attempt', attempt, 'outcome', outcome,
-                'worker', worker.name,
+                'code', error_code, 'worker', worker.name,
                 'startedAt', extract(epoch FROM started_at) * 1000 - $1::float8,
                 'endedAt', extract(epoch FROM ended_at) * 1000 - $1::float8) ORDER BY attempt) AS attempts
        FROM attempt LEFT JOIN worker ON worker.uid = worker_id GROUP BY request_id

@@ -103,7 +103,7 @@ export class Load {
       (answer.status === 200 && status === 'CANCELLED') ||
       (answer.status === 202 && status === 'CANCELLATION_REQUESTED') ||
       (answer.status === 400 && status === 'ALREADY_COMPLETED');
-    if (sound) Object.assign(entry, { cancel: status!, cancelledAt: answer.answeredAt });
+    if (sound) Object.assign(entry, { cancel: status, cancelledAt: answer.answeredAt });
     else this.ledger.violate('a cancel is answered by the table', `${answer.status} ${status}`, entry.id);
   }
 

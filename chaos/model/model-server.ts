@@ -125,6 +125,8 @@ export class ModelServer {
         response.socket?.resetAndDestroy();
         return;
       case 'hang':
+      case 'block':
+      case 'crash':
     }
   }
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { now, overlaps, sleep, within, type Span } from '../clock.js';
+import { now, overlaps, within, type Span } from '../clock.js';
 import { workerModels } from '../cluster/models-file.js';
 import type { RemoteProxy } from '../cluster/proxy-thread.js';
 import type { WorkLog } from './work-log.js';
@@ -145,9 +145,9 @@ export class WorkerProcess {
     this.downs.push({ from: now(), to: Infinity });
     if (code !== asAskedCode) this.onUnexpectedExit(`code ${code}, signal ${signal}: ${this.tail}`);
     const pauseMs = restartMs.low + Math.random() * (restartMs.high - restartMs.low);
-    void sleep(pauseMs).then(() => {
+    setTimeout(() => {
       if (this.child === child && !this.expected) this.start();
-    });
+    }, pauseMs);
   }
 }
 
