@@ -28,9 +28,17 @@ export class UploadRequests {
     if (!mayUpload) {
       throw new DomainError('forbidden', 'This API key has neither the scope "submit" nor "work".');
     }
+    return this.initiateOf({ keyId: caller.keyId }, request, response);
+  }
+
+  async initiateOf(
+    owner: { keyId: string } | { requestId: string },
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<InitiatedUploadDto> {
     const { value } = parseObjectBody(await this.bodies.read(request, response), { example });
     const { fileUrl, uploadUrl } = await this.uploads.initiate({
-      keyId: caller.keyId,
+      ...owner,
       contentType: text(value, 'content_type'),
       fileName: text(value, 'file_name', 'file'),
       base: this.addresses.baseUrl(request),

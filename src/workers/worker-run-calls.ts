@@ -21,6 +21,10 @@ export class WorkerRunCalls {
     private readonly config: Config,
   ) {}
 
+  async renew(lease: LeaseName): Promise<void> {
+    if (!(await this.runs.renew(lease))) throw leaseLost();
+  }
+
   /** JSON text. */
   async input(lease: LeaseName): Promise<string> {
     const input = (await this.runs.renew(lease)) && (await this.runs.readInput(lease));

@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { UploadRequests } from '../files/upload-requests.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
 import { Limited } from '../limits/limited.js';
@@ -25,6 +26,7 @@ export class WorkerRunsController {
   constructor(
     private readonly calls: WorkerRunCalls,
     private readonly bodies: BodyReader,
+    private readonly uploads: UploadRequests,
     private readonly config: Config,
   ) {}
 
@@ -81,6 +83,19 @@ export class WorkerRunsController {
     const lease = leaseOf(id, token);
     await this.calls.fail(lease, await this.bodies.read(request, response));
     return {};
+  }
+
+  @Post('files')
+  @HttpCode(200)
+  @Limited('work', ofWorkers)
+  async initiateRunFile(
+    @Param('request_id') id: string,
+    @Headers(tokenHeader) token: string | undefined,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<object> {
+    await this.calls.renew(leaseOf(id, token));
+    return this.uploads.initiateOf({ requestId: id }, request, response);
   }
 
   @Post('release')
