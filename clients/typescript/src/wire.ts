@@ -4,8 +4,41 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An address that a node sends nothing but probes. */
+        AddressAway: {
+            /**
+             * @description Without its path; of several with one origin, which of the list.
+             * @example http://gpu-2:9000
+             */
+            address: string;
+            /**
+             * @description `probing`: a request is on its way there, to find out.
+             * @example open
+             * @enum {string}
+             */
+            circuit: "open" | "probing";
+            /**
+             * Format: date-time
+             * @description Since when.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * @description Why.
+             * @example The connection to the model could not be made (ECONNREFUSED).
+             */
+            reason: string;
+        };
         /** @description A node that runs requests of the model. */
         ModelNode: {
+            /**
+             * @description `open`: it finds the model away, with all its addresses. `probing`: and a request is on its way to find out.
+             * @example closed
+             * @enum {string}
+             */
+            circuit: "closed" | "open" | "probing";
+            /** @description The others get its runs. */
+            addresses_away: components["schemas"]["AddressAway"][];
             /**
              * @description `NODE_NAME`.
              * @example gpu-2:4711
@@ -21,12 +54,6 @@ export interface components {
              * @example 1
              */
             running: number;
-            /**
-             * @description `open`: it finds the model away.
-             * @example closed
-             * @enum {string}
-             */
-            circuit: "closed" | "open";
         };
         /** @description The median and the 95th percentile, in seconds. */
         ModelPercentiles: {
@@ -122,15 +149,15 @@ export interface components {
         /** @description A number of the models file, and what was set beside it. */
         OverriddenConcurrency: {
             /**
-             * @description What holds.
+             * @description What holds; null: no bound, for workers run it.
              * @example 2
              */
-            current: number;
+            current: number | null;
             /**
-             * @description As the file has it.
+             * @description As the file has it; null: no bound.
              * @example 4
              */
-            base: number;
+            base: number | null;
             /**
              * @description What an operator has set; null: nothing.
              * @example 2
@@ -207,10 +234,10 @@ export interface components {
              */
             running: number;
             /**
-             * @description How many runs the nodes may have at once, together.
+             * @description How many runs the nodes, or workers, may have at once, together; null: any number.
              * @example 2
              */
-            slots: number;
+            slots: number | null;
             /**
              * Format: date-time
              * @description Since when the front of the queue waits; null: nothing waits.
@@ -375,6 +402,139 @@ export interface components {
             /** @description By name. */
             nodes: components["schemas"]["OverviewNode"][];
         };
+        /** @description What has changed at the front of a queue. */
+        QueueChanges: {
+            /**
+             * @description How many requests a mark stands for.
+             * @example 1
+             */
+            per_mark: number;
+            /** @description The `request_id` of marks that are to be taken away. */
+            gone: string[];
+            /** @description To be added at the end, after that. */
+            marks: components["schemas"]["QueueMark"][];
+        };
+        /** @description Of a model its `id`, and what has changed of it. */
+        ModelChanges: {
+            /**
+             * @description From the models file.
+             * @example Draws a fractal.
+             */
+            description?: string;
+            /**
+             * @description Requests that start as soon as there is a slot.
+             * @example 3
+             */
+            waiting?: number;
+            /**
+             * @description Requests that wait for their next attempt, or for a time that their caller chose.
+             * @example 0
+             */
+            delayed?: number;
+            /**
+             * @description Requests that wait because their keys run as many as they may.
+             * @example 0
+             */
+            held?: number;
+            /**
+             * @description Requests in progress, on all nodes; some seconds old at most.
+             * @example 2
+             */
+            running?: number;
+            /**
+             * @description How many runs the nodes, or workers, may have at once, together; null: any number.
+             * @example 2
+             */
+            slots?: number | null;
+            /**
+             * Format: date-time
+             * @description Since when the front of the queue waits; null: nothing waits.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            oldest_waiting_at?: string | null;
+            /**
+             * @description Runs that were started since midnight UTC.
+             * @example 1204
+             */
+            started_today?: number;
+            /**
+             * @description Runs that were started a second, over the last minute.
+             * @example 0.9
+             */
+            started_per_second?: number;
+            /**
+             * @description Requests that completed in the last hour.
+             * @example 3301
+             */
+            completed_last_hour?: number;
+            /**
+             * @description Of these, those that failed.
+             * @example 12
+             */
+            failed_last_hour?: number;
+            /**
+             * @description Whether requests start now.
+             * @example available
+             * @enum {string}
+             */
+            availability?: "available" | "unavailable" | "paused";
+            /**
+             * Format: date-time
+             * @description Since when no node can reach it; null: one can.
+             * @example null
+             */
+            unavailable_since?: string | null;
+            /**
+             * @description Why not; null: one can.
+             * @example null
+             */
+            unavailable_reason?: string | null;
+            /** @description The nodes that run requests. */
+            nodes?: components["schemas"]["ModelNode"][];
+            /** @description How long its runs took in the last hour; null: too little is known. */
+            run_time?: components["schemas"]["ModelPercentiles"] | null;
+            /** @description How long its requests waited; null: too little is known. */
+            queue_time?: components["schemas"]["ModelPercentiles"] | null;
+            /** @description The keys that have something running, and those with most waiting. */
+            waiting_by_key?: components["schemas"]["KeyWaiting"][];
+            /**
+             * @description The kind of its runner.
+             * @example demo
+             */
+            kind?: string;
+            /**
+             * @description Whether keys take turns, or all go as they came.
+             * @example fair
+             * @enum {string}
+             */
+            order?: "fair" | "arrival";
+            /** @description Runs at once, over all nodes. */
+            concurrency?: components["schemas"]["OverriddenConcurrency"];
+            /** @description Whether it starts anything. */
+            paused?: components["schemas"]["OverriddenPause"];
+            /**
+             * @description As callers name it.
+             * @example demo/image/fractal
+             */
+            id: string;
+            /** @description The minutes that have changed or are new; the last 60 of all are to be kept. */
+            history?: components["schemas"]["MinuteCounts"][];
+            /** @description What has changed at the front of its queue; null: nothing waits. */
+            queue?: components["schemas"]["QueueChanges"] | null;
+        };
+        /** @description What has changed since the event before. */
+        OverviewChanges: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /** @description Those that have changed. */
+            models: components["schemas"]["ModelChanges"][];
+            /** @description Those that have changed, whole. */
+            nodes: components["schemas"]["OverviewNode"][];
+        };
         /** @description A key, for people. */
         KeyName: {
             /**
@@ -530,9 +690,22 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
+            /**
+             * @description `waiting` and `held` count so many at the front of the queue, as happens with `order: arrival`; null: all.
+             * @example null
+             */
+            sampled: number | null;
         };
         /** @description What a node has of a model. */
         NodeModel: {
+            /**
+             * @description `open`: it finds the model away, with all its addresses. `probing`: and a request is on its way to find out.
+             * @example closed
+             * @enum {string}
+             */
+            circuit: "closed" | "open" | "probing";
+            /** @description The others get its runs. */
+            addresses_away: components["schemas"]["AddressAway"][];
             /**
              * @description The model.
              * @example demo/image/fractal
@@ -548,12 +721,6 @@ export interface components {
              * @example 1
              */
             running: number;
-            /**
-             * @description `open`: it finds the model away.
-             * @example closed
-             * @enum {string}
-             */
-            circuit: "closed" | "open";
             /**
              * Format: date-time
              * @description Of a silent node: its slots are nobody else’s until then; null: they are in use.
@@ -718,6 +885,221 @@ export interface components {
             /** @description Oldest first; empty until the request has completed. */
             data: components["schemas"]["WebhookDelivery"][];
         };
+        /** @description Who claims. */
+        Worker: {
+            /**
+             * @description What it calls itself under its key, always the same for one worker.
+             * @example gpu-1
+             */
+            id: string;
+            /**
+             * @description For people; its id if left out.
+             * @example gpu-1
+             */
+            name?: string;
+            /**
+             * @description Of what it runs.
+             * @example 1.4.0
+             */
+            version?: string;
+            /**
+             * @description Anything else that people are to see of it: at most 32 texts of 200 characters.
+             * @example {
+             *       "gpu": "A100"
+             *     }
+             */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+        /** @description A model that the worker runs. */
+        ClaimedModel: {
+            /**
+             * @description Its id; its runner is of the kind `worker`.
+             * @example me/image/upscale
+             */
+            model_id: string;
+            /**
+             * @description So many runs of it at most in this answer; as many as of all if left out.
+             * @example 1
+             */
+            max?: number;
+        };
+        /** @description Asks for runs. */
+        Claim: {
+            /**
+             * @description Chosen anew for each claim. The same once more gets the same runs again.
+             * @example c-7f3a
+             */
+            claim_id: string;
+            /** @description Who claims. */
+            worker: components["schemas"]["Worker"];
+            /** @description What it runs, at least one. */
+            models: components["schemas"]["ClaimedModel"][];
+            /**
+             * @description So many runs at most in this answer; 1 if left out.
+             * @example 1
+             */
+            max?: number;
+        };
+        /** @description A run that a worker has been given. */
+        WorkerRun: {
+            /**
+             * Format: uuid
+             * @description The request that it is of.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            request_id: string;
+            /**
+             * @description Of the request, from 1 on.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The model.
+             * @example me/image/upscale
+             */
+            model_id: string;
+            /**
+             * @description Goes along with all that is said of the run, in the header `Lease-Token`.
+             * @example AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E
+             */
+            lease_token: string;
+            /**
+             * @description Seconds until the run is given to another, unless a beat or a call of the run comes before.
+             * @example 10
+             */
+            lease_s: number;
+            /**
+             * Format: date-time
+             * @description When the run is over, whatever comes.
+             * @example 2026-03-01T12:10:00.000Z
+             */
+            deadline_at: string;
+            /**
+             * @description The input of the request; absent where `input_url` is there.
+             * @example {
+             *       "prompt": "a spiral"
+             *     }
+             */
+            input?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Where to fetch an input that is too large to go along, with the `Lease-Token`.
+             * @example http://127.0.0.1:3000/v1/worker/runs/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b/input
+             */
+            input_url?: string;
+            /**
+             * @description The trace that the run is part of, as W3C Trace Context has it.
+             * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+             */
+            traceparent?: string;
+            /**
+             * @description Beside `traceparent`.
+             * @example vendor=1
+             */
+            tracestate?: string;
+        };
+        /** @description What a claim has brought. */
+        ClaimedRuns: {
+            /** @description The runs, in the order of the queue. */
+            runs: components["schemas"]["WorkerRun"][];
+        };
+        /** @description A sign that the worker lives, and has these runs. */
+        Beat: {
+            /**
+             * @description The `id` of the worker.
+             * @example gpu-1
+             */
+            worker_id: string;
+            /**
+             * @description What it does, for people.
+             * @example ready
+             */
+            state?: string;
+            /**
+             * @description The lease tokens of its runs, at most 1,000.
+             * @example [
+             *       "AZqhsnw9fk-KW2x9jp8KG8D4mZ5k8kYJjW0yqC2nT5E"
+             *     ]
+             */
+            leases: string[];
+        };
+        /** @description What the worker is to know. */
+        BeatAnswer: {
+            /**
+             * @description Seconds that a lease lasts from a beat on.
+             * @example 30
+             */
+            lease_s: number;
+            /**
+             * @description Seconds after which the next beat is expected.
+             * @example 10
+             */
+            beat_s: number;
+            /**
+             * @description `run`; `drain`: claim nothing more; `stop`: end.
+             * @example run
+             * @enum {string}
+             */
+            worker: "run" | "drain" | "stop";
+            /**
+             * @description Requests whose runs are to stop.
+             * @example [
+             *       "019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b"
+             *     ]
+             */
+            cancel: string[];
+            /**
+             * @description Requests whose leases the worker has no more: what it says of them is refused.
+             * @example []
+             */
+            lost: string[];
+        };
+        /** @description How far the events of a run are written. */
+        EventsTaken: {
+            /**
+             * @description The number of the next event.
+             * @example 3
+             */
+            next: number;
+            /**
+             * @description Whether the run is to stop.
+             * @example false
+             */
+            cancel: boolean;
+        };
+        /** @description How a run failed. */
+        WorkerFailure: {
+            /**
+             * @description Shown to the caller.
+             * @example out of memory
+             */
+            message?: string;
+            /**
+             * @description Whether another attempt may succeed; false if left out.
+             * @example true
+             */
+            retryable?: boolean;
+            /**
+             * @description Seconds until the next attempt, at least.
+             * @example 5
+             */
+            retry_after_s?: number;
+            /**
+             * @description What the caller is answered in place of 502, where the input is refused for good.
+             * @example 422
+             */
+            status?: number;
+            /**
+             * @description More of it, as any JSON value of 64 KiB at most.
+             * @example {
+             *       "reason": "the prompt is empty"
+             *     }
+             */
+            details?: components["schemas"]["JsonValue"];
+        };
         /** @description A page of a list of requests. */
         RequestPage: {
             /** @description Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
@@ -822,7 +1204,7 @@ export interface components {
              * @description The stable name of the kind of problem.
              * @enum {string}
              */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /** @description The problem in words. */
             detail?: string;
             /** @description With `invalid_input`: everything that does not fit the schema of the model. */
@@ -1114,6 +1496,19 @@ export interface components {
              */
             queue_time: number;
         };
+        /** @description How far the run is, as it said last. */
+        Progress: {
+            /**
+             * @description From 0 to 1.
+             * @example 0.4
+             */
+            value: number;
+            /**
+             * @description What it is at; null: it did not say.
+             * @example Drawing line 205 of 512
+             */
+            message: string | null;
+        };
         /** @description The request is being processed. */
         InProgressStatus: {
             /**
@@ -1205,6 +1600,14 @@ export interface components {
             /** @description What has been measured so far. */
             metrics: components["schemas"]["QueueMetrics"];
             /**
+             * @description How far the run is; absent until it says so.
+             * @example {
+             *       "value": 0.4,
+             *       "message": "Drawing line 205 of 512"
+             *     }
+             */
+            progress?: components["schemas"]["Progress"];
+            /**
              * @description When it ends: an estimate from how long other runs took. Absent while too little is known.
              * @example {
              *       "from": "2026-03-01T12:00:22.000Z",
@@ -1233,7 +1636,7 @@ export interface components {
              * @example model_error
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * @description The failure in words.
              * @example The model refused the input.
@@ -1502,6 +1905,35 @@ export interface components {
              */
             response?: components["schemas"]["JsonValue"];
         };
+        /** @description A part of an output that grows, as the `data` of an event `output`. */
+        OutputDelta: {
+            /**
+             * @description Counts from 0 within an attempt, without a hole.
+             * @example 7
+             */
+            index: number;
+            /**
+             * @description Any JSON value. Strings that followed each other within 100 ms come as one.
+             * @example upon a time
+             */
+            delta: components["schemas"]["JsonValue"];
+        };
+        /** @description What came before does not count: the `data` of an event `reset`. */
+        OutputReset: {
+            /**
+             * @description The attempt that begins anew.
+             * @example 2
+             */
+            attempt: number;
+        };
+        /** @description Nothing follows: the `data` of an event `done`. */
+        OutputDone: {
+            /**
+             * @description Whether there is a response to fetch; why not, the status says.
+             * @example true
+             */
+            success: boolean;
+        };
         /** @description Of the newest successes within the last hour, in seconds. */
         TypicalTime: {
             /**
@@ -1545,17 +1977,22 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description How many runs of it may be in progress at once, on all nodes.
+             * @description How many runs of it may be in progress at once, in all; null: as many as workers take.
              * @example 2
              */
-            concurrency: number;
+            concurrency: number | null;
+            /**
+             * @description How many workers ask for runs of it, some seconds old; null: nodes run it.
+             * @example null
+             */
+            workers: number | null;
             /**
              * @description How many requests wait in its queue. What is scheduled for later is not among them.
              * @example 3
              */
             waiting: number;
             /**
-             * @description How many are in progress, on all nodes; up to a second old.
+             * @description How many are in progress, on all nodes and workers; up to a second old.
              * @example 2
              */
             running: number;
@@ -1629,17 +2066,18 @@ export interface components {
              */
             name: string;
             /**
-             * @description `submit` sends requests; `read` is status, stream, response, models; `cancel` cancels.
+             * @description `submit` sends requests; `read` is status, stream, response, models; `cancel` cancels; `work` runs requests of its models.
              * @example [
              *       "submit",
              *       "read",
              *       "cancel",
+             *       "work",
              *       "observe",
              *       "payloads",
              *       "admin"
              *     ]
              */
-            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
              * @description Ids of models, and `acme/*` for all below `acme/`; null: all models.
              * @example [
@@ -1682,6 +2120,47 @@ export interface components {
              */
             webhook_secret?: string;
         };
+        /** @description What is to be uploaded. */
+        NewUpload: {
+            /**
+             * @description Its media type, which the upload has to have too.
+             * @example image/png
+             */
+            content_type: string;
+            /**
+             * @description What it is called: the last part of it, at most 200 characters; `file` if left out.
+             * @example cat.png
+             */
+            file_name?: string;
+        };
+        /** @description Where to send the bytes, and where they will be. */
+        InitiatedUpload: {
+            /**
+             * Format: uri
+             * @description Where the file will be; stands in an input as a string.
+             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/cat.png
+             */
+            file_url: string;
+            /**
+             * Format: uri
+             * @description Where to PUT the bytes, within an hour; it needs no key.
+             * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
+             */
+            upload_url: string;
+        };
+        /** @description The file as it was stored. */
+        StoredFile: {
+            /**
+             * @description Its size in bytes.
+             * @example 48213
+             */
+            size: number;
+            /**
+             * @description The SHA-256 of its bytes, in hexadecimal; its ETag too.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            sha256: string;
+        };
         /** @description The process answers. */
         Liveness: {
             /**
@@ -1706,6 +2185,8 @@ export interface components {
             database: components["schemas"]["ReadinessCheck"];
             /** @description The schema is the one this version needs. */
             migrations: components["schemas"]["ReadinessCheck"];
+            /** @description The files that there are can be read by this node, or there are none. */
+            files: components["schemas"]["ReadinessCheck"];
             /** @description The service is not shutting down. */
             accepting: components["schemas"]["ReadinessCheck"];
         };
@@ -1739,7 +2220,7 @@ export interface components {
              *       "observe"
              *     ]
              */
-            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
              * Format: uuid
              * @description The id of the session; null: the call brings the key itself.
@@ -1893,7 +2374,7 @@ export interface components {
              *       "read"
              *     ]
              */
-            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
              * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
              * @example [
@@ -1990,7 +2471,7 @@ export interface components {
              *       "read"
              *     ]
              */
-            scopes?: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
              * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
              * @example [
@@ -2063,7 +2544,7 @@ export interface components {
              *       "read"
              *     ]
              */
-            scopes: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            scopes: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
              * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
              * @example [
@@ -2155,7 +2636,7 @@ export interface components {
              *       "read"
              *     ]
              */
-            scopes?: ("submit" | "read" | "cancel" | "observe" | "payloads" | "admin")[];
+            scopes?: ("submit" | "read" | "cancel" | "work" | "observe" | "payloads" | "admin")[];
             /**
              * @description Ids of models, and `acme/*` for all below `acme/`; null: all.
              * @example [
@@ -2241,7 +2722,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description To what: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -2381,6 +2862,8 @@ export interface components {
             estimated_start?: components["schemas"]["TimeSpan"];
             /** @description As in the status of its caller. */
             estimated_end?: components["schemas"]["TimeSpan"];
+            /** @description How far its run is; its message only with `payloads`. */
+            progress?: components["schemas"]["Progress"];
             /** @description Once it completed. */
             success?: boolean;
             /** @description Why it has no response. */
@@ -2510,6 +2993,8 @@ export interface components {
             estimated_start?: components["schemas"]["TimeSpan"];
             /** @description As in the status of its caller. */
             estimated_end?: components["schemas"]["TimeSpan"];
+            /** @description How far its run is; its message only with `payloads`. */
+            progress?: components["schemas"]["Progress"];
             /** @description Once it completed. */
             success?: boolean;
             /** @description Why it has no response. */
@@ -2584,7 +3069,7 @@ export interface components {
              * @example model_error
              * @enum {string|null}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | null;
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
             /**
              * @description Why, in words.
              * @example The model answered 500.
@@ -2693,11 +3178,11 @@ export interface components {
              */
             action: "cancel" | "retry" | "erase";
             /**
-             * @description Where it stands.
+             * @description Where it stands. `collecting`: its requests are being found.
              * @example running
              * @enum {string}
              */
-            state: "running" | "stopping" | "stopped" | "done";
+            state: "collecting" | "running" | "stopping" | "stopped" | "done";
             /**
              * @description As it was started; of `ids` how many.
              * @example {
@@ -2710,7 +3195,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description How many requests the filter found when it was started.
+             * @description How many requests the filter finds, of those of when it was started; while it is `collecting`, so far.
              * @example 312
              */
             total: number;
@@ -3051,7 +3536,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
@@ -3102,7 +3587,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_operation" | "method_not_allowed" | "conflict" | "gone" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "unavailable" | "model_paused" | "timed_out" | "expired";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
