@@ -20,9 +20,7 @@ export class CallerWatch {
     return interval(lookEveryMs).pipe(
       // Without the database nobody is refused.
       exhaustMap(() => defer(async () => this.callers.resolveAnew(request)).pipe(catchError(() => EMPTY))),
-      filter(
-        (found) => found.kind !== 'caller' || !needed.every((scope) => hasScope(found.caller, scope)),
-      ),
+      filter((found) => found.kind !== 'caller' || !needed.every((scope) => hasScope(found.caller, scope))),
     );
   }
 }

@@ -35,7 +35,11 @@ export class AuditedKeys {
       const result = await this.keys.bootstrap(manager);
       const key = result.made === undefined ? null : await this.keys.read(result.made, manager);
       if (key !== null)
-        await this.trail.write(manager, actor, { action: 'key.create', target: key.id, after: keyTerms(key) });
+        await this.trail.write(manager, actor, {
+          action: 'key.create',
+          target: key.id,
+          after: keyTerms(key),
+        });
       return result;
     });
   }

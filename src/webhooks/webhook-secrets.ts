@@ -39,10 +39,7 @@ export class WebhookSecrets {
   }
 
   /** Makes a new one. The one before counts for another day, beside it; those before that no more. */
-  async rotate(
-    keyId: string,
-    accounting?: (manager: EntityManager) => Promise<void>,
-  ): Promise<string> {
+  async rotate(keyId: string, accounting?: (manager: EntityManager) => Promise<void>): Promise<string> {
     const secret = generate();
     await this.rows.manager.transaction(async (manager) => {
       const rows = manager.getRepository(WebhookSecretEntity);

@@ -1,4 +1,9 @@
-import type { OverviewChangesDto, OverviewDto, QueueEntryPageDto, ShareListDto } from '../../src/admin/dto/live.dto.js';
+import type {
+  OverviewChangesDto,
+  OverviewDto,
+  QueueEntryPageDto,
+  ShareListDto,
+} from '../../src/admin/dto/live.dto.js';
 import { Handles } from '../../src/auth/handles.js';
 import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -106,10 +111,9 @@ test('the first event is whole, and those after it have only what has changed', 
   // What was put together from changes is what another sees who comes later.
   const later = await watch();
   const whole = await shown(later, () => true);
-  const together = await until(
-    () => overviewsOf(stream).find(({ at }) => at === whole.at),
-    { message: 'the first sees the same moment' },
-  );
+  const together = await until(() => overviewsOf(stream).find(({ at }) => at === whole.at), {
+    message: 'the first sees the same moment',
+  });
   expect(together).toEqual(whole);
 });
 

@@ -54,7 +54,10 @@ async function look(): Promise<{ plan: string; pages: number }> {
   const lines = await tables.rows<Record<string, string>>(`EXPLAIN (${how}) ${statement.text}`, values);
   const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
   const [, buffers = ''] = /Buffers: ([^\n]*)/.exec(plan) ?? [];
-  const pages = [...buffers.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+  const pages = [...buffers.matchAll(/(?:hit|read)=(\d+)/g)].reduce(
+    (sum, [, count]) => sum + Number(count),
+    0,
+  );
   return { plan, pages };
 }
 

@@ -47,7 +47,10 @@ test('runs go to the address with the fewest', async () => {
   await until(() => running().join() === '2,2,2', { message: 'each has two', explain: running });
   for (const call of [...busy.calls]) await busy.answer(call.id);
   ids.push(...(await calls.submitAll(2, id)));
-  await until(() => running().join() === '2,2,2', { message: 'the two are where two ended', explain: running });
+  await until(() => running().join() === '2,2,2', {
+    message: 'the two are where two ended',
+    explain: running,
+  });
   for (const server of servers) server.release();
   await allSucceed(ids);
   expect(busy.calls).toHaveLength(4);

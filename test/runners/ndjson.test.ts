@@ -131,7 +131,11 @@ describe('an NDJSON answer', () => {
   });
 
   it('may be refused for one part that is too large', async () => {
-    const roomy = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000_000 }), new Tracing(), noFiles);
+    const roomy = new HttpRunner(
+      Object.assign(new Config(), { maxOutputBytes: 1_000_000 }),
+      new Tracing(),
+      noFiles,
+    );
     const failure = await failureOf(roomy, ndjsonRun(`{"type":"delta","delta":"${'x'.repeat(65_536)}"}\n`));
     expect(failure.message).toBe("The model's answer holds a delta larger than 65536 bytes.");
   });

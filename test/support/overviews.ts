@@ -16,7 +16,11 @@ function applied(last: OverviewDto, { at, models, nodes }: OverviewChangesDto): 
   return {
     at,
     models: last.models.map((model) => {
-      const { queue, history = [], ...members } = models.find(({ id }) => id === model.id) ?? { id: model.id };
+      const {
+        queue,
+        history = [],
+        ...members
+      } = models.find(({ id }) => id === model.id) ?? { id: model.id };
       const minutes = new Map([...model.history, ...history].map((one) => [one.minute, one]));
       const next: OverviewDto['models'][number] = {
         ...model,

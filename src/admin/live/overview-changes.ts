@@ -39,7 +39,10 @@ function modelChanges(before: AdminModelDto, after: AdminModelDto): ModelChanges
   };
 }
 
-function minuteChanges(before: readonly MinuteCountsDto[], after: readonly MinuteCountsDto[]): MinuteCountsDto[] {
+function minuteChanges(
+  before: readonly MinuteCountsDto[],
+  after: readonly MinuteCountsDto[],
+): MinuteCountsDto[] {
   const known = new Map(before.map((minute) => [minute.minute, minute]));
   return after.filter(({ minute, started, completed, failed }) => {
     const old = known.get(minute);

@@ -32,9 +32,7 @@ export class Addresses {
 
   /** Those to which the next run would be a probe. */
   get due(): readonly Target[] {
-    return this.hasCircuits
-      ? this.targets.filter(({ isAway, circuit }) => isAway && circuit.room > 0)
-      : [];
+    return this.hasCircuits ? this.targets.filter(({ isAway, circuit }) => isAway && circuit.room > 0) : [];
   }
 
   /** No address is left: each is sent nothing but probes. */

@@ -145,7 +145,9 @@ describe('of several addresses', () => {
   beforeEach(() => {
     changed.splice(0);
     circuits.changes.subscribe((changes) =>
-      changed.push(...changes.map(({ modelId, isReached }) => `${modelId} ${isReached ? 'back' : 'changed'}`)),
+      changed.push(
+        ...changes.map(({ modelId, isReached }) => `${modelId} ${isReached ? 'back' : 'changed'}`),
+      ),
     );
   });
 
