@@ -44,7 +44,7 @@ const rooms = {
     'tools',
     'tracing',
   ],
-  workers: ['queue', 'requests', 'models', 'auth', 'limits', 'http', 'config', 'errors', 'tools'],
+  workers: ['files', 'queue', 'requests', 'models', 'auth', 'limits', 'http', 'config', 'errors', 'tools'],
   operations: ['audit', 'queue', 'requests', 'auth', 'database', 'errors', 'tools'],
   admin: [
     'audit',

@@ -150,7 +150,7 @@ function goBy(name: string): void {
     const { body } = init;
     const named =
       typeof body === 'string' ? body.replace(/("worker":\{"id"|"worker_id"):"[^"]+"/, `$1:"${name}"`) : body;
-    const to = new URL(target as string | URL).href.replace(/(\/worker\/workers\/)[^/]+$/, `$1${name}`);
+    const to = new URL(target).href.replace(/(\/worker\/workers\/)[^/]+$/, `$1${name}`);
     const response = await own(to, named === undefined ? init : { ...init, body: named });
     const [, id = '', what] = /\/worker\/runs\/([^/]+)\/(output|failure)$/.exec(to) ?? [];
     const nonce = nonces.get(id);

@@ -32,7 +32,7 @@ export function nameForType(contentType: string): string {
 }
 
 /** `type/subtype`, in lower case and without parameters. */
-export function mediaTypeOf(contentType: string): string {
+function mediaTypeOf(contentType: string): string {
   return contentType.split(';', 1)[0]!.trim().toLowerCase();
 }
 

@@ -14,7 +14,7 @@ export async function* chunksOf(
     for (;;) {
       isWaiting = true;
       timer.refresh();
-      const { done, value } = await chunks.next();
+      const { done, value } = (await chunks.next()) as IteratorResult<Buffer, unknown>;
       isWaiting = false;
       if (done === true) break;
       yield value;

@@ -24,7 +24,7 @@ export class UploadRequests {
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<InitiatedUploadDto> {
-    const mayUpload = hasScope(caller, 'submit') || (caller.scopes as readonly string[]).includes('work');
+    const mayUpload = hasScope(caller, 'submit') || hasScope(caller, 'work');
     if (!mayUpload) {
       throw new DomainError('forbidden', 'This API key has neither the scope "submit" nor "work".');
     }

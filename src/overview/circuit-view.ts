@@ -2,7 +2,7 @@ import type { ModelCircuitDto } from './dto/circuit.dto.js';
 import type { CircuitRow } from './queries/cluster-snapshot.js';
 
 /** `open`: what a node has open of one model. */
-export function toCircuit(open: readonly CircuitRow[]): ModelCircuitDto {
+export function toCircuit(open: readonly CircuitRow[]): Pick<ModelCircuitDto, keyof ModelCircuitDto> {
   const isAway = open.some((row) => row.isAway);
   return {
     circuit: isAway ? stateOf(open.some(({ isProbing }) => isProbing)) : 'closed',

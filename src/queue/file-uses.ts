@@ -13,7 +13,7 @@ export function mayNameFiles(payload: Buffer | string): boolean {
 }
 
 /** The ids of all that look like files of ours. */
-export function filesIn(payload: Buffer | string): string[] {
+function filesIn(payload: Buffer | string): string[] {
   const text = typeof payload === 'string' ? payload : payload.toString('latin1');
   return [...new Set(Array.from(text.matchAll(named), ([, id]) => id!))];
 }

@@ -20,6 +20,8 @@ export interface HttpCall {
 export interface HttpAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
+  /** Else its end is that of the connection, and nothing tells it from a break. */
+  hasOwnEnd: boolean;
   /** Ends when the answer is complete; throws a `RunFailure` when the connection breaks before. */
   chunks: AsyncIterable<Buffer>;
   /** Drops the connection, unless the answer was read to its end. */
@@ -73,6 +75,7 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
+        hasOwnEnd: 'content-length' in response.headers || 'transfer-encoding' in response.headers,
         chunks: readChunks(response, signal),
         close: () => request.destroy(),
       });

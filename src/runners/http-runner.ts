@@ -91,7 +91,7 @@ export class HttpRunner implements Runner {
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
     if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
-    if (type === 'application/x-ndjson') return readNdjsonOutput(chunks, maxOutputBytes, run);
+    if (type === 'application/x-ndjson') return readNdjsonOutput(answer, maxOutputBytes, run);
     if (isFileType(type)) return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
     const got = type.slice(0, 100) || 'no content type';
     throw unreadable(

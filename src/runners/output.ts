@@ -1,6 +1,7 @@
 import { type Run, RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { parseJson } from '../tools/model-text.js';
+import type { HttpAnswer } from './http-exchange.js';
 import { type Chunks, readBody, readLines } from './answer-body.js';
 
 const maxWarnings = 10;
@@ -17,7 +18,7 @@ export async function readJsonOutput(chunks: Chunks, maxBytes: number): Promise<
  * the output.
  */
 export async function readNdjsonOutput(
-  chunks: Chunks,
+  { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
   maxBytes: number,
   run: Run,
 ): Promise<string | undefined> {
@@ -48,8 +49,9 @@ export async function readNdjsonOutput(
         warnOnce(said.warning, warnings, run);
     }
   }
-  if (deltaBytes > 0) return undefined;
-  throw new RunFailure("The model's answer ended without an output line.", { retryable: true });
+  if (deltaBytes > 0 && hasOwnEnd) return undefined;
+  const unsure = deltaBytes > 0 ? ', and with no length or chunks to tell its end from a break' : '';
+  throw new RunFailure(`The model's answer ended without an output line${unsure}.`, { retryable: true });
 }
 
 function read(line: string): Said {

@@ -70,15 +70,11 @@ export const ApiOutputStream = (): MethodDecorator =>
       content: {
         'text/event-stream': {
           schema: {
-            type: 'string',
-            description:
-              'Events as the HTML standard has them; `x-event-data` has the schema of the `data` of each.',
-            'x-event-data': {
-              oneOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({
-                $ref: getSchemaPath(one),
-              })),
-            },
-          } as object,
+            description: 'The `data` of each event.',
+            anyOf: [OutputDeltaDto, OutputResetDto, OutputDoneDto].map((one) => ({
+              $ref: getSchemaPath(one),
+            })),
+          },
           example: events,
         },
       },

@@ -10,6 +10,7 @@ import {
   ApiQuery,
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../errors/problem-codes.js';
+import { InitiatedUploadDto, NewUploadDto } from '../files/dto/files.dto.js';
 import { ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
@@ -212,4 +213,16 @@ export const ApiReleaseRun = (): MethodDecorator =>
       'conflict',
     ),
     ApiNoContentResponse({ description: 'It is given back.' }),
+  );
+
+export const ApiInitiateRunFile = (): MethodDecorator =>
+  applyDecorators(
+    ApiRun(
+      'Begin the upload of a file of the output',
+      'As `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and name `file_url` in the output. The ' +
+        'file belongs to the key of the request; one that no output names goes after 24 hours.',
+      ...ofBodies.slice(1),
+    ),
+    ApiBody({ type: NewUploadDto }),
+    ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
   );

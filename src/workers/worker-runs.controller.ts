@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { InitiatedUploadDto } from '../files/dto/files.dto.js';
 import { UploadRequests } from '../files/upload-requests.js';
 import { BodyReader } from '../http/body-reader.js';
 import { sendReply } from '../http/reply.js';
@@ -10,6 +11,7 @@ import { Limited } from '../limits/limited.js';
 import { leaseOf } from './lease-token.js';
 import {
   ApiAppendRunEvents,
+  ApiInitiateRunFile,
   ApiPutFailure,
   ApiPutOutput,
   ApiReadRunInput,
@@ -87,13 +89,14 @@ export class WorkerRunsController {
 
   @Post('files')
   @HttpCode(200)
+  @ApiInitiateRunFile()
   @Limited('work', ofWorkers)
   async initiateRunFile(
     @Param('request_id') id: string,
     @Headers(tokenHeader) token: string | undefined,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<object> {
+  ): Promise<InitiatedUploadDto> {
     await this.calls.renew(leaseOf(id, token));
     return this.uploads.initiateOf({ requestId: id }, request, response);
   }

@@ -28,7 +28,7 @@ function run(script: string, options: Partial<Command> = {}, input: unknown = {}
       traceparent: undefined,
       signal: stop.controller.signal,
       ...voiceOf((event) => events.push(event)),
-      download: () => Promise.reject<never>(new Error('none')),
+      download: (): Promise<never> => Promise.reject(new Error('none')),
       upload: async (name, path) => {
         uploads.push(readFileSync(path as string, 'utf8'));
         return `https://files/${name}`;

@@ -46,7 +46,7 @@ describe('an upload', () => {
     const { file_url, upload_url } = await files.initiate();
     const chunks = Array.from({ length: 20 }, () => someBytes(10_000));
     const body = ReadableStream.from(chunks) as unknown as Body;
-    const answer = await files.put(upload_url, body, 'image/png', { duplex: 'half' } as RequestInit);
+    const answer = await files.put(upload_url, body, 'image/png', { duplex: 'half' });
     expect(answer.status).toBe(200);
     expect(sha256(await files.bytes(file_url))).toBe(sha256(Buffer.concat(chunks)));
   });
@@ -178,7 +178,7 @@ describe('bytes that are not as announced', () => {
     await addsNothing(async () => {
       expect(await verdict(files.put(upload_url, large))).toEqual([413, 'body_too_large']);
       const endless = new ReadableStream({ pull: (to) => to.enqueue(someBytes(64 * 1024)) });
-      const init = { duplex: 'half' } as RequestInit;
+      const init = { duplex: 'half' } as const;
       const answer = files.put(upload_url, endless, 'image/png', init);
       // A client may see the connection end before it has read the answer.
       expect(await verdict(answer).catch(() => [413, 'body_too_large'])).toEqual([413, 'body_too_large']);
@@ -217,7 +217,7 @@ test('a hundred uploads at once are all whole', async () => {
     Buffer.concat([Buffer.from(`${i} `), someBytes(3_000)]),
   );
   const before = (await files.onDisk()).length;
-  const urls = await inParallel(50, bodies, (body) => files.store(body as Buffer<ArrayBuffer>));
+  const urls = await inParallel(50, bodies, (body) => files.store(body));
   await inParallel(50, urls, async (url, i) =>
     expect((await files.bytes(url)).equals(bodies[i]!)).toBe(true),
   );

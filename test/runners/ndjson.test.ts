@@ -130,6 +130,17 @@ describe('an NDJSON answer', () => {
     expect(await runner.run(ndjsonRun('{"type":"delta","delta":"a"}\n'))).toBeUndefined();
   });
 
+  it('needs one where its end could be a break', async () => {
+    const answer = 'HTTP/1.0 200 OK\r\ncontent-type: application/x-ndjson\r\n\r\n';
+    const part = '{"type":"delta","delta":"a"}\n';
+    server.respond = ({ socket }) => socket.end(answer + part);
+    const failure = await failureOf(runner, testRun({ kind: 'http', url: server.url, headers: {} }));
+    expect(failure.message).toMatch('ended without an output line, and with no length or chunks');
+    expect(failure.options.retryable).toBe(true);
+    server.respond = ({ socket }) => socket.end(answer + part + output);
+    expect(await runner.run(testRun({ kind: 'http', url: server.url, headers: {} }))).toBe('1');
+  });
+
   it('may be refused for one part that is too large', async () => {
     const roomy = new HttpRunner(
       Object.assign(new Config(), { maxOutputBytes: 1_000_000 }),

@@ -13,7 +13,7 @@ export type Body = NonNullable<RequestInit['body']>;
 
 export const sha256 = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex');
-export const someBytes = (count: number): Buffer<ArrayBuffer> => randomBytes(count) as Buffer<ArrayBuffer>;
+export const someBytes = (count: number): Buffer<ArrayBuffer> => randomBytes(count);
 
 /** The calls about files as a caller makes them. */
 export class FileCalls {

@@ -1,5 +1,4 @@
 import http, { type IncomingMessage, type RequestOptions, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import S3rver from '@20minutes/s3rver';
 
 export interface TestS3 {
@@ -20,7 +19,7 @@ export async function startS3(directory: string, bucket: string): Promise<TestS3
     directory,
     configureBuckets: [{ name: bucket, configs: [] }],
   });
-  const { port } = (await server.run()) as AddressInfo;
+  const { port } = await server.run();
   const forward: TestS3['forward'] = (options, request, response) => {
     const call = http.request({ ...options, host: '127.0.0.1', port }, (answer) => {
       response.writeHead(answer.statusCode!, answer.headers);

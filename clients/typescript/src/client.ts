@@ -172,7 +172,7 @@ export class Client {
   /** Up to 1,000 submissions in one call; one that is refused is no harm to the others. */
   async batch(items: readonly BatchItem[], { signal }: CallOptions = {}): Promise<BatchResult[]> {
     const inputs = await Promise.all(items.map(({ input }) => this.uploads.in(input, signal)));
-    const requests = items.map(({ model, input: _, idempotencyKey = randomKey(), ...options }, i) => ({
+    const requests = items.map(({ model, input: _input, idempotencyKey = randomKey(), ...options }, i) => ({
       model_id: model,
       input: inputs[i],
       idempotency_key: idempotencyKey,

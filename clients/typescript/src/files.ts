@@ -60,7 +60,7 @@ export class Uploads {
   /** The URL under which the service keeps it. */
   async upload(content: Uploadable, { signal, ...given }: UploadOptions = {}): Promise<string> {
     const type = given.type ?? (content.type || otherType);
-    const name = given.name ?? ('name' in content ? (content.name as string) : 'file');
+    const name = given.name ?? ('name' in content ? content.name : 'file');
     const { body } = await this.transport.send<{ file_url: string; upload_url: string }>({
       method: 'POST',
       path: ['storage', 'upload', 'initiate'],

@@ -84,8 +84,8 @@ export class Transport {
         if (signal?.aborted === true) throw abortError(signal);
         const body = await open();
         // A stream cannot be sent otherwise; not every platform's types know it.
-        const init = { method: 'PUT', headers: { 'content-type': type }, body, duplex: 'half' };
-        const response = await this.fetch(url, { ...init, signal: deadline.signal } as RequestInit);
+        const init = { method: 'PUT', headers: { 'content-type': type }, body, duplex: 'half' as const };
+        const response = await this.fetch(url, { ...init, signal: deadline.signal });
         const text = await response.text();
         // The try before had arrived, and its answer was lost.
         if (response.ok || (response.status === 409 && tried > 0)) return;

@@ -2850,6 +2850,34 @@ export interface components {
              */
             details?: components["schemas"]["JsonValue"];
         };
+        /** @description What is to be uploaded. */
+        NewUpload: {
+            /**
+             * @description Its media type, which the upload has to have too.
+             * @example image/png
+             */
+            content_type: string;
+            /**
+             * @description What it is called: the last part of it, at most 200 characters; `file` if left out.
+             * @example cat.png
+             */
+            file_name?: string;
+        };
+        /** @description Where to send the bytes, and where they will be. */
+        InitiatedUpload: {
+            /**
+             * Format: uri
+             * @description Where the file will be; stands in an input as a string.
+             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/cat.png
+             */
+            file_url: string;
+            /**
+             * Format: uri
+             * @description Where to PUT the bytes, within an hour; it needs no key.
+             * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
+             */
+            upload_url: string;
+        };
         /** @description A page of a list of requests. */
         RequestPage: {
             /** @description Newest first. There may be fewer than asked for, also none, where `next_cursor` is no null. */
@@ -3869,34 +3897,6 @@ export interface components {
              * @example whsec_bm90IGEgc2VjcmV0LCBqdXN0IGFuIGV4YW1wbGUhISE=
              */
             webhook_secret?: string;
-        };
-        /** @description What is to be uploaded. */
-        NewUpload: {
-            /**
-             * @description Its media type, which the upload has to have too.
-             * @example image/png
-             */
-            content_type: string;
-            /**
-             * @description What it is called: the last part of it, at most 200 characters; `file` if left out.
-             * @example cat.png
-             */
-            file_name?: string;
-        };
-        /** @description Where to send the bytes, and where they will be. */
-        InitiatedUpload: {
-            /**
-             * Format: uri
-             * @description Where the file will be; stands in an input as a string.
-             * @example http://127.0.0.1:3000/v1/files/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63/cat.png
-             */
-            file_url: string;
-            /**
-             * Format: uri
-             * @description Where to PUT the bytes, within an hour; it needs no key.
-             * @example http://127.0.0.1:3000/v1/storage/uploads/5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63?expires=1767268800&type=image%2Fpng&signature=m3Qx
-             */
-            upload_url: string;
         };
         /** @description The file as it was stored. */
         StoredFile: {

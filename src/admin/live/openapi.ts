@@ -23,7 +23,7 @@ export const ApiOverview = (): MethodDecorator =>
       description: 'The stream.',
       content: {
         'text/event-stream': {
-          schema: { oneOf: [OverviewDto, OverviewChangesDto].map((type) => ({ $ref: getSchemaPath(type) })) },
+          schema: { anyOf: [OverviewDto, OverviewChangesDto].map((type) => ({ $ref: getSchemaPath(type) })) },
         },
       },
     }),

@@ -75,7 +75,7 @@ export class OverviewMessage {
     if (!queue) return model;
     const marks = queue.marks.map((mark) => ({ ...mark, request_id: this.handleOf(mark.request_id) }));
     const gone = 'gone' in queue && { gone: queue.gone.map((id) => this.handleOf(id)) };
-    return { ...model, queue: { ...queue, ...gone, marks } } as Shown;
+    return Object.assign({}, model, { queue: Object.assign({}, queue, gone, { marks }) });
   }
 }
 

@@ -5,12 +5,12 @@ const base = 'http://127.0.0.1:3000';
 const id = '5b1c6f2e-8f0d-4d39-9d5e-0c4a7b1e2f63';
 const uri = { format: 'uri' };
 
-export const initiated = {
+const initiated = {
   file_url: `${base}/v1/files/${id}/cat.png`,
   upload_url: `${base}/v1/storage/uploads/${id}?expires=1767268800&type=image%2Fpng&signature=m3Qx`,
 };
 
-export const stored = {
+const stored = {
   content_type: 'image/png',
   size: 48_213,
   sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',

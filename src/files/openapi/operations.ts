@@ -59,7 +59,7 @@ export const ApiUpload = (): MethodDecorator =>
       required: true,
       // Written out: ApiBody would make JSON of it.
       ...{ content: { '*/*': { schema: binary } } },
-    } as Parameters<typeof ApiBody>[0]),
+    }),
     ApiOkResponse({ description: 'The file is stored.', type: StoredFileDto }),
     ApiProblems(
       'bad_request',
