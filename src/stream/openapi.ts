@@ -40,17 +40,6 @@ class OutputDoneDto {
   success!: boolean;
 }
 
-const sent: [name: string, id: string, data: object][] = [
-  ['output', '1.1', { index: 0, delta: 'Once' }],
-  ['reset', '2.0', { attempt: 2 }],
-  ['output', '2.1', { index: 0, delta: 'Once' }],
-  ['output', '2.2', { index: 1, delta: ' upon a time' }],
-  ['done', '2.done', { success: true }],
-];
-const events = sent
-  .map(([name, id, data]) => `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`)
-  .join('');
-
 export const ApiOutputStream = (): MethodDecorator =>
   applyDecorators(
     ApiExtraModels(OutputDeltaDto, OutputResetDto, OutputDoneDto),
@@ -75,7 +64,7 @@ export const ApiOutputStream = (): MethodDecorator =>
               $ref: getSchemaPath(one),
             })),
           },
-          example: events,
+          example: { index: 7, delta: ' upon a time' },
         },
       },
     }),
