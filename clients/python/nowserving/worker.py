@@ -764,6 +764,7 @@ class _Worker:
                 if run.token in self._runs:
                     continue
                 self._runs[run.token] = run
+                self._changed.notify_all()
             runs.append(run)
         # Before any handler, which may not let another thread go on for a while.
         try:
