@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /*
  * Reads the output of each request in a file while it grows, as raw as it can. Each delta holds words of a number and the
- * time when the model sent it. Says `open` when all connections are, and when it is asked how late each word was, and
- * how many came twice, late or not at all.
+ * time when the model sent it. Says `open` when all connections are; when it is asked it waits for the ends, and says how
+ * late each word was, how many came out of order, and how many outputs were done.
  */
+const patienceMs = 20_000;
 const [, , url, idsFile, authorization] = process.argv;
 const { hostname, port } = new URL(url);
 const lateMs = [];
@@ -28,19 +30,25 @@ const open = (id) =>
       const received = rest + data;
       const end = received.lastIndexOf('\n');
       rest = received.slice(end + 1);
-      for (const [, text] of received.slice(0, end + 1).matchAll(/"delta":"([^"]*)"/g)) {
+      const lines = received.slice(0, end + 1);
+      for (const [, text] of lines.matchAll(/"delta":"([^"]*)"/g)) {
         for (const word of text.trim().split(' ')) {
           const [number, at] = word.split(':').map(Number);
           if (number !== next++) wrong++;
           lateMs.push(now - at);
         }
       }
-      if (received.includes('event: done')) done++;
+      if (lines.includes('event: done')) done++;
     });
     socket.on('error', () => undefined);
   });
 
-process.on('message', () => process.send({ lateMs, wrong, done }, () => process.exit(0)));
+const ids = readFileSync(idsFile, 'utf8').split('\n');
+process.on('message', async () => {
+  for (const until = performance.now() + patienceMs; done < ids.length && performance.now() < until;)
+    await delay(100);
+  process.send({ lateMs, wrong, done }, () => process.exit(0));
+});
 process.on('disconnect', () => process.exit(0));
-await Promise.all(readFileSync(idsFile, 'utf8').split('\n').map(open));
+await Promise.all(ids.map(open));
 process.send('open');
