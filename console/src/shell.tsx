@@ -8,7 +8,9 @@ import type { Overview, SignedIn } from './api/types';
 import { counted } from './format/quantities';
 import { Dialog } from './parts/dialog';
 import { markRow, moveRow, useKeys } from './parts/keyboard';
+import { may } from './parts/rights';
 import { currentTheme, showTheme, type Theme, themes } from './parts/theme';
+import { askForSearch, scrollToPlace } from './parts/travel';
 
 const views = [
   ['/', 'Overview'],
@@ -26,8 +28,8 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
   const [isHelping, setHelping] = useState(false);
   useKeys({
     '/': () => {
-      navigate('/requests');
-      requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-search]')?.focus());
+      if (document.querySelector('[data-search]') === null) navigate('/requests');
+      askForSearch();
     },
     j: () => moveRow(1),
     k: () => moveRow(-1),
@@ -40,7 +42,7 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
   });
   useEffect(() => {
     for (const open of document.querySelectorAll<HTMLElement>('[popover]:popover-open')) open.hidePopover();
-    window.scrollTo(0, 0);
+    scrollToPlace();
   }, [location]);
   const isCurrent = (path: string): boolean =>
     path === '/' ? location === '/' || location.startsWith('/models') : location.startsWith(path);
@@ -109,6 +111,12 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
         {session.name}
         <br />
         {session.scopes.join(', ')}
+        {!may(session, 'admin') && (
+          <>
+            <br />
+            To change anything a key needs the scope “admin”.
+          </>
+        )}
       </p>
       <hr />
       <Link href="/sessions">Sessions</Link>
@@ -143,7 +151,7 @@ function Account({ session, onHelp }: { session: SignedIn; onHelp: () => void })
 }
 
 const keys = [
-  ['/', 'search the requests'],
+  ['/', 'search'],
   ['j', 'next row'],
   ['k', 'row before'],
   ['Enter', 'open the row'],

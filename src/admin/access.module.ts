@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
+import { OverviewCoreModule } from '../overview/overview-core.module.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Keys } from './keys/keys.js';
 import { KeysController } from './keys/keys.controller.js';
@@ -15,7 +16,7 @@ import { SignIn } from './sign-in.js';
 
 /** Who comes in, with what, and what they did: sessions, keys, the audit. */
 @Module({
-  imports: [LimitsModule],
+  imports: [LimitsModule, OverviewCoreModule],
   controllers: [SessionController, OidcController, SessionsController, KeysController, AuditController],
   providers: [Keys, SignIn, RefusedSignIns, Oidc, OidcProvider, OidcStates, OidcUsers],
 })

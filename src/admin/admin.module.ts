@@ -12,6 +12,7 @@ import { ModelsReloadModule } from './models-reload.module.js';
 import { NodeDrainController } from './node-drain.controller.js';
 import { AnyRequestsModule } from './requests/any-requests.module.js';
 import { AnyWebhooksModule } from './webhooks/any-webhooks.module.js';
+import { AdminWorkersController } from './workers/workers.controller.js';
 
 /** The routes of `/v1/admin`. */
 @Module({
@@ -24,7 +25,7 @@ import { AnyWebhooksModule } from './webhooks/any-webhooks.module.js';
     ModelsReloadModule,
     OverviewModule,
   ],
-  controllers: [AdminModelsController, LiveController, NodeDrainController],
+  controllers: [AdminModelsController, AdminWorkersController, LiveController, NodeDrainController],
   providers: [ModelControl, OverviewSource, QueueViews],
 })
 export class AdminModule {}

@@ -8,6 +8,8 @@ export const auditActions = [
   'key.update',
   'key.revoke',
   'node.drain',
+  'worker.drain',
+  'worker.stop',
   'request.cancel',
   'request.retry',
   'request.erase',

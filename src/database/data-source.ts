@@ -26,6 +26,7 @@ import { Addresses1790000000034 } from '../../migrations/0024-addresses.js';
 import { Collecting1790000000035 } from '../../migrations/0025-collecting.js';
 import { Unscheduled1790000000036 } from '../../migrations/0026-unscheduled.js';
 import { Files1790000000033 } from '../../migrations/0023-files.js';
+import { KeyUse1790000000037 } from '../../migrations/0027-key-use.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -56,6 +57,7 @@ export const migrations = [
   Addresses1790000000034,
   Collecting1790000000035,
   Unscheduled1790000000036,
+  KeyUse1790000000037,
 ];
 
 export interface DataSourceSettings {

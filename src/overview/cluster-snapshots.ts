@@ -8,21 +8,26 @@ import {
   readUpkeep,
   type Upkeep,
 } from './queries/cluster-snapshot.js';
+import { type NodeTimes, readNodeTimes } from './queries/node-times.js';
 
+export type { NodeTimes } from './queries/node-times.js';
 export type { ClusterSnapshot, Upkeep } from './queries/cluster-snapshot.js';
 
 const snapshotAgeMs = 1_000;
 const upkeepAgeMs = 10_000;
+const timesAgeMs = 30_000;
 
 /** What all nodes have, read while somebody looks, and once for all who do. */
 @Injectable()
 export class ClusterSnapshots {
   private readonly snapshot: Recent<ClusterSnapshot>;
   private readonly upkeep: Recent<Upkeep>;
+  private readonly times: Recent<NodeTimes[]>;
 
   constructor(database: ObservingDatabase, index: WaitingIndex) {
     this.snapshot = new Recent(snapshotAgeMs, () => readClusterSnapshot(database, index.heads()));
     this.upkeep = new Recent(upkeepAgeMs, () => readUpkeep(database));
+    this.times = new Recent(timesAgeMs, () => readNodeTimes(database));
   }
 
   get(): Promise<ClusterSnapshot> {
@@ -31,5 +36,10 @@ export class ClusterSnapshots {
 
   getUpkeep(): Promise<Upkeep> {
     return this.upkeep.get();
+  }
+
+  /** How long runs take on each node. */
+  getTimes(): Promise<NodeTimes[]> {
+    return this.times.get();
   }
 }

@@ -1,7 +1,8 @@
 import { reasonOf, toCircuit } from './circuit-view.js';
 import type { NodeState, OverviewNodeDto } from './dto/overview.dto.js';
+import type { ModelPercentilesDto } from './dto/model-figures.dto.js';
 import type { AdminNodeDto } from './dto/nodes.dto.js';
-import type { ClusterSnapshot } from './cluster-snapshots.js';
+import type { ClusterSnapshot, NodeTimes } from './cluster-snapshots.js';
 
 type NodeRow = ClusterSnapshot['nodes'][number];
 
@@ -20,11 +21,21 @@ export function toOverviewNodes({ nodes, atMs }: ClusterSnapshot): OverviewNodeD
   return nodes.map((node) => ({ id: node.id, name: node.name, state: toNodeState(node, atMs) }));
 }
 
-export function toNodes(snapshot: ClusterSnapshot): AdminNodeDto[] {
-  return snapshot.nodes.map((node) => toNode(node, snapshot));
+export function toNodes(snapshot: ClusterSnapshot, times: readonly NodeTimes[]): AdminNodeDto[] {
+  return snapshot.nodes.map((node) => {
+    return toNode(
+      node,
+      snapshot,
+      times.filter(({ nodeId }) => nodeId === node.id),
+    );
+  });
 }
 
-function toNode(node: NodeRow, { slots, runs, circuits, atMs }: ClusterSnapshot): AdminNodeDto {
+function toNode(
+  node: NodeRow,
+  { slots, runs, circuits, atMs }: ClusterSnapshot,
+  times: readonly NodeTimes[],
+): AdminNodeDto {
   const { id, name, role, version } = node;
   const [ownSlots, ownRuns, open] = [slots, runs, circuits].map((rows) =>
     (rows as readonly { nodeId: string }[]).filter(({ nodeId }) => nodeId === id),
@@ -54,9 +65,15 @@ function toNode(node: NodeRow, { slots, runs, circuits, atMs }: ClusterSnapshot)
         ...circuit,
         resting_until: restingUntil,
         reason: circuit.circuit === 'closed' ? null : reasonOf(openOf),
+        recent_runs: of(times, modelId)?.runs ?? 0,
+        recent_failed: of(times, modelId)?.failed ?? 0,
+        run_time: toRunTime(of(times, modelId)?.runMs),
       };
     }),
   };
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
+
+const toRunTime = (ms: readonly [number, number] | null | undefined): ModelPercentilesDto | null =>
+  ms ? { p50: Math.round(ms[0]) / 1_000, p95: Math.round(ms[1]) / 1_000 } : null;

@@ -3,11 +3,12 @@ import { QueueModule } from '../queue/queue.module.js';
 import { Activity } from './activity.js';
 import { ClusterSnapshots } from './cluster-snapshots.js';
 import { ActivityKeeper } from './duties/activity-keeper.js';
+import { KeyUse } from './key-use.js';
 
 /** What every node has, also one that serves no calls. */
 @Module({
   imports: [QueueModule],
-  providers: [Activity, ActivityKeeper, ClusterSnapshots],
-  exports: [Activity, ClusterSnapshots],
+  providers: [Activity, ActivityKeeper, ClusterSnapshots, KeyUse],
+  exports: [Activity, ClusterSnapshots, KeyUse],
 })
 export class OverviewCoreModule {}

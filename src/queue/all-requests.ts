@@ -5,7 +5,15 @@ import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
 import { cancelMany } from './queries/cancel-many.js';
 import { cancel } from './queries/cancel.js';
-import { type AnyRow, countAll, type IdRange, isLookedUp, listAll, sliceOf } from './queries/all-requests.js';
+import {
+  type AnyRow,
+  countAll,
+  type FailureCount,
+  type IdRange,
+  isLookedUp,
+  listAll,
+  sliceOf,
+} from './queries/all-requests.js';
 import { erase } from './queries/erase.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
@@ -24,10 +32,10 @@ import { QueueService } from './queue.service.js';
 import { firstIdAt } from './submit/request-id.js';
 import { WaitingIndex } from './waiting/waiting-index.js';
 
-export type { AnyRow } from './queries/all-requests.js';
+export type { AnyRow, FailureCount } from './queries/all-requests.js';
 
 /** Rows that a page reads in order, or looks up: at most 30 ms, and the next page goes on from there. */
-const [maxLooks, maxLookUps] = [20_000, 6_000];
+const [maxLooks, maxLookUps] = [12_000, 3_000];
 const maxCounted = 10_000;
 const idSlackMs = 10_000;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -68,10 +76,13 @@ export class AllRequests {
   }
 
   /** Not exact: there are so many at least. */
-  async count(filter: AnyRequestFilter): Promise<{ value: number; isExact: boolean }> {
+  async count(
+    filter: AnyRequestFilter,
+  ): Promise<{ value: number; isExact: boolean; failures?: FailureCount[] | undefined }> {
     const page = { ...this.pageOf(filter), max: 0 };
-    const { count, looks } = await countAll(this.source, page);
-    return { value: Math.min(count, maxCounted), isExact: looks < page.maxLooks && count <= maxCounted };
+    const { count, looks, failures } = await countAll(this.source, page);
+    const isExact = looks < page.maxLooks && count <= maxCounted;
+    return { value: Math.min(count, maxCounted), isExact, failures };
   }
 
   async find(id: string): Promise<AnyRow | undefined> {

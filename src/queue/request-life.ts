@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { LogLevel, LogSource } from './runs/runner.js';
 
-/** One thing that happened to a request; those of runs have the node that ran it. */
+/** One thing that happened to a request; those of runs have the node, or the worker, that ran it. */
 export interface LifeEvent {
   id: number;
   at: Date;
@@ -40,7 +40,7 @@ const maxLooks = 20_000;
 export async function readLife(source: DataSource, requestId: string): Promise<LifeEvent[]> {
   return source.query(
     `SELECT event.id, event.at, event.kind, event.attempt,
-       coalesce(own.name, node_name.name) AS node,
+       coalesce(own.name, node_name.name, worker.name) AS node,
        run.outcome, run.error_code AS code, run.error_message AS message,
        run.ended_at AS "endedAt",
        CASE WHEN event.kind = 'requeued' AND event.id = (SELECT max(id) FROM request_event AS other
@@ -58,6 +58,7 @@ export async function readLife(source: DataSource, requestId: string): Promise<L
      LEFT JOIN node_name ON node_name.id = run.node_id
      LEFT JOIN lease ON lease.request_id = event.request_id AND lease.attempt = event.attempt
      LEFT JOIN node_name AS own ON own.id = lease.node_id
+     LEFT JOIN worker ON worker.uid = coalesce(lease.worker_id, run.worker_id)
      ORDER BY event.id`,
     [requestId],
   );

@@ -53,6 +53,7 @@ test('a key is made, shown once, and does what it may', async () => {
     waiting: 0,
     running: 0,
     requests_today: 0,
+    requests_last_30_days: 0,
     expires_at: '2100-01-01T00:00:00.000Z',
     revoked_at: null,
     last_used_at: null,
@@ -62,6 +63,7 @@ test('a key is made, shown once, and does what it may', async () => {
   await calls.reached(await calls.submit('demo/text/echo', {}, keyHeader(key!)), 'COMPLETED');
   expect(await admin.json('GET', `/keys/${made.id}`)).toMatchObject({
     requests_today: 1,
+    requests_last_30_days: 1,
     running: 0,
     quota: { submit: [{}, { remaining: 999 }] },
   });

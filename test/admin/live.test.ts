@@ -178,6 +178,17 @@ test('shares say who gets how much, now and in the last hour', async () => {
   await model.answer(waiting);
 });
 
+test('of each node there is how long runs took there, and how many failed', async () => {
+  for (let i = 0; i < 5; i++) await calls.run('test/wide');
+  await calls.run('test/wide', { status: 418 });
+  const { data } = await json<AdminNodeListDto>(get('nodes'));
+  expect(data[0]!.models.find(({ model_id }) => model_id === 'test/wide')).toMatchObject({
+    recent_runs: 6,
+    recent_failed: 1,
+    run_time: { p50: expect.any(Number), p95: expect.any(Number) },
+  });
+});
+
 test('nodes say what they run, and those that are silent until when their slots rest', async () => {
   const at = new Date(Date.now() - 5_500);
   const silent = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';

@@ -21,7 +21,7 @@ interface Shown {
 interface Page {
   data: Shown[];
   next_cursor: string | null;
-  count?: { value: number; is_exact: boolean };
+  count?: { value: number; is_exact: boolean; failures?: object[] };
 }
 
 let observer: string;
@@ -81,6 +81,38 @@ test('the list has the requests of all keys, newest first, page by page, and eac
   expect(await found(`id_prefix=${ids[1]!.slice(0, 18)}`)).toContain(ids[1]);
   expect(await found(`id_prefix=${ids[1]!.toUpperCase()}`)).toEqual([ids[1]]);
   expect(await found('status=IN_QUEUE')).toEqual([]);
+});
+
+test('of those that failed the list says what, how often and why', async () => {
+  for (const [id, status] of [
+    ['test/wide', 418],
+    ['test/wide', 418],
+    ['test/one', 422],
+  ] as const)
+    await calls.reached(await calls.submit(`${id}?tag=why:1`, { status }), 'COMPLETED');
+  const { data, count } = await list('tag=why:1&outcome=failed&limit=1');
+  expect(count).toMatchObject({
+    value: 3,
+    is_exact: true,
+    failures: [
+      { model_id: 'test/wide', code: 'model_error', count: 2, message: expect.stringContaining('418') },
+      { model_id: 'test/one', code: 'model_error', count: 1, message: data[0]!.error!.message },
+    ],
+  });
+  expect((await list('tag=why:1')).count).toEqual({ value: 3, is_exact: true });
+});
+
+test('who says that it may be a moment old shares the page that another was answered', async () => {
+  const page = async (age: string): Promise<string[]> => {
+    const headers = { ...keyHeader(service.key), 'cache-control': age };
+    const { data } = await json<Page>(service.get('/v1/admin/requests?tag=shared:1', { headers }));
+    return data.map(({ request_id: id }) => id);
+  };
+  expect(await page('max-age=9')).toEqual([]);
+  const id = await calls.submit('test/wide?tag=shared:1', {});
+  expect(await page('max-age=9')).toEqual([]);
+  expect(await page('no-cache')).toEqual([id]);
+  expect(await page('max-age=9')).toEqual([id]);
 });
 
 test('waiting and running ones are found by their state', async () => {

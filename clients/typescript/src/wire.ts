@@ -369,6 +369,133 @@ export interface components {
              */
             reason?: string | null;
         };
+        /** @description A key, for people. */
+        KeyName: {
+            /**
+             * Format: uuid
+             * @description The id of the key.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            id: string;
+            /**
+             * @description Its name; null: it was removed.
+             * @example web shop
+             */
+            name: string | null;
+        };
+        /** @description What claims runs over HTTP, as operators see it. */
+        AdminWorker: {
+            /**
+             * Format: uuid
+             * @description Its name for `/v1/admin/workers`; the same after a restart.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            uid: string;
+            /**
+             * @description As it calls itself under its key.
+             * @example gpu-box-1
+             */
+            id: string;
+            /**
+             * @description For people.
+             * @example gpu-box-1
+             */
+            name: string;
+            /** @description Its key. */
+            key: components["schemas"]["KeyName"];
+            /**
+             * @description Of its program, as it says.
+             * @example 1.2.0
+             */
+            version: string;
+            /**
+             * @description As it says.
+             * @example {
+             *       "gpu": "L4"
+             *     }
+             */
+            labels: {
+                [key: string]: string;
+            };
+            /**
+             * @description That it claims runs of.
+             * @example [
+             *       "acme/image/upscale"
+             *     ]
+             */
+            models: string[];
+            /**
+             * @description `resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: it was told so. `away`: without a word for a minute.
+             * @example ready
+             * @enum {string}
+             */
+            state: "ready" | "resting" | "draining" | "stopping" | "away";
+            /**
+             * @description What it says itself of its state; often nothing.
+             * @example
+             */
+            says: string;
+            /**
+             * @description How many runs it has.
+             * @example 1
+             */
+            running: number;
+            /**
+             * Format: date-time
+             * @description When it was last heard of; up to 15 s old.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            seen_at: string;
+            /**
+             * @description How many of its last runs failed, one after the other.
+             * @example 0
+             */
+            failures_in_row: number;
+            /**
+             * Format: date-time
+             * @description Until when it claims nothing; null: it may now.
+             * @example null
+             */
+            resting_until: string | null;
+        };
+        /** @description Workers, by name. */
+        AdminWorkerPage: {
+            /** @description Those that were there within a week. */
+            data: components["schemas"]["AdminWorker"][];
+            /**
+             * @description The `cursor` of the next page; null: this is the last one.
+             * @example null
+             */
+            next_cursor: string | null;
+        };
+        /** @description Why, for the audit. */
+        Reason: {
+            /**
+             * @description In words.
+             * @example asked for by its owner
+             */
+            reason?: string;
+        };
+        /** @description A worker, and what it is told. */
+        ToldWorker: {
+            /**
+             * Format: uuid
+             * @description Its name for `/v1/admin/workers`.
+             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
+             */
+            uid: string;
+            /**
+             * @description For people.
+             * @example gpu-box-1
+             */
+            name: string;
+            /**
+             * @description To go on, to end what it has and claim nothing, or to end.
+             * @example drain
+             * @enum {string}
+             */
+            told: "run" | "drain" | "stop";
+        };
         /** @description A node in short. */
         OverviewNode: {
             /**
@@ -534,20 +661,6 @@ export interface components {
             models: components["schemas"]["ModelChanges"][];
             /** @description Those that have changed, whole. */
             nodes: components["schemas"]["OverviewNode"][];
-        };
-        /** @description A key, for people. */
-        KeyName: {
-            /**
-             * Format: uuid
-             * @description The id of the key.
-             * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
-             */
-            id: string;
-            /**
-             * @description Its name; null: it was removed.
-             * @example web shop
-             */
-            name: string | null;
         };
         /** @description Between these. */
         TimeInterval: {
@@ -732,6 +845,18 @@ export interface components {
              * @example null
              */
             reason: string | null;
+            /**
+             * @description Runs of it that ended here within the hour, of the newest 5,000 of all.
+             * @example 120
+             */
+            recent_runs: number;
+            /**
+             * @description Of these, those that failed, took too long, or were lost.
+             * @example 2
+             */
+            recent_failed: number;
+            /** @description How long those took that succeeded, in seconds; null: there were too few. */
+            run_time: components["schemas"]["ModelPercentiles"] | null;
         };
         /** @description A process of the cluster. */
         AdminNode: {
@@ -2418,10 +2543,15 @@ export interface components {
              */
             running: number;
             /**
-             * @description Its requests since midnight in UTC: 10,000 stands for so many or more.
+             * @description Its requests since midnight in UTC, up to 2 s old.
              * @example 480
              */
             requests_today: number;
+            /**
+             * @description Its requests of today and of the 29 days before, in UTC.
+             * @example 12480
+             */
+            requests_last_30_days: number;
             /**
              * Format: date-time
              * @description When it was made, in UTC.
@@ -2588,10 +2718,15 @@ export interface components {
              */
             running: number;
             /**
-             * @description Its requests since midnight in UTC: 10,000 stands for so many or more.
+             * @description Its requests since midnight in UTC, up to 2 s old.
              * @example 480
              */
             requests_today: number;
+            /**
+             * @description Its requests of today and of the 29 days before, in UTC.
+             * @example 12480
+             */
+            requests_last_30_days: number;
             /**
              * Format: date-time
              * @description When it was made, in UTC.
@@ -2722,7 +2857,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "worker.drain" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description To what: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -2809,7 +2944,7 @@ export interface components {
             /** @description Whose it is. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description The name of the node where it runs, or ran last; null: nowhere yet.
+             * @description The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.
              * @example gpu-2
              */
             node: string | null;
@@ -2888,8 +3023,37 @@ export interface components {
              */
             output_type?: string | null;
         };
-        /** @description A count that looks at so many rows at most. */
-        BoundedCount: {
+        /** @description What failed of one model with one code. */
+        FailureCount: {
+            /**
+             * @description The model.
+             * @example demo/image/fractal
+             */
+            model_id: string;
+            /**
+             * @description The code of the error.
+             * @example model_error
+             */
+            code: string;
+            /**
+             * @description How many, of those that were counted.
+             * @example 12
+             */
+            count: number;
+            /**
+             * @description The message of the last of them.
+             * @example The model answered 500.
+             */
+            message: string | null;
+            /**
+             * Format: date-time
+             * @description When the last of them completed.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            last_at: string;
+        };
+        /** @description How many there are, and of those that failed, why. */
+        FoundCount: {
             /**
              * @description How many, at most 10,000.
              * @example 312
@@ -2900,6 +3064,8 @@ export interface components {
              * @example true
              */
             is_exact: boolean;
+            /** @description With `outcome=failed`: by model and code, most often first, at most 20. */
+            failures?: components["schemas"]["FailureCount"][];
         };
         /** @description A page of the requests of all keys. */
         AnyRequestPage: {
@@ -2911,7 +3077,7 @@ export interface components {
              */
             next_cursor: string | null;
             /** @description On the first page: how many the filter finds. */
-            count?: components["schemas"]["BoundedCount"];
+            count?: components["schemas"]["FoundCount"];
         };
         /** @description The same, with the sizes of its payloads. */
         AnyRequestDetails: {
@@ -2940,7 +3106,7 @@ export interface components {
             /** @description Whose it is. */
             key: components["schemas"]["KeyName"];
             /**
-             * @description The name of the node where it runs, or ran last; null: nowhere yet.
+             * @description The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.
              * @example gpu-2
              */
             node: string | null;
@@ -3054,7 +3220,7 @@ export interface components {
              */
             attempt: number;
             /**
-             * @description The name of the node that ran it.
+             * @description The name of the node, or the worker, that ran it.
              * @example gpu-2
              */
             node: string | null;
@@ -3154,14 +3320,6 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
-        };
-        /** @description Why, for the audit. */
-        Reason: {
-            /**
-             * @description In words.
-             * @example asked for by its owner
-             */
-            reason?: string;
         };
         /** @description One action on many requests, and how far it is. */
         Operation: {
@@ -3299,7 +3457,7 @@ export interface components {
              */
             code?: string;
             /**
-             * @description Only requests that run on the node of this name, or ran.
+             * @description Only requests that run on the node or the worker of this name, or ran.
              * @example gpu-2
              */
             node?: string;
@@ -3333,6 +3491,19 @@ export interface components {
             validate_only?: boolean;
             /** @description Why, for the audit. */
             reason?: string;
+        };
+        /** @description A count that looks at so many rows at most. */
+        BoundedCount: {
+            /**
+             * @description How many, at most 10,000.
+             * @example 312
+             */
+            value: number;
+            /**
+             * @description false: there are so many at least.
+             * @example true
+             */
+            is_exact: boolean;
         };
         /** @description What an operation would be about. */
         OperationPreview: {

@@ -6,6 +6,9 @@ const admin = 'v1/admin';
 export const requestPath = (id: string): string => `${admin}/requests/${encodeURIComponent(id)}`;
 const ofRequest = (id: string) => ({ path: { request_id: id } });
 
+/** Of what is read again and again: what another tab was just answered will do. */
+const recent = { 'cache-control': 'max-age=2' };
+
 export const readSession = (signal?: AbortSignal) => answer(api.GET('/v1/admin/session', { signal }));
 export const signIn = (body: { key: string } | { link: string }) =>
   answer(api.POST('/v1/admin/session', { body }));
@@ -15,8 +18,8 @@ export const listModels = (signal?: AbortSignal) => answer(api.GET('/v1/admin/mo
 export const changeModel = (id: string, body: t.ModelChange) =>
   answer(api.PATCH('/v1/admin/models/{model_id}', { params: { path: { model_id: id } }, body }));
 export const reloadModels = () => answer(api.POST('/v1/admin/models/reload'));
-export const readQueue = (model: string, cursor?: string, signal?: AbortSignal) =>
-  answer(api.GET('/v1/admin/queue', { params: { query: { model, limit: 100, cursor } }, signal }));
+export const readQueue = (model: string, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/queue', { params: { query: { model, limit: 100 } }, headers: recent, signal }));
 export const readShares = (model: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/shares', { params: { query: { model } }, signal }));
 export const readModelView = (id: string, signal?: AbortSignal) =>
@@ -30,6 +33,11 @@ export const requestsPath = (filter: t.RequestFilter, part: Part = {}) =>
   `${admin}/requests${query({ ...filter, ...part })}`;
 export const listRequests = (filter: t.RequestFilter, part: Part, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests', { params: { query: { ...filter, ...part } }, signal }));
+/** Whether there are newer ones. */
+export const listNewest = (filter: t.RequestFilter, signal?: AbortSignal) =>
+  answer(
+    api.GET('/v1/admin/requests', { params: { query: { ...filter, limit: 20 } }, headers: recent, signal }),
+  );
 export const readRequest = (id: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests/{request_id}', { params: ofRequest(id), signal }));
 export const readHistory = (id: string, signal?: AbortSignal) =>
@@ -43,18 +51,18 @@ export const readLog = (id: string, cursor: string | undefined, signal?: AbortSi
   );
 export const readDeliveries = (id: string, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/requests/{request_id}/deliveries', { params: ofRequest(id), signal }));
-export const act = (id: string, action: t.Action) =>
+export const act = (id: string, action: t.Action, body: t.Reason = {}) =>
   answer<t.RequestDetails | undefined>(
-    api.POST(`/v1/admin/requests/{request_id}/${action}`, { params: ofRequest(id) }),
+    api.POST(`/v1/admin/requests/{request_id}/${action}`, { params: ofRequest(id), body }),
   );
 
 export const previewOperation = (filter: t.RequestFilter, action: t.Action) =>
   answer(
     api.POST('/v1/admin/operations', { body: operation(filter, action, true) }),
   ) as Promise<t.OperationPreview>;
-export const startOperation = (filter: t.RequestFilter, action: t.Action) =>
+export const startOperation = (filter: t.RequestFilter, action: t.Action, reason: t.Reason) =>
   answer(
-    api.POST('/v1/admin/operations', { body: operation(filter, action, false) }),
+    api.POST('/v1/admin/operations', { body: { ...operation(filter, action, false), ...reason } }),
   ) as Promise<t.Operation>;
 export const listOperations = (signal?: AbortSignal) => answer(api.GET('/v1/admin/operations', { signal }));
 export const readOperation = (id: string, signal?: AbortSignal) =>
@@ -68,8 +76,8 @@ export function operation(filter: t.RequestFilter, action: t.Action, validateOnl
 }
 
 const ofKey = (id: string) => ({ path: { key_id: id } });
-export const listKeys = (signal?: AbortSignal) =>
-  answer(api.GET('/v1/admin/keys', { params: { query: { limit: 100 } }, signal }));
+export const listKeys = (cursor: string | undefined, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/keys', { params: { query: { limit: 100, cursor } }, signal }));
 export const createKey = (body: t.KeyBody) => answer(api.POST('/v1/admin/keys', { body }));
 export const changeKey = (id: string, body: t.KeyBody) =>
   answer(api.PATCH('/v1/admin/keys/{key_id}', { params: ofKey(id), body }));
@@ -83,14 +91,22 @@ export const drainNode = (id: string, drain: boolean) =>
     }),
   );
 
-export const listWebhooks = (signal?: AbortSignal) => answer(api.GET('/v1/admin/webhooks', { signal }));
-export const disableWebhook = (id: string, disabled: boolean) =>
+export const listWorkers = (cursor: string | undefined, signal?: AbortSignal) =>
   answer(
-    api.PATCH('/v1/admin/webhooks/{webhook_id}', {
-      params: { path: { webhook_id: id } },
-      body: { disabled },
-    }),
+    api.GET('/v1/admin/workers', { params: { query: { limit: 100, cursor } }, headers: recent, signal }),
   );
+const ofWorker = (uid: string, body: t.Reason) => ({ params: { path: { worker_uid: uid } }, body });
+export const drainWorker = (uid: string, reason: t.Reason) =>
+  answer(api.POST('/v1/admin/workers/{worker_uid}/drain', ofWorker(uid, reason)));
+export const stopWorker = (uid: string, reason: t.Reason) =>
+  answer(api.POST('/v1/admin/workers/{worker_uid}/stop', ofWorker(uid, reason)));
+export const undrainWorker = (uid: string) =>
+  answer(api.DELETE('/v1/admin/workers/{worker_uid}/drain', ofWorker(uid, {})));
+
+export const listWebhooks = (cursor: string | undefined, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/webhooks', { params: { query: { limit: 100, cursor } }, signal }));
+export const changeWebhook = (id: string, body: { disabled: boolean } & t.Reason) =>
+  answer(api.PATCH('/v1/admin/webhooks/{webhook_id}', { params: { path: { webhook_id: id } }, body }));
 export const listDeliveries = (
   filter: { state?: t.Delivery['state']; webhook_id?: string; cursor?: string },
   signal?: AbortSignal,
@@ -98,7 +114,8 @@ export const listDeliveries = (
 export const redeliver = (id: string) =>
   answer(api.POST('/v1/admin/deliveries/{delivery_id}/redeliver', { params: { path: { delivery_id: id } } }));
 
-export const listSessions = (signal?: AbortSignal) => answer(api.GET('/v1/admin/sessions', { signal }));
+export const listSessions = (cursor: string | undefined, signal?: AbortSignal) =>
+  answer(api.GET('/v1/admin/sessions', { params: { query: { limit: 100, cursor } }, signal }));
 export const endSession = (id: string) =>
   answer(api.DELETE('/v1/admin/sessions/{session_id}', { params: { path: { session_id: id } } }));
 export interface AuditFilter {

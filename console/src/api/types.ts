@@ -17,8 +17,10 @@ export type ModelChange = Schemas['ModelChange'];
 export type QueueEntry = Schemas['QueueEntry'];
 export type Share = Schemas['Share'];
 export type AdminNode = Schemas['AdminNode'];
+export type AdminWorker = Schemas['AdminWorker'];
 
 export type AdminRequest = Schemas['AnyRequest'];
+export type FoundCount = Schemas['FoundCount'];
 export type RequestDetails = Schemas['AnyRequestDetails'];
 export type RequestFilter = Schemas['AnyRequestFilter'];
 export type RequestHistory = Schemas['Life'];
@@ -27,6 +29,7 @@ export type LogEntry = Schemas['LogEntry'] & Partial<Schemas['AnyLogEntry']>;
 /** Of the stream of a request: its status, and the lines that are new. */
 export type StreamedStatus = Partial<AdminRequest> & { logs?: Schemas['LogEntry'][] };
 export type AuditAction = Schemas['AuditEntry']['action'];
+export type Reason = Schemas['Reason'];
 export type Operation = Schemas['Operation'];
 export type OperationPreview = Schemas['OperationPreview'];
 export type Action = Operation['action'];

@@ -16,6 +16,7 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
         {isForbidden ? 'Your key may not see this. ' : ''}
         {error instanceof Error ? error.message : String(error)}
         {scope !== undefined && ` Ask for a key with the scope “${scope}”.`}
+        {problem !== undefined && problem.errors.length > 0 && <Faults errors={problem.errors} />}
       </span>
       {onRetry !== undefined && !isForbidden && (
         <span className="end">
@@ -25,6 +26,21 @@ export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => vo
         </span>
       )}
     </div>
+  );
+}
+
+const shownFaults = 8;
+
+function Faults({ errors }: Pick<Problem, 'errors'>) {
+  return (
+    <ul>
+      {errors.slice(0, shownFaults).map(({ path, message }) => (
+        <li key={`${path} ${message}`}>
+          {path !== '' && <code>{path}</code>} {message}
+        </li>
+      ))}
+      {errors.length > shownFaults && <li>and {errors.length - shownFaults} more</li>}
+    </ul>
   );
 }
 

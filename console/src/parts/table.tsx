@@ -1,25 +1,28 @@
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 
 export interface Column<T> {
   title: string;
   className?: string;
-  cell: (row: T) => ReactNode;
+  cell: (row: T, isSelected: boolean) => ReactNode;
 }
 
 interface TableProps<T> {
   label: string;
+  /** Where the same are given again, rows that have not changed are not drawn anew. */
   columns: readonly Column<T>[];
   rows: readonly T[];
   rowKey: (row: T) => string;
   isSelected?: (row: T) => boolean;
   empty?: ReactNode;
+  /** On a phone a few lines a row, and no label for what speaks for itself. */
+  isBrief?: boolean;
 }
 
 /** A table on a desk, cards on a phone. `j` and `k` go through what `data-row` marks in it. */
-export function Table<T>({ label, columns, rows, rowKey, isSelected, empty }: TableProps<T>) {
+export function Table<T>({ label, columns, rows, rowKey, isSelected, empty, isBrief }: TableProps<T>) {
   if (rows.length === 0) return <p className="empty">{empty ?? 'There is nothing here yet.'}</p>;
   return (
-    <table className="table" aria-label={label}>
+    <table className={isBrief ? 'table brief' : 'table'} aria-label={label}>
       <thead>
         <tr>
           {columns.map(({ title, className }, i) => (
@@ -31,15 +34,27 @@ export function Table<T>({ label, columns, rows, rowKey, isSelected, empty }: Ta
       </thead>
       <tbody>
         {rows.map((row) => (
-          <tr key={rowKey(row)} aria-selected={isSelected === undefined ? undefined : isSelected(row)}>
-            {columns.map(({ title, className, cell }, i) => (
-              <td key={i} className={className} data-label={title}>
-                <div className="cell">{cell(row)}</div>
-              </td>
-            ))}
-          </tr>
+          <Row key={rowKey(row)} row={row} columns={columns} isSelected={isSelected?.(row)} />
         ))}
       </tbody>
     </table>
   );
 }
+
+interface RowProps<T> {
+  row: T;
+  columns: readonly Column<T>[];
+  isSelected: boolean | undefined;
+}
+
+const Row = memo(function Row<T>({ row, columns, isSelected }: RowProps<T>) {
+  return (
+    <tr aria-selected={isSelected}>
+      {columns.map(({ title, className, cell }, i) => (
+        <td key={i} className={className} data-label={title}>
+          <div className="cell">{cell(row, isSelected ?? false)}</div>
+        </td>
+      ))}
+    </tr>
+  );
+}) as <T>(props: RowProps<T>) => ReactNode;

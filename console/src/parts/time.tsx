@@ -22,6 +22,12 @@ export function Ago({ at }: { at: string | null | undefined }) {
   );
 }
 
+/** How long something took; exact on hover. */
+export function Took({ ms }: { ms: number | null | undefined }) {
+  if (typeof ms !== 'number') return null;
+  return <span title={`${(ms / 1_000).toFixed(3)} s`}>{duration(ms)}</span>;
+}
+
 /** How long since. */
 export function Since({ at }: { at: string }) {
   const now = useNow();

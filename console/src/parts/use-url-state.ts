@@ -1,11 +1,14 @@
 import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 
+/** `replace`: it is no step to go back from. */
+type SetFilters = (change: Record<string, string | undefined>, options?: { replace: boolean }) => void;
+
 /** Filters live in the address: back works, and a link can be sent. */
-export function useFilters(): [URLSearchParams, (change: Record<string, string | undefined>) => void] {
+export function useFilters(): [URLSearchParams, SetFilters] {
   const [parameters, setParameters] = useSearchParams();
-  const set = useCallback(
-    (change: Record<string, string | undefined>) => {
+  const set = useCallback<SetFilters>(
+    (change, options) => {
       setParameters((before) => {
         const next = new URLSearchParams(before);
         for (const [name, value] of Object.entries(change)) {
@@ -13,7 +16,7 @@ export function useFilters(): [URLSearchParams, (change: Record<string, string |
           else next.set(name, value);
         }
         return next;
-      });
+      }, options);
     },
     [setParameters],
   );

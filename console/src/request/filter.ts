@@ -24,3 +24,7 @@ export function toFilter(parameters: URLSearchParams): RequestFilter {
   if (tags.length > 0) filter.tag = tags;
   return filter;
 }
+
+/** What names one request: its id, or a handle in its place. */
+export const isWholeId = (text: string): boolean =>
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) || /^rh_[\w-]{16,}$/.test(text);

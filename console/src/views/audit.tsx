@@ -1,15 +1,22 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type AuditFilter, auditPath, listAudit } from '../api/calls';
 import { send } from '../api/client';
 import type { AuditEntry } from '../api/types';
 import { AsCurl } from '../parts/curl';
-import { Bones, Failure } from '../parts/states';
+import { Listed, useList } from '../parts/pages';
+import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
 import { useFilters } from '../parts/use-url-state';
-import { Text } from './request-filters';
+import { FilterBar, Text, When } from './request-filters';
 
-const names = ['action', 'actor', 'target'] as const;
+const names = ['action', 'actor', 'target', 'after', 'before'] as const;
+const fields = [
+  ['target', 'To what', 'acme/image/upscale'],
+  ['action', 'Action', 'model.pause'],
+  ['actor', 'Who', 'a name, or the id of a key'],
+] as const;
+const [main, ...others] = fields;
 
 export default function Audit() {
   const [parameters, setFilters] = useFilters();
@@ -18,14 +25,17 @@ export default function Audit() {
     const value = parameters.get(name);
     if (value) filter[name] = value;
   }
-  const list = useInfiniteQuery({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam, signal }) => listAudit(filter, pageParam, signal),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-  });
+  const list = useList(['audit', filter], (cursor, signal) => listAudit(filter, cursor, signal));
   const exporting = useMutation({ mutationFn: () => download(auditPath(filter)) });
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const field = (name: (typeof fields)[number][0], label: string, placeholder: string) => (
+    <Text
+      key={name}
+      label={label}
+      placeholder={placeholder}
+      value={filter[name] ?? ''}
+      onChange={(value) => setFilters({ [name]: value })}
+    />
+  );
   return (
     <main className="page">
       <div className="head">
@@ -39,31 +49,18 @@ export default function Audit() {
         </span>
       </div>
       {exporting.error !== null && <Failure error={exporting.error} />}
-      <search className="card filters">
-        {names.map((name) => (
-          <Text
-            key={name}
-            label={{ action: 'Action', actor: 'Who', target: 'To what' }[name]}
-            placeholder={
-              { action: 'model.pause', actor: 'a name, or the id of a key', target: 'acme/image/upscale' }[
-                name
-              ]
-            }
-            value={filter[name] ?? ''}
-            onChange={(value) => setFilters({ [name]: value })}
-            isSearch={name === 'action'}
-          />
-        ))}
-      </search>
+      <FilterBar
+        count={Object.keys(filter).filter((name) => name !== 'target').length}
+        search={field(...main)}
+      >
+        {others.map(([name, label, example]) => field(name, label, example))}
+        <When label="After" value={filter.after ?? ''} onChange={(after) => setFilters({ after })} />
+        <When label="Before" value={filter.before ?? ''} onChange={(before) => setFilters({ before })} />
+      </FilterBar>
       <section className="card" aria-label="Audit entries">
-        {list.isPending && <Bones rows={8} />}
-        {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
-        {list.isSuccess && <Entries rows={rows} />}
-        {list.hasNextPage && (
-          <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show older ones
-          </button>
-        )}
+        <Listed list={list} bones={8}>
+          {(rows) => <Entries rows={rows} />}
+        </Listed>
       </section>
     </main>
   );
@@ -107,7 +104,10 @@ function Change({ entry: { before, after, reason, http_request_id } }: { entry: 
   if (said.length === 0 && !reason) return <span className="muted">–</span>;
   return (
     <details>
-      <summary>{reason ?? said.join(' → ').slice(0, 60)}</summary>
+      <summary data-row="">
+        {said.join(' → ').slice(0, 60)}
+        {reason && ` “${reason}”`}
+      </summary>
       <pre>
         {[
           before === null ? '' : `before ${JSON.stringify(before, null, 2)}`,

@@ -58,8 +58,8 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
             {
               label: 'failed',
               stroke: colour(element, '--failed'),
-              width: 2,
-              dash: [4, 3],
+              fill: colour(element, '--failed-fill'),
+              width: 1,
               points: { show: false },
             },
           ],

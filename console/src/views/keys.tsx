@@ -1,5 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Fragment, useState } from 'react';
 import { Link } from 'wouter';
 import { createKey, listKeys, revokeKey } from '../api/calls';
 import type { AdminKey, LimitLeft, NewKey } from '../api/types';
@@ -7,10 +7,12 @@ import { whole } from '../format/quantities';
 import { CopyButton } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
+import { Listed, useList } from '../parts/pages';
 import { ActButton } from '../parts/rights';
-import { Failure, Loaded } from '../parts/states';
+import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
 import { Ago, Time } from '../parts/time';
+import { useFilters } from '../parts/use-url-state';
 import { KeyForm } from './key-form';
 
 export default function Keys() {
@@ -18,12 +20,10 @@ export default function Keys() {
   const [changed, setChanged] = useState<AdminKey>();
   const [revoked, setRevoked] = useState<AdminKey>();
   const [made, setMade] = useState<NewKey>();
-  const [hasRevoked, setHasRevoked] = useState(false);
-  const keys = useQuery({
-    queryKey: ['keys'],
-    queryFn: ({ signal }) => listKeys(signal),
-    refetchInterval: 10_000,
-  });
+  const [parameters, setFilters] = useFilters();
+  const hasRevoked = parameters.has('revoked');
+  const isByUse = parameters.get('by') === 'use';
+  const keys = useList(['keys'], listKeys, { refetchInterval: 30_000 });
   return (
     <main className="page">
       <div className="head">
@@ -32,8 +32,16 @@ export default function Keys() {
           <label className="choice">
             <input
               type="checkbox"
+              checked={isByUse}
+              onChange={({ target }) => setFilters({ by: target.checked ? 'use' : undefined })}
+            />
+            <span>most used first</span>
+          </label>
+          <label className="choice">
+            <input
+              type="checkbox"
               checked={hasRevoked}
-              onChange={({ target }) => setHasRevoked(target.checked)}
+              onChange={({ target }) => setFilters({ revoked: target.checked ? 'too' : undefined })}
             />
             <span>with those revoked</span>
           </label>
@@ -45,15 +53,11 @@ export default function Keys() {
       </div>
       {made !== undefined && <Made made={made} onDone={() => setMade(undefined)} />}
       <section className="card" aria-label="Keys">
-        <Loaded query={keys} rows={6}>
-          {({ data }) => (
-            <KeyTable
-              rows={data.filter(({ revoked_at }) => hasRevoked || revoked_at === null)}
-              onChange={setChanged}
-              onRevoke={setRevoked}
-            />
+        <Listed list={keys}>
+          {(rows) => (
+            <KeyTable rows={shown(rows, hasRevoked, isByUse)} onChange={setChanged} onRevoke={setRevoked} />
           )}
-        </Loaded>
+        </Listed>
       </section>
       {isMaking && (
         <KeyForm
@@ -69,6 +73,12 @@ export default function Keys() {
       {revoked !== undefined && <Revoke given={revoked} onClose={() => setRevoked(undefined)} />}
     </main>
   );
+}
+
+function shown(rows: readonly AdminKey[], hasRevoked: boolean, isByUse: boolean): AdminKey[] {
+  const kept = rows.filter(({ revoked_at }) => hasRevoked || revoked_at === null);
+  if (!isByUse) return kept;
+  return kept.sort((one, other) => other.requests_last_30_days - one.requests_last_30_days);
 }
 
 function Made({ made, onDone }: { made: NewKey; onDone: () => void }) {
@@ -95,6 +105,7 @@ interface KeyTableProps {
 }
 
 function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
+  const most = Math.max(1, ...rows.map(({ requests_last_30_days: count }) => count));
   return (
     <Table
       label="Keys"
@@ -122,7 +133,16 @@ function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
             </>
           ),
         },
-        { title: 'Submissions left', cell: ({ quota }) => <Left of={quota.submit} /> },
+        {
+          title: 'Left of its limits',
+          className: 'tight',
+          cell: ({ quota }) => (
+            <span className="left small">
+              <Left of={quota.submit} what="submissions" />
+              <Left of={quota.other} what="other calls" />
+            </span>
+          ),
+        },
         {
           title: 'Waiting',
           className: 'tight number',
@@ -136,7 +156,12 @@ function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
         {
           title: 'Today',
           className: 'tight number',
-          cell: ({ requests_today }) => many(requests_today),
+          cell: ({ requests_today }) => whole(requests_today),
+        },
+        {
+          title: '30 days',
+          className: 'tight number',
+          cell: ({ requests_last_30_days: count }) => <Used count={count} of={most} />,
         },
         { title: 'Last used', className: 'tight', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
         {
@@ -174,24 +199,38 @@ const many = (value: number): string => `${whole(value)}${value >= 10_000 ? '+' 
 const bounded = (value: number, max: number | null): string =>
   `${many(value)}${max === null ? '' : ` of ${whole(max)}`}`;
 
+/** Who uses most can be seen from afar. */
+const Used = ({ count, of }: { count: number; of: number }) => (
+  <span className="part">
+    <span style={{ width: `${(count / of) * 100}%` }} />
+    <b>{whole(count)}</b>
+  </span>
+);
+
 /** Of each window, as a bar that empties. */
-function Left({ of }: { of: readonly LimitLeft[] }) {
-  if (of.length === 0) return <span className="muted">no limit</span>;
-  return (
-    <span className="stack">
-      {of.map(({ limit, window_s, remaining }) => {
-        const window = window_s === 1 ? 'second' : window_s === 60 ? 'minute' : `${window_s} s`;
-        return (
-          <span className="part wide" key={window_s}>
-            <span style={{ width: `${(remaining / limit) * 100}%` }} />
-            <b>
-              {whole(remaining)} of {whole(limit)} a {window}
-            </b>
-          </span>
-        );
-      })}
-    </span>
-  );
+function Left({ of, what }: { of: readonly LimitLeft[]; what: string }) {
+  if (of.length === 0) {
+    return (
+      <>
+        <span className="muted">{what}</span>
+        <span className="muted">no limit</span>
+      </>
+    );
+  }
+  return of.map(({ limit, window_s, remaining }, i) => {
+    const window = window_s === 1 ? 's' : window_s === 60 ? 'min' : `${window_s} s`;
+    return (
+      <Fragment key={window_s}>
+        <span className="muted">{i === 0 ? what : ''}</span>
+        <span className="part wide">
+          <span style={{ width: `${(remaining / limit) * 100}%` }} />
+          <b>
+            {whole(remaining)} of {whole(limit)}/{window}
+          </b>
+        </span>
+      </Fragment>
+    );
+  });
 }
 
 function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {

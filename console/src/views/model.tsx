@@ -31,6 +31,7 @@ export default function ModelView({ id }: { id: string }) {
           <ModelName id={id} />
         </h1>
         <span className="end">
+          <AsCurl calls={[{ path: `v1/admin/models/${id}`, what: 'The model, its nodes, its last hour' }]} />
           {model !== undefined && <ModelActions model={model} />}
           <Link className="button" href={`/try/${id}`}>
             Try it
@@ -53,7 +54,7 @@ function Known({ model }: { model: AdminModel }) {
   const { id } = model;
   const queue = useQuery({
     queryKey: ['queue', id],
-    queryFn: ({ signal }) => readQueue(id, undefined, signal),
+    queryFn: ({ signal }) => readQueue(id, signal),
     refetchInterval: 3_000,
   });
   const shares = useQuery({

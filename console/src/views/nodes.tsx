@@ -9,9 +9,11 @@ import { Dialog } from '../parts/dialog';
 import { Reach } from '../parts/reach';
 import { ActButton } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
-import { Table } from '../parts/table';
+import { type Column, Table } from '../parts/table';
 import { Ago, Since, Time } from '../parts/time';
+import { Failed, type OfModel, RunTime, Slow } from './node-speed';
 import { Slots } from './plate';
+import { Workers } from './workers';
 
 export default function Nodes() {
   const nodes = useQuery({
@@ -28,11 +30,25 @@ export default function Nodes() {
         </span>
       </div>
       <Loaded query={nodes} rows={6}>
-        {({ data }) => data.map((node) => <NodeCard key={node.id} node={node} />)}
+        {({ data }) => (
+          <>
+            <Slow nodes={data} />
+            {data.map((node) => (
+              <NodeCard key={node.id} node={node} all={data} />
+            ))}
+          </>
+        )}
       </Loaded>
+      <Workers />
     </main>
   );
 }
+
+const restUntil: Column<OfModel> = {
+  title: 'Rest until',
+  className: 'tight',
+  cell: ({ resting_until }) => resting_until !== null && <Time at={resting_until} />,
+};
 
 const roles: Record<string, string> = {
   all: 'serves calls and runs requests',
@@ -40,9 +56,10 @@ const roles: Record<string, string> = {
   scheduler: 'runs requests',
 };
 
-function NodeCard({ node }: { node: AdminNode }) {
+function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] }) {
   const { name, role, state, version, started_at, heartbeat_at, draining_since, running, slots, models } =
     node;
+  const resting = models.find(({ resting_until }) => resting_until !== null)?.resting_until;
   const [isAsked, setAsked] = useState(false);
   const client = useQueryClient();
   const draining = useMutation({
@@ -73,6 +90,17 @@ function NodeCard({ node }: { node: AdminNode }) {
             ))}
         </span>
       </div>
+      {(state === 'fenced' || state === 'lost') && (
+        <p className="trouble">
+          Silent since <Time at={heartbeat_at} />: it has stopped its runs, and the other nodes take them.
+          {resting !== undefined && (
+            <>
+              {' '}
+              Its slots rest until <Time at={resting} />, so that nothing runs twice at once.
+            </>
+          )}
+        </p>
+      )}
       {draining_since !== null && (
         <p className="trouble paused">
           Draining since <Time at={draining_since} />: it starts nothing more; {counted(running, 'run')} left.
@@ -110,7 +138,11 @@ function NodeCard({ node }: { node: AdminNode }) {
             {
               title: 'Model',
               className: 'half',
-              cell: ({ model_id }) => <Link href={`/models/${model_id}`}>{model_id}</Link>,
+              cell: ({ model_id }) => (
+                <Link data-row="" href={`/models/${model_id}`}>
+                  {model_id}
+                </Link>
+              ),
             },
             {
               title: 'Slots',
@@ -123,10 +155,16 @@ function NodeCard({ node }: { node: AdminNode }) {
               ),
             },
             {
-              title: 'Rest until',
+              title: 'A run, median · 95 %',
               className: 'tight',
-              cell: ({ resting_until }) => resting_until !== null && <Time at={resting_until} />,
+              cell: (model) => <RunTime model={model} all={all} />,
             },
+            {
+              title: 'Failed, last hour',
+              className: 'tight number',
+              cell: (model) => <Failed node={name} model={model} />,
+            },
+            ...(resting === undefined ? [] : [restUntil]),
             {
               title: 'Reaches it',
               cell: (model) => (

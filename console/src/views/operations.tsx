@@ -1,9 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { operation, previewOperation, readOperation, startOperation, stopOperation } from '../api/calls';
 import type { Action, Operation, RequestFilter } from '../api/types';
 import { counted, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { shownState, State } from '../parts/request-state';
 import { ActButton } from '../parts/rights';
 import { Bones, Failure } from '../parts/states';
@@ -35,7 +37,11 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
-  const starting = useMutation({ mutationFn: () => startOperation(filter, action), onSuccess: onStarted });
+  const [reason, setReason] = useState('');
+  const starting = useMutation({
+    mutationFn: () => startOperation(filter, action, reasonIn(reason)),
+    onSuccess: onStarted,
+  });
   const count = preview.data?.count;
   const said = count === undefined ? '' : `${whole(count.value)}${count.is_exact ? '' : ' or more'}`;
   return (
@@ -68,6 +74,7 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
           </ul>
         </>
       )}
+      <ReasonField value={reason} onChange={setReason} />
       {starting.error !== null && <Failure error={starting.error} />}
       <div className="buttons">
         <AsCurl
@@ -75,7 +82,7 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
             {
               method: 'POST',
               path: 'v1/admin/operations',
-              body: operation(filter, action, false),
+              body: { ...operation(filter, action, false), ...reasonIn(reason) },
               what: 'This operation',
             },
           ]}
@@ -126,6 +133,7 @@ export function OperationProgress({ operation: given }: { operation: Operation }
         </h2>
         <span className="muted">{by ? `started by ${by}` : ''}</span>
         <span className="end">
+          <AsCurl calls={[{ path: `v1/admin/operations/${given.id}`, what: 'How far it is' }]} />
           {ended_at === null && (
             <ActButton
               disabled={stopping.isPending || state === 'stopping'}

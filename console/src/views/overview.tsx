@@ -72,7 +72,9 @@ export function Overview() {
           <ul className="quiet">
             {quiet.map(({ id, started_today }) => (
               <li key={id}>
-                <Link href={`/models/${id}`}>{id}</Link>
+                <Link data-row="" href={`/models/${id}`}>
+                  {id}
+                </Link>
                 <span className="muted">{whole(started_today)} today</span>
               </li>
             ))}
@@ -124,7 +126,7 @@ function ModelCard({ model }: { model: AdminModel }) {
       <div className="model-body">
         <div className="row">
           <h2>
-            <Link href={`/models/${id}`}>
+            <Link data-row="" href={`/models/${id}`}>
               <ModelName id={id} />
             </Link>
           </h2>

@@ -42,7 +42,9 @@ export function PayloadView({ path, name, size }: PayloadViewProps) {
       {({ bytes: read, shown, text, rest }) => (
         <>
           <div className="row small">
-            <span className="muted">{bytes(Math.max(size ?? 0, read))}</span>
+            <span className="muted" title={`${Math.max(size ?? 0, read)} bytes`}>
+              {bytes(Math.max(size ?? 0, read))}
+            </span>
             <a href={serviceAddress(path)} download={`${name}.json`}>
               Download
             </a>

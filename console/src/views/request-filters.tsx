@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
 import { listKeys } from '../api/calls';
 import { useLive } from '../api/live';
 import { localTime } from '../format/times';
+import { takeSearch } from '../parts/travel';
 import { useFilters } from '../parts/use-url-state';
+import { isWholeId } from '../request/filter';
 
 const states = [
   ['', 'any state'],
@@ -21,16 +24,31 @@ const outcomes = [
 
 export function Filters() {
   const [parameters, setFilters] = useFilters();
+  const [, navigate] = useLocation();
   const { overview } = useLive();
-  const keys = useQuery({ queryKey: ['keys'], queryFn: ({ signal }) => listKeys(signal), staleTime: 60_000 });
+  const keys = useQuery({
+    queryKey: ['keys', 'names'],
+    queryFn: ({ signal }) => listKeys(undefined, signal),
+    staleTime: 60_000,
+  });
   const of = (name: string): string => parameters.get(name) ?? '';
   const set = (name: string) => (value: string) => setFilters({ [name]: value });
   const models = overview?.models.map(({ id }): [string, string] => [id, id]) ?? [];
   const keyNames = keys.data?.data.map(({ id, name }): [string, string] => [id, name]) ?? [];
   const nodes = overview?.nodes.map(({ name }): [string, string] => [name, name]) ?? [];
   return (
-    <search className="card filters">
-      <Text label="Id begins with" value={of('id_prefix')} onChange={set('id_prefix')} isSearch />
+    <FilterBar
+      count={[...parameters.keys()].filter((name) => name !== 'id_prefix').length}
+      search={
+        <Text
+          label="Id begins with"
+          value={of('id_prefix')}
+          onChange={set('id_prefix')}
+          onEnter={(id) => isWholeId(id) && navigate(`/requests/${id}`)}
+          isSearch
+        />
+      }
+    >
       <Choice
         label="Model"
         value={of('model_id')}
@@ -50,18 +68,38 @@ export function Filters() {
       <Text label="Tag" value={of('tag')} onChange={set('tag')} placeholder="job:17" />
       <When label="Submitted after" value={of('created_after')} onChange={set('created_after')} />
       <When label="Submitted before" value={of('created_before')} onChange={set('created_before')} />
-      {[...parameters.keys()].length > 0 && (
-        <div className="field">
-          <span>&nbsp;</span>
-          <button
-            type="button"
-            onClick={() =>
-              setFilters(Object.fromEntries([...parameters.keys()].map((name) => [name, undefined])))
-            }
-          >
-            Clear filters
-          </button>
-        </div>
+    </FilterBar>
+  );
+}
+
+interface FilterBarProps {
+  /** How many of `children` say something. */
+  count: number;
+  /** The field that is always there. */
+  search: ReactNode;
+  children: ReactNode;
+}
+
+/** All filters on a desk; on a phone one line, which opens. */
+export function FilterBar({ count, search, children }: FilterBarProps) {
+  const [parameters, setFilters] = useFilters();
+  const [isOpen, setOpen] = useState(false);
+  const names = [...parameters.keys()];
+  return (
+    <search className={isOpen ? 'card filters' : 'card filters folded'}>
+      {search}
+      <button type="button" className="unfold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters{count > 0 && ` (${count})`}
+      </button>
+      {children}
+      {names.length > 0 && (
+        <button
+          type="button"
+          className="plain clear"
+          onClick={() => setFilters(Object.fromEntries(names.map((name) => [name, undefined])))}
+        >
+          Clear filters
+        </button>
       )}
     </search>
   );
@@ -78,9 +116,10 @@ export function Text({
   label,
   value,
   onChange,
+  onEnter,
   placeholder,
   isSearch = false,
-}: FieldProps & { placeholder?: string; isSearch?: boolean }) {
+}: FieldProps & { onEnter?: (text: string) => void; placeholder?: string; isSearch?: boolean }) {
   const [text, setText] = useState(value);
   const [taken, setTaken] = useState(value);
   // The address changed by itself, as when one goes back.
@@ -97,6 +136,7 @@ export function Text({
     <label className="field">
       <span>{label}</span>
       <input
+        ref={isSearch ? takeSearch : undefined}
         type={isSearch ? 'search' : 'text'}
         data-search={isSearch ? '' : undefined}
         placeholder={placeholder}
@@ -104,7 +144,9 @@ export function Text({
         value={text}
         onChange={({ target }) => setText(target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') onChange(text.trim());
+          if (event.key !== 'Enter') return;
+          onChange(text.trim());
+          onEnter?.(text.trim());
         }}
       />
     </label>
@@ -135,7 +177,7 @@ function Choice({
 }
 
 /** Local for the reader, UTC in the address. */
-function When({ label, value, onChange }: FieldProps) {
+export function When({ label, value, onChange }: FieldProps) {
   const local = value === '' || Number.isNaN(Date.parse(value)) ? '' : localTime(new Date(value));
   return (
     <label className="field">

@@ -1,26 +1,26 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { act, readDeliveries, readHistory, readRequest, requestPath } from '../api/calls';
+import { Link } from 'wouter';
+import { readDeliveries, readHistory, readRequest, requestPath } from '../api/calls';
 import { useLive } from '../api/live';
 import { useRequestStream } from '../api/request-stream';
-import type { Action, AdminRequest, LogEntry, RequestDetails } from '../api/types';
-import { counted, duration } from '../format/quantities';
+import type { AdminRequest, LogEntry, RequestDetails } from '../api/types';
+import { counted } from '../format/quantities';
 import { Id } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
-import { Dialog } from '../parts/dialog';
 import { useNow } from '../parts/now';
 import { codeOf, followedBy, shownState, State } from '../parts/request-state';
-import { ActButton } from '../parts/rights';
 import { Bones, Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
-import { Time } from '../parts/time';
+import { Time, Took } from '../parts/time';
+import { useFilters } from '../parts/use-url-state';
 import { sentenceOf } from '../request/sentence';
 import { DeliveryState, Redeliver, Tries } from './deliveries-view';
 import { GrowingView } from './growing-view';
 import { LogView } from './log-view';
 import { PayloadView } from './payload-view';
 import { ProgressBar } from './progress-bar';
+import { Actions } from './request-actions';
 import { TimelineView } from './timeline-view';
 
 export default function RequestView({ id }: { id: string }) {
@@ -94,12 +94,15 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
 const tabs = ['output', 'input', 'log', 'deliveries'] as const;
 type Tab = (typeof tabs)[number];
 
+/** Which tab is shown is in the address, so that a link leads to the log. */
 function Content({ request, logs }: { request: RequestDetails; logs: readonly LogEntry[] }) {
   const isOver = request.status === 'COMPLETED';
-  const [chosen, setTab] = useState<Tab>();
+  const [parameters, setFilters] = useFilters();
+  const chosen = tabs.find((name) => name === parameters.get('tab'));
   const id = request.request_id;
-  const hasOutput = request.outcome === 'succeeded' && request.erased_at === undefined;
-  const tab = chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
+  const hasOutput = hasOutputOf(request);
+  const tab: Tab =
+    chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
   const path = requestPath(id);
   return (
     <section className="card stack" aria-label="Its content">
@@ -113,7 +116,7 @@ function Content({ request, logs }: { request: RequestDetails; logs: readonly Lo
               id={`tab-${name}`}
               aria-selected={name === tab}
               aria-controls="content"
-              onClick={() => setTab(name)}
+              onClick={() => setFilters({ tab: name }, { replace: true })}
             >
               {name[0]!.toUpperCase() + name.slice(1)}
             </button>
@@ -130,16 +133,18 @@ function Content({ request, logs }: { request: RequestDetails; logs: readonly Lo
               { path: `${path}/input`, what: 'Its input' },
               { path: `${path}/log`, what: 'Its log' },
               { path: `${path}/deliveries`, what: 'Its deliveries' },
+              ...(isOver ? (['retry', 'erase'] as const) : (['cancel'] as const)).map((action) => ({
+                method: 'POST',
+                path: `${path}/${action}`,
+                body: { reason: 'asked for by its owner' },
+                what: { cancel: 'Cancel it', retry: 'Retry it', erase: 'Erase its content' }[action],
+              })),
             ]}
           />
         </span>
       </div>
       <div role="tabpanel" id="content" aria-labelledby={`tab-${tab}`} className="stack">
-        {tab === 'output' && hasOutput && (
-          <Compared request={request} name="output" path={`${path}/response`} />
-        )}
-        {tab === 'output' && !isOver && <GrowingView key={id} id={id} />}
-        {tab === 'output' && isOver && !hasOutput && <NoOutput request={request} />}
+        {tab === 'output' && <Compared request={request} />}
         {tab === 'input' &&
           (request.erased_at === undefined ? (
             <PayloadView path={`${path}/input`} name="input" size={request.input_bytes} />
@@ -153,33 +158,57 @@ function Content({ request, logs }: { request: RequestDetails; logs: readonly Lo
   );
 }
 
-/** Of a retry, the old output beside the new. */
-function Compared({ request, name, path }: { request: RequestDetails; name: 'output'; path: string }) {
-  const [isBeside, setBeside] = useState(false);
-  const other = request.retry_of ?? request.retried_as;
-  if (other === undefined) return <PayloadView path={path} name={name} size={request.output_bytes} />;
-  const isNew = request.retry_of !== undefined;
+const hasOutputOf = ({ outcome, erased_at }: AdminRequest): boolean =>
+  outcome === 'succeeded' && erased_at === undefined;
+
+function Output({ request }: { request: RequestDetails }) {
+  const { request_id: id, status } = request;
+  if (status !== 'COMPLETED') return <GrowingView key={id} id={id} />;
+  if (!hasOutputOf(request)) return <NoOutput request={request} />;
+  return <PayloadView path={`${requestPath(id)}/response`} name="output" size={request.output_bytes} />;
+}
+
+/** Of a retry, the old outcome beside the new. */
+function Compared({ request }: { request: RequestDetails }) {
+  const { retry_of: old, retried_as: next } = request;
+  // Who retried wants to see whether it helped.
+  const [isBeside, setBeside] = useState(old !== undefined);
+  const other = old ?? next;
+  if (other === undefined) return <Output request={request} />;
+  const isNew = old !== undefined;
   return (
     <>
       <label className="choice">
         <input type="checkbox" checked={isBeside} onChange={({ target }) => setBeside(target.checked)} />
-        <span>Beside the output of the {isNew ? 'request that it repeats' : 'request that repeats it'}</span>
+        <span>Beside the {isNew ? 'request that it repeats' : 'request that repeats it'}</span>
       </label>
       <div className={isBeside ? 'two' : ''}>
         <div className="stack">
-          {isBeside && <h3>{isNew ? 'New' : 'Old'}: this one</h3>}
-          <PayloadView path={path} name={name} size={request.output_bytes} />
+          {isBeside && <h2>{isNew ? 'New' : 'Old'}: this one</h2>}
+          <Output request={request} />
         </div>
-        {isBeside && (
-          <div className="stack">
-            <h3>
-              {isNew ? 'Old' : 'New'}: <Link href={`/requests/${other}`}>{other.slice(0, 8)}…</Link>
-            </h3>
-            <PayloadView path={`${requestPath(other)}/response`} name={name} />
-          </div>
-        )}
+        {isBeside && <Other id={other} title={isNew ? 'Old' : 'New'} />}
       </div>
     </>
+  );
+}
+
+function Other({ id, title }: { id: string; title: string }) {
+  const query = useQuery({ queryKey: ['request', id], queryFn: ({ signal }) => readRequest(id, signal) });
+  return (
+    <div className="stack">
+      <h2>
+        {title}: <Link href={`/requests/${id}`}>{id.slice(0, 8)}…</Link>
+      </h2>
+      <Loaded query={query}>
+        {(request) => (
+          <>
+            <State state={shownState(request)} note={codeOf(request)} />
+            <Output request={request} />
+          </>
+        )}
+      </Loaded>
+    </div>
   );
 }
 
@@ -221,72 +250,6 @@ function Deliveries({ id }: { id: string }) {
   );
 }
 
-const asks: Record<Action, string> = {
-  cancel: 'Cancel this request',
-  retry: 'Retry as a new request',
-  erase: 'Erase input, output and log',
-};
-
-function Actions({ request }: { request: AdminRequest }) {
-  const [asked, setAsked] = useState<Action>();
-  const [, navigate] = useLocation();
-  const client = useQueryClient();
-  const acting = useMutation({
-    mutationFn: (action: Action) => act(request.request_id, action),
-    onSuccess: (answer, action) => {
-      setAsked(undefined);
-      if (action === 'retry' && answer?.request_id) navigate(`/requests/${answer.request_id}`);
-      return client.invalidateQueries({ queryKey: ['request', request.request_id] });
-    },
-  });
-  const isOver = request.status === 'COMPLETED';
-  const mayErase = isOver && request.erased_at === undefined;
-  return (
-    <>
-      {acting.error !== null && <Failure error={acting.error} />}
-      {!isOver && (
-        <ActButton className="danger" onClick={() => setAsked('cancel')}>
-          Cancel…
-        </ActButton>
-      )}
-      {mayErase && (
-        <ActButton disabled={acting.isPending} onClick={() => acting.mutate('retry')}>
-          Retry
-        </ActButton>
-      )}
-      {mayErase && (
-        <ActButton className="danger" onClick={() => setAsked('erase')}>
-          Erase…
-        </ActButton>
-      )}
-      {asked !== undefined && (
-        <Dialog title={`${asks[asked]}?`} onClose={() => setAsked(undefined)}>
-          <p>
-            {asked === 'cancel'
-              ? request.status === 'IN_QUEUE'
-                ? 'It leaves the queue and never runs.'
-                : 'Its run is asked to stop; what it does then decides how it ends.'
-              : 'What it held is gone for good; that it was there, and how it ended, stays.'}
-          </p>
-          <div className="buttons">
-            <button type="button" onClick={() => setAsked(undefined)}>
-              Leave it
-            </button>
-            <button
-              type="button"
-              className="primary danger"
-              disabled={acting.isPending}
-              onClick={() => acting.mutate(asked)}
-            >
-              {asks[asked]}
-            </button>
-          </div>
-        </Dialog>
-      )}
-    </>
-  );
-}
-
 function Facts({ request }: { request: AdminRequest }) {
   const { metrics, key, tags, retry_of, retried_as } = request;
   const facts: [string, React.ReactNode][] = [
@@ -303,9 +266,10 @@ function Facts({ request }: { request: AdminRequest }) {
   if (request.priority) facts.push(['Priority', request.priority]);
   // The attempt that is next counts already.
   if (request.started_at) facts.push(['Attempts', counted(request.attempt, 'attempt')]);
-  if (metrics.queue_time !== undefined) facts.push(['Waited', duration(metrics.queue_time * 1_000)]);
+  if (metrics.queue_time !== undefined)
+    facts.push(['Waited', <Took key="took" ms={metrics.queue_time * 1_000} />]);
   if (typeof metrics.inference_time === 'number')
-    facts.push(['Ran', duration(metrics.inference_time * 1_000)]);
+    facts.push(['Ran', <Took key="took" ms={metrics.inference_time * 1_000} />]);
   if (tags.length > 0) {
     const links = tags.map((tag) => (
       <Link key={tag} className="chip" href={`/requests?tag=${encodeURIComponent(tag)}`}>

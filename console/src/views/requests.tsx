@@ -1,23 +1,21 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { listOperations, listRequests, requestPath, requestsPath } from '../api/calls';
-import { serviceAddress } from '../api/base';
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { listNewest, listOperations, listRequests, requestsPath } from '../api/calls';
 import type { Action, AdminRequest, RequestFilter } from '../api/types';
-import { counted, duration, whole } from '../format/quantities';
-import { CopyButton } from '../parts/copy';
+import { counted, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
-import { codeOf, shownState, State } from '../parts/request-state';
-import { ActButton, useMay } from '../parts/rights';
+import { ActButton } from '../parts/rights';
 import { Bones, Failure } from '../parts/states';
-import { type Column, Table } from '../parts/table';
-import { Ago } from '../parts/time';
+import { cameBack, scrollToPlace } from '../parts/travel';
 import { useFilters } from '../parts/use-url-state';
 import { toFilter } from '../request/filter';
 import { OperationDialog, OperationProgress } from './operations';
+import { Failures, Usual } from './found';
 import { Filters } from './request-filters';
+import { Rows } from './request-rows';
 
 const pageSize = 50;
+const none: readonly AdminRequest[] = [];
 const actions: [Action, string][] = [
   ['cancel', 'Cancel'],
   ['retry', 'Retry'],
@@ -46,15 +44,26 @@ function List({ filter }: { filter: RequestFilter }) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
     refetchOnWindowFocus: false,
+    refetchOnMount: () => !cameBack(),
   });
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
-  const count = list.data?.pages[0]?.count;
-  const toggle = (id: string): void =>
-    setMarked((before) => {
-      const next = new Set(before);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
+  const { data } = list;
+  const rows = useMemo(() => data?.pages.flatMap(({ data }) => data) ?? [], [data]);
+  // Hundreds of rows are drawn bit by bit, so that the page never stands still.
+  const drawn = useDeferredValue(rows, none);
+  const isDrawn = drawn === rows;
+  useEffect(() => {
+    if (isDrawn && cameBack()) scrollToPlace();
+  }, [isDrawn]);
+  const count = data?.pages[0]?.count;
+  const toggle = useCallback(
+    (id: string): void =>
+      setMarked((before) => {
+        const next = new Set(before);
+        if (!next.delete(id)) next.add(id);
+        return next;
+      }),
+    [],
+  );
   const isAllMarked = rows.length > 0 && rows.every(({ request_id }) => marked.has(request_id));
   return (
     <main className="page">
@@ -68,6 +77,8 @@ function List({ filter }: { filter: RequestFilter }) {
         </span>
       </div>
       <Filters />
+      <Usual filter={filter} />
+      {count?.failures !== undefined && <Failures failures={count.failures} />}
       <Newer filter={filter} first={rows[0]} isReady={list.isSuccess} onShow={() => void list.refetch()} />
       <Operations followed={followed} />
       <div className="row">
@@ -87,15 +98,23 @@ function List({ filter }: { filter: RequestFilter }) {
               disabled={rows.length === 0}
               onClick={() => setAsked({ action, filter: marked.size === 0 ? filter : { ids: [...marked] } })}
             >
-              {verb} {marked.size === 0 ? 'all found…' : `${whole(marked.size)} marked…`}
+              <span>
+                {verb}
+                <span className="more">
+                  {marked.size === 0 ? ' all found' : ` ${whole(marked.size)} marked`}
+                </span>
+                …
+              </span>
             </ActButton>
           ))}
         </span>
       </div>
       <section className="card" aria-label="Requests">
-        {list.isPending && <Bones rows={12} />}
+        {(list.isPending || (drawn.length === 0 && !isDrawn)) && <Bones rows={12} />}
         {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
-        {list.isSuccess && <Rows rows={rows} marked={marked} onToggle={toggle} />}
+        {list.isSuccess && (drawn.length > 0 || isDrawn) && (
+          <Rows rows={drawn} marked={marked} onToggle={toggle} hasReasons={filter.outcome === 'failed'} />
+        )}
         {list.hasNextPage && (
           <div className="row">
             <button
@@ -124,96 +143,6 @@ function List({ filter }: { filter: RequestFilter }) {
   );
 }
 
-interface RowsProps {
-  rows: readonly AdminRequest[];
-  marked: ReadonlySet<string>;
-  onToggle: (id: string) => void;
-}
-
-function Rows({ rows, marked, onToggle }: RowsProps) {
-  const [, navigate] = useLocation();
-  const seesPictures = useMay('payloads');
-  const columns: Column<AdminRequest>[] = [
-    {
-      title: 'Mark',
-      className: 'tight',
-      cell: ({ request_id: id }) => (
-        <input
-          type="checkbox"
-          aria-label={`Mark ${id}`}
-          checked={marked.has(id)}
-          onChange={() => onToggle(id)}
-        />
-      ),
-    },
-    {
-      title: 'Request',
-      className: 'tight',
-      cell: ({ request_id: id }) => (
-        <span className="copy">
-          <Link
-            href={`/requests/${id}`}
-            className="id"
-            data-row=""
-            title={id}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter') navigate(`/requests/${id}`);
-            }}
-          >
-            {id.slice(0, 8)}…{id.slice(-4)}
-          </Link>
-          <CopyButton text={id} />
-        </span>
-      ),
-    },
-    {
-      title: 'State',
-      className: 'tight',
-      cell: (request) => <State state={shownState(request)} note={codeOf(request)} />,
-    },
-    {
-      title: 'Model',
-      className: 'cut',
-      cell: ({ model_id }) => <Link href={`/models/${model_id}`}>{model_id}</Link>,
-    },
-    { title: 'Key', className: 'tight', cell: ({ key }) => key.name ?? '–' },
-    { title: 'Node', className: 'tight', cell: ({ node }) => node ?? '' },
-    { title: 'Submitted', className: 'tight', cell: ({ created_at }) => <Ago at={created_at} /> },
-    { title: 'Waited', className: 'tight number', cell: ({ metrics }) => seconds(metrics.queue_time) },
-    { title: 'Ran', className: 'tight number', cell: ({ metrics }) => seconds(metrics.inference_time) },
-  ];
-  if (seesPictures && rows.some(isPicture)) {
-    columns.push({
-      title: 'Output',
-      className: 'tight',
-      cell: (request) =>
-        isPicture(request) && (
-          <img
-            className="thumb"
-            loading="lazy"
-            decoding="async"
-            alt=""
-            src={serviceAddress(`${requestPath(request.request_id)}/picture`)}
-          />
-        ),
-    });
-  }
-  return (
-    <Table
-      label="Requests, newest first"
-      columns={columns}
-      rows={rows}
-      rowKey={({ request_id }) => request_id}
-      isSelected={({ request_id }) => marked.has(request_id)}
-      empty="No request fits these filters."
-    />
-  );
-}
-
-const isPicture = ({ output_type: type }: AdminRequest): boolean => type?.startsWith('image/') ?? false;
-const seconds = (value: number | null | undefined): string =>
-  typeof value === 'number' ? duration(value * 1_000) : '';
-
 /** Rows do not jump under the reader: what came since is a number above them. */
 function Newer({
   filter,
@@ -228,7 +157,7 @@ function Newer({
 }) {
   const newest = useQuery({
     queryKey: ['newer', filter, first?.request_id],
-    queryFn: ({ signal }) => listRequests(filter, { limit: 20 }, signal),
+    queryFn: ({ signal }) => listNewest(filter, signal),
     enabled: isReady,
     refetchInterval: 5_000,
     initialData: undefined,

@@ -1,14 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { endSession, listSessions } from '../api/calls';
 import type { AdminSession } from '../api/types';
 import { AsCurl } from '../parts/curl';
+import { Listed, useList } from '../parts/pages';
 import { ActButton } from '../parts/rights';
-import { Failure, Loaded } from '../parts/states';
+import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
 
 export default function Sessions() {
-  const sessions = useQuery({ queryKey: ['sessions'], queryFn: ({ signal }) => listSessions(signal) });
+  const sessions = useList(['sessions'], listSessions);
   return (
     <main className="page">
       <div className="head">
@@ -18,11 +19,11 @@ export default function Sessions() {
         </span>
       </div>
       <section className="card" aria-label="Sessions">
-        <Loaded query={sessions} rows={4}>
-          {({ data }) => (
+        <Listed list={sessions} bones={4}>
+          {(rows) => (
             <Table
               label="Sessions"
-              rows={data}
+              rows={rows}
               rowKey={({ id }) => id}
               empty="Nobody is signed in."
               columns={[
@@ -48,7 +49,7 @@ export default function Sessions() {
               ]}
             />
           )}
-        </Loaded>
+        </Listed>
       </section>
     </main>
   );

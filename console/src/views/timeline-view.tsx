@@ -175,7 +175,7 @@ function Picture({ timeline }: { timeline: Timeline }) {
         {pointed === undefined ? (
           <>&nbsp;</>
         ) : (
-          `${time(pointed)}.${String(Math.floor(pointed) % 1_000).padStart(3, '0')}${
+          `${time(pointed)}.${String(Math.floor(pointed) % 1_000).padStart(3, '0')} (${utc(pointed)})${
             current === undefined
               ? ''
               : ` · ${current.lane}: ${said(current)} (${duration(current.to - current.from)})`

@@ -35,7 +35,7 @@ export function Trouble({ model }: { model: AdminModel }) {
           </>
         )}
         {model.unavailable_reason ? `: ${model.unavailable_reason.replace(/\.$/, '')}` : ''}. {wait}; it goes
-        on as soon as the model answers.
+        on as soon as the model answers: see that it runs at that address, or pause it to refuse what is new.
       </p>
     );
   }

@@ -1,23 +1,23 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Link } from 'wouter';
-import { disableWebhook, listDeliveries, listWebhooks } from '../api/calls';
+import { changeWebhook, listDeliveries, listWebhooks } from '../api/calls';
 import { query } from '../api/client';
 import type { Receiver } from '../api/types';
 import { whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
+import { Dialog } from '../parts/dialog';
+import { Listed, useList } from '../parts/pages';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
-import { Bones, Failure, Loaded } from '../parts/states';
+import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
 import { Ago, Time } from '../parts/time';
 import { useFilters } from '../parts/use-url-state';
 import { DeliveryState, Redeliver, Tries } from './deliveries-view';
 
 export default function Webhooks() {
-  const webhooks = useQuery({
-    queryKey: ['webhooks'],
-    queryFn: ({ signal }) => listWebhooks(signal),
-    refetchInterval: 10_000,
-  });
+  const webhooks = useList(['webhooks'], listWebhooks, { refetchInterval: 30_000 });
   return (
     <main className="page">
       <div className="head">
@@ -27,9 +27,9 @@ export default function Webhooks() {
         </span>
       </div>
       <section className="card" aria-label="Endpoints">
-        <Loaded query={webhooks} rows={4}>
-          {({ data }) => <Endpoints rows={data} />}
-        </Loaded>
+        <Listed list={webhooks} bones={4}>
+          {(rows) => <Endpoints rows={rows} />}
+        </Listed>
       </section>
       <Deliveries />
     </main>
@@ -46,15 +46,22 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
       columns={[
         {
           title: 'Endpoint',
-          cell: ({ id, url, host }) =>
+          cell: ({ id, url, host, disabled_at }) =>
             id === null ? (
               <>
                 {host || 'unusual URLs'} <span className="muted small">named by requests</span>
               </>
             ) : (
-              <Link data-row="" href={`/webhooks?webhook_id=${id}`}>
-                {url ?? host}
-              </Link>
+              <>
+                <Link data-row="" href={`/webhooks?webhook_id=${id}`}>
+                  {url ?? host}
+                </Link>{' '}
+                {disabled_at !== null && (
+                  <span className="chip warn">
+                    disabled <Ago at={disabled_at} />
+                  </span>
+                )}
+              </>
             ),
         },
         { title: 'Key', className: 'tight', cell: ({ key }) => key?.name ?? '' },
@@ -87,25 +94,58 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
         {
           title: '',
           className: 'tight',
-          cell: ({ id, disabled_at }) => id !== null && <Switch id={id} isDisabled={disabled_at !== null} />,
+          cell: (row) => row.id !== null && <Switch given={row} />,
         },
       ]}
     />
   );
 }
 
-function Switch({ id, isDisabled }: { id: string; isDisabled: boolean }) {
+function Switch({ given: { id, url, host, pending, is_pending_exact, disabled_at } }: { given: Receiver }) {
+  const isDisabled = disabled_at !== null;
+  const [isAsked, setAsked] = useState(false);
+  const [reason, setReason] = useState('');
   const client = useQueryClient();
   const switching = useMutation({
-    mutationFn: () => disableWebhook(id, !isDisabled),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['webhooks'] }),
+    mutationFn: () => changeWebhook(id!, { disabled: !isDisabled, ...reasonIn(reason) }),
+    onSuccess: () => {
+      setAsked(false);
+      return client.invalidateQueries({ queryKey: ['webhooks'] });
+    },
   });
+  const waiting = `${whole(pending)}${is_pending_exact ? '' : ' or more'}`;
   return (
     <>
-      <ActButton disabled={switching.isPending} onClick={() => switching.mutate()}>
-        {isDisabled ? 'Enable' : 'Disable'}
-      </ActButton>
+      {isDisabled ? (
+        <ActButton className="primary" disabled={switching.isPending} onClick={() => switching.mutate()}>
+          Enable
+        </ActButton>
+      ) : (
+        <ActButton onClick={() => setAsked(true)}>Disable…</ActButton>
+      )}
       {switching.error !== null && <Failure error={switching.error} />}
+      {isAsked && (
+        <Dialog title={`Disable ${url ?? host}?`} onClose={() => setAsked(false)}>
+          <p>
+            Completions from now on are not sent there, and nobody sends them later. Of those before,{' '}
+            {waiting} {pending === 1 ? 'delivery is' : 'deliveries are'} still to be made, and go on.
+          </p>
+          <ReasonField value={reason} onChange={setReason} />
+          <div className="buttons">
+            <button type="button" onClick={() => setAsked(false)}>
+              Leave it as it is
+            </button>
+            <button
+              type="button"
+              className="primary danger"
+              disabled={switching.isPending}
+              onClick={() => switching.mutate()}
+            >
+              Disable this endpoint
+            </button>
+          </div>
+        </Dialog>
+      )}
     </>
   );
 }
@@ -118,13 +158,9 @@ function Deliveries() {
     state: states.find((state) => state === parameters.get('state')),
     webhook_id: parameters.get('webhook_id') ?? '',
   };
-  const list = useInfiniteQuery({
-    queryKey: ['deliveries', filter],
-    queryFn: ({ pageParam, signal }) => listDeliveries({ ...filter, cursor: pageParam }, signal),
-    initialPageParam: '',
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-  });
-  const rows = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const list = useList(['deliveries', filter], (cursor, signal) =>
+    listDeliveries({ ...filter, cursor: cursor ?? '' }, signal),
+  );
   return (
     <section className="card stack" aria-label="Deliveries">
       <div className="row">
@@ -147,39 +183,36 @@ function Deliveries() {
           <AsCurl calls={[{ path: `v1/admin/deliveries${query(filter)}` }]} />
         </span>
       </div>
-      {list.isPending && <Bones rows={5} />}
-      {list.error !== null && <Failure error={list.error} onRetry={() => void list.refetch()} />}
-      {list.isSuccess && (
-        <Table
-          label="Deliveries, newest first"
-          rows={rows}
-          rowKey={({ id }) => id}
-          empty="No delivery fits."
-          columns={[
-            { title: 'State', className: 'tight', cell: (delivery) => <DeliveryState delivery={delivery} /> },
-            {
-              title: 'Request',
-              className: 'tight',
-              cell: ({ request_id: id }) =>
-                id && (
-                  <Link className="id" href={`/requests/${id}`}>
-                    {id.slice(0, 8)}…{id.slice(-4)}
-                  </Link>
-                ),
-            },
-            { title: 'Where', cell: ({ url }) => url },
-            { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
-            { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },
-          ]}
-        />
-      )}
-      {list.hasNextPage && (
-        <div>
-          <button type="button" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-            Show older ones
-          </button>
-        </div>
-      )}
+      <Listed list={list} bones={5}>
+        {(rows) => (
+          <Table
+            label="Deliveries, newest first"
+            rows={rows}
+            rowKey={({ id }) => id}
+            empty="No delivery fits."
+            columns={[
+              {
+                title: 'State',
+                className: 'tight',
+                cell: (delivery) => <DeliveryState delivery={delivery} />,
+              },
+              {
+                title: 'Request',
+                className: 'tight',
+                cell: ({ request_id: id }) =>
+                  id && (
+                    <Link className="id" data-row="" href={`/requests/${id}`}>
+                      {id.slice(0, 8)}…{id.slice(-4)}
+                    </Link>
+                  ),
+              },
+              { title: 'Where', cell: ({ url }) => url },
+              { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
+              { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },
+            ]}
+          />
+        )}
+      </Listed>
     </section>
   );
 }

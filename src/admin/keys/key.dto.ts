@@ -57,8 +57,10 @@ export class AdminKeyDto {
   @Field('Its requests that wait, of those that were counted: 10,000 stands for so many or more.', 12, count)
   waiting!: number;
   @Field('Its requests that run.', 3, count) running!: number;
-  @Field('Its requests since midnight in UTC: 10,000 stands for so many or more.', 480, count)
+  @Field('Its requests since midnight in UTC, up to 2 s old.', 480, count)
   requests_today!: number;
+  @Field('Its requests of today and of the 29 days before, in UTC.', 12_480, count)
+  requests_last_30_days!: number;
   @Field('When it was made, in UTC.', '2026-03-01T12:00:00.000Z', time) created_at!: string;
   @Field('When it expires, in UTC; null: never.', null, maybeTime) expires_at!: string | null;
   @Field('When it was revoked, in UTC; null: it was not.', null, maybeTime) revoked_at!: string | null;

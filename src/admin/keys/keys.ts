@@ -13,7 +13,8 @@ import type { Reply } from '../../http/reply.js';
 import { toKeyLimits } from '../../limits/dto/key-limits.dto.js';
 import { Gate } from '../../limits/gate.js';
 import { CursorList } from '../cursor-page.js';
-import { type KeyUse, readKeyUse } from '../queries/key-use.js';
+import { KeyUse } from '../../overview/key-use.js';
+import { type KeyUseNow, readKeyUse } from '../queries/key-use.js';
 import { type AdminKeyDto, KeysQuery, type MadeKeyDto } from './key.dto.js';
 
 const list = new CursorList('/v1/admin/keys', KeysQuery);
@@ -28,6 +29,7 @@ export class Keys {
     private readonly gate: Gate,
     private readonly clock: Clock,
     private readonly database: ObservingDatabase,
+    private readonly keyUse: KeyUse,
   ) {}
 
   async list(query: object, base: string): Promise<Reply> {
@@ -74,6 +76,7 @@ export class Keys {
   }
 
   private async views(keys: readonly ApiKey[]): Promise<AdminKeyDto[]> {
+    await this.keyUse.write();
     const use = new Map(
       (
         await readKeyUse(
@@ -85,7 +88,7 @@ export class Keys {
     return keys.map((key) => this.toView(key, use.get(key.id)!));
   }
 
-  private toView(key: ApiKey, use: KeyUse): AdminKeyDto {
+  private toView(key: ApiKey, use: KeyUseNow): AdminKeyDto {
     const caller = toCaller(key);
     return {
       id: key.id,
@@ -107,6 +110,7 @@ export class Keys {
       waiting: use.waiting,
       running: use.running,
       requests_today: use.requestsToday,
+      requests_last_30_days: use.requestsLast30Days,
       created_at: key.createdAt.toISOString(),
       expires_at: key.expiresAt?.toISOString() ?? null,
       revoked_at: key.revokedAt?.toISOString() ?? null,

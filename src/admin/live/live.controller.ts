@@ -12,6 +12,7 @@ import { toNodes } from '../../overview/node-view.js';
 import { keepAlive } from '../../stream/keep-alive.js';
 import { CallerWatch } from '../caller-watch.js';
 import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
+import { maxAgeMs } from '../max-age.js';
 import * as docs from './openapi.js';
 import { OverviewSource } from './overview-source.js';
 import { QueueViews } from './queue-views.js';
@@ -55,8 +56,9 @@ export class LiveController {
   queue(
     @Query() query: Record<string, unknown>,
     @CurrentCaller() caller: Caller,
+    @Req() request: Request,
   ): Promise<QueueEntryPageDto> {
-    return this.queues.page(query, (id) => this.handles.shown(caller, id));
+    return this.queues.page(query, (id) => this.handles.shown(caller, id), maxAgeMs(request));
   }
 
   @Get('shares')
@@ -70,6 +72,7 @@ export class LiveController {
   @docs.ApiNodes()
   @Limited('observe', { needsKey: true })
   async nodes(): Promise<AdminNodeListDto> {
-    return { data: toNodes(await this.snapshots.get()), next_cursor: null };
+    const [snapshot, times] = await Promise.all([this.snapshots.get(), this.snapshots.getTimes()]);
+    return { data: toNodes(snapshot, times), next_cursor: null };
   }
 }

@@ -37,7 +37,7 @@ export const ApiQueue = (): MethodDecorator =>
       summary: 'Who stands where in a queue',
       description:
         'What runs, then what waits, in the order in which it will be started. What is scheduled for a time to come is ' +
-        'not in the queue yet.',
+        'not in the queue yet. With `Cache-Control: max-age=2` the first page may be two seconds old.',
     }),
     ApiModelOption(),
     ApiQuery({

@@ -5,12 +5,15 @@ import { hint } from '../../models/closest.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
+import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
 import { assertKnown } from '../../requests/dto/submit.query.js';
 import type { KeyNameDto } from '../requests/dto.js';
 import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
 
 const [defaultLimit, maxLimit] = [100, 500];
+/** Kept for tabs that ask for the same at about the same time. */
+const sharedMs = 10_000;
 
 interface Cursor extends Place {
   modelId: string;
@@ -20,18 +23,26 @@ interface Cursor extends Place {
 /** The queue and the shares of a model, as they are answered. */
 @Injectable()
 export class QueueViews {
+  private readonly first = new SharedReads<[Standing[], Standing[]]>(sharedMs);
+
   constructor(
     private readonly models: ModelsService,
     private readonly looks: QueueLooks,
   ) {}
 
-  /** `shown`: of a request's id, what the caller may see. */
-  async page(query: object, shown: (requestId: string) => string): Promise<QueueEntryPageDto> {
+  /** `shown`: of a request's id, what the caller may see. `ageMs`: so old may a first page be. */
+  async page(query: object, shown: (requestId: string) => string, ageMs = 0): Promise<QueueEntryPageDto> {
     const { model, limit, after } = this.pageOf(query);
-    const [running, rows] = await Promise.all([
-      after === undefined ? this.looks.running(model.id) : [],
-      this.looks.waiting(model.id, after, limit + 1, model.paused !== null),
-    ]);
+    const isPaused = model.paused !== null;
+    const look = (): Promise<[Standing[], Standing[]]> =>
+      Promise.all([
+        after === undefined ? this.looks.running(model.id) : [],
+        this.looks.waiting(model.id, after, limit + 1, isPaused),
+      ]);
+    const [running, rows] =
+      after === undefined
+        ? await this.first.get(`${limit} ${isPaused} ${model.id}`, ageMs, look)
+        : await look();
     const waiting = rows.slice(0, limit);
     const last = rows.length > limit ? waiting.at(-1) : undefined;
     return {

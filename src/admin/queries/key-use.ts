@@ -1,19 +1,21 @@
 import type { ObservingDatabase } from '../../database/observing-database.js';
 
-export interface KeyUse {
+export interface KeyUseNow {
   id: string;
   waiting: number;
   running: number;
   requestsToday: number;
+  requestsLast30Days: number;
 }
 
 /**
- * What the requests of these keys do now, and how many there were since midnight in UTC; none is counted beyond 10,000.
+ * What the requests of these keys do now, and how many there were on this day in UTC and in 30. Of those that wait none
+ * is counted beyond 10,000.
  * Survives: any number of waiting requests, which are read once for all keys together.
- * Index: request_by_key for those of today; request_pkey for those that run. Of what waits there is none by key.
+ * Index: key_use_pkey; request_pkey for those that run. Of what waits there is none by key.
  */
-export function readKeyUse(database: ObservingDatabase, ids: readonly string[]): Promise<KeyUse[]> {
-  return database.query<KeyUse>(statement, [ids]);
+export function readKeyUse(database: ObservingDatabase, ids: readonly string[]): Promise<KeyUseNow[]> {
+  return database.query<KeyUseNow>(statement, [ids]);
 }
 
 const statement = {
@@ -32,15 +34,20 @@ const statement = {
     FROM lease
     JOIN request ON request.id = lease.request_id
     GROUP BY request.api_key_id
+  ),
+  used AS (
+    SELECT api_key_id, sum(submitted) FILTER (WHERE day = clock.today) AS today, sum(submitted) AS of_days
+    FROM key_use, (SELECT (now() AT TIME ZONE 'UTC')::date AS today) AS clock
+    WHERE api_key_id = ANY ($1::uuid[]) AND day > clock.today - 30
+    GROUP BY api_key_id
   )
   SELECT key.id,
          least(coalesce(entries, 0), 10000)::integer AS waiting,
          coalesce(leases, 0)::integer AS running,
-         (SELECT count(*)::integer
-          FROM (SELECT FROM request
-                WHERE api_key_id = key.id AND id >= uuid_at(date_trunc('day', now(), 'UTC'))
-                LIMIT 10000) AS today) AS "requestsToday"
+         coalesce(today, 0)::float8 AS "requestsToday",
+         coalesce(of_days, 0)::float8 AS "requestsLast30Days"
   FROM key
   LEFT JOIN waiting ON waiting.api_key_id = key.id
-  LEFT JOIN running ON running.api_key_id = key.id`,
+  LEFT JOIN running ON running.api_key_id = key.id
+  LEFT JOIN used ON used.api_key_id = key.id`,
 };

@@ -16,7 +16,7 @@ const keyId = (): PropertyDecorator =>
 const code = (): PropertyDecorator =>
   Option('code', text, 'Only requests that failed with this code.', 'model_error');
 const node = (): PropertyDecorator =>
-  Option('node', text, 'Only requests that run on the node of this name, or ran.', 'gpu-2');
+  Option('node', text, 'Only requests that run on the node or the worker of this name, or ran.', 'gpu-2');
 const idPrefix = (): PropertyDecorator =>
   Option(
     'id_prefix',

@@ -9,25 +9,35 @@ import { isRequestId } from '../../queue/submit/request-id.js';
 import { isOption } from '../../requests/dto/submit.query.js';
 import { defaultLimit } from '../../requests/dto/list.query.js';
 import { type AnyRequestView, RequestViews } from './any-request-view.js';
+import { SharedReads } from '../../tools/shared-reads.js';
 import { anyListOptions } from './any-list.query.js';
+import type { FoundCountDto } from './dto.js';
 
 interface Page {
   data: AnyRequestView[];
   next_cursor: string | null;
   /** On the first page. */
-  count?: { value: number; is_exact: boolean };
+  count?: FoundCountDto;
 }
+
+/** Kept for tabs that ask for the same at about the same time. */
+const maxAgeMs = 10_000;
 
 /** Lists of the requests of all keys. */
 @Injectable()
 export class AnyRequestLists {
+  private readonly first = new SharedReads<
+    [Awaited<ReturnType<AllRequests['list']>>, Awaited<ReturnType<AllRequests['count']>>]
+  >(maxAgeMs);
+
   constructor(
     private readonly all: AllRequests,
     private readonly queue: QueueService,
     private readonly handles: Handles,
   ) {}
 
-  async page(caller: Caller, query: object): Promise<Page> {
+  /** `ageMs`: so old may a first page be. */
+  async page(caller: Caller, query: object, ageMs = 0): Promise<Page> {
     const given = anyListOptions(query, caller, this.handles);
     const from = given.cursor === undefined ? undefined : this.decode(given.cursor);
     const begun = from === undefined ? given : anyListOptions(from.query, caller, this.handles);
@@ -38,16 +48,18 @@ export class AnyRequestLists {
       throw new DomainError('invalid_query', detail);
     }
     const limit = given.limit ?? begun.limit ?? defaultLimit;
-    const [{ rows, lastId }, count] = await Promise.all([
-      this.all.list(begun.filter, { before: from?.lastId, limit }),
-      from === undefined ? this.all.count(begun.filter) : undefined,
-    ]);
+    const [{ rows, lastId }, count] =
+      from === undefined
+        ? await this.first.get(written([begun.filter, limit]), ageMs, () =>
+            Promise.all([this.all.list(begun.filter, { limit }), this.all.count(begun.filter)]),
+          )
+        : [await this.all.list(begun.filter, { before: from.lastId, limit })];
     const views = new RequestViews(caller, this.handles);
     return {
       data: rows.map((row) => views.request(row, this.queue.snapshot(row))),
       next_cursor:
         lastId === null ? null : this.encode({ ...(from?.query ?? query), limit: String(limit) }, lastId),
-      ...(count !== undefined && { count: { value: count.value, is_exact: count.isExact } }),
+      ...(count !== undefined && { count: toCount(count) }),
     };
   }
 
@@ -85,4 +97,11 @@ export class AnyRequestLists {
   }
 }
 
-const written = (filter: AnyRequestFilter): string => JSON.stringify(filter);
+const written = (filter: unknown): string => JSON.stringify(filter);
+
+function toCount({ value, isExact, failures }: Awaited<ReturnType<AllRequests['count']>>): FoundCountDto {
+  const told = failures?.map(({ modelId, code, count, message, lastAt }) => {
+    return { model_id: modelId, code, count, message, last_at: lastAt.toISOString() };
+  });
+  return { value, is_exact: isExact, ...(told !== undefined && { failures: told }) };
+}

@@ -29,6 +29,7 @@ import {
 } from '../../stream/output-streams.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
 import { CallerWatch } from '../caller-watch.js';
+import { maxAgeMs } from '../max-age.js';
 import { AnyRequests } from './any-requests.js';
 import { AnyRequestLists } from './any-request-lists.js';
 import { AnyListQuery } from './any-list.query.js';
@@ -64,7 +65,7 @@ export class AnyRequestsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    const page = await this.lists.page(caller, query);
+    const page = await this.lists.page(caller, query, maxAgeMs(request));
     if (page.next_cursor !== null) {
       const url = `${this.addresses.baseUrl(request)}/v1/admin/requests?cursor=${page.next_cursor}`;
       response.setHeader('Link', `<${url}>; rel="next"`);

@@ -52,7 +52,7 @@ export class AnyRequestDto {
   model_id!: string;
   @ApiProperty({ description: 'Whose it is.', type: KeyNameDto })
   key!: KeyNameDto;
-  @Field('The name of the node where it runs, or ran last; null: nowhere yet.', 'gpu-2', textOrNull)
+  @Field('The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.', 'gpu-2', textOrNull)
   node!: string | null;
   @Field('Its priority.', 'normal', { enum: ['high', 'normal', 'low'] })
   priority!: string;
@@ -120,6 +120,29 @@ export class BoundedCountDto {
   is_exact!: boolean;
 }
 
+@ApiSchema({ name: 'FailureCount', description: 'What failed of one model with one code.' })
+export class FailureCountDto {
+  @Field('The model.', 'demo/image/fractal')
+  model_id!: string;
+  @Field('The code of the error.', 'model_error')
+  code!: string;
+  @Field('How many, of those that were counted.', 12, { ...count, minimum: 1 })
+  count!: number;
+  @Field('The message of the last of them.', 'The model answered 500.', textOrNull)
+  message!: string | null;
+  @Field('When the last of them completed.', at, time)
+  last_at!: string;
+}
+
+@ApiSchema({ name: 'FoundCount', description: 'How many there are, and of those that failed, why.' })
+export class FoundCountDto extends BoundedCountDto {
+  @ApiPropertyOptional({
+    description: 'With `outcome=failed`: by model and code, most often first, at most 20.',
+    type: [FailureCountDto],
+  })
+  failures?: FailureCountDto[];
+}
+
 @ApiSchema({ name: 'AnyRequestPage', description: 'A page of the requests of all keys.' })
 export class AnyRequestPageDto {
   @ApiProperty({
@@ -132,9 +155,9 @@ export class AnyRequestPageDto {
   next_cursor!: string | null;
   @ApiPropertyOptional({
     description: 'On the first page: how many the filter finds.',
-    type: BoundedCountDto,
+    type: FoundCountDto,
   })
-  count?: BoundedCountDto;
+  count?: FoundCountDto;
 }
 
 @ApiSchema({ name: 'LifeEvent', description: 'One thing that happened to a request.' })
@@ -147,7 +170,7 @@ export class LifeEventDto {
   kind!: string;
   @Field('The number of the start that it belongs to.', 1, count)
   attempt!: number;
-  @Field('The name of the node that ran it.', 'gpu-2', textOrNull)
+  @Field('The name of the node, or the worker, that ran it.', 'gpu-2', textOrNull)
   node!: string | null;
   @Field('How that run ended, or the request while it waited; null: nothing ended.', 'lost', {
     ...textOrNull,

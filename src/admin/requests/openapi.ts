@@ -40,8 +40,8 @@ export const ApiAnyList = (): MethodDecorator =>
     ApiOperation({
       summary: 'List the requests of all keys',
       description:
-        'Newest first, with the scope `observe`. A page that looked at 20,000 requests may be short or empty: go on ' +
-        'until `next_cursor` is null.',
+        'Newest first, with the scope `observe`. A page that looked at 12,000 requests may be short or empty: go on ' +
+        'until `next_cursor` is null. With `Cache-Control: max-age=2` the first page may be two seconds old.',
     }),
     ApiOkResponse({
       description: 'A page.',

@@ -1,6 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 import { ModelCircuitDto } from './circuit.dto.js';
+import { ModelPercentilesDto } from './model-figures.dto.js';
 import { nodeStates, type NodeState } from './overview.dto.js';
 
 const whole = { type: 'integer', minimum: 0 } as const;
@@ -22,6 +23,16 @@ export class NodeModelDto extends ModelCircuitDto {
   resting_until!: string | null;
   @Field('Why it finds the model away; null: it does not.', null, { type: String, nullable: true })
   reason!: string | null;
+  @Field('Runs of it that ended here within the hour, of the newest 5,000 of all.', 120, whole)
+  recent_runs!: number;
+  @Field('Of these, those that failed, took too long, or were lost.', 2, whole)
+  recent_failed!: number;
+  @ApiProperty({
+    description: 'How long those took that succeeded, in seconds; null: there were too few.',
+    type: ModelPercentilesDto,
+    nullable: true,
+  })
+  run_time!: ModelPercentilesDto | null;
 }
 
 @ApiSchema({ name: 'AdminNode', description: 'A process of the cluster.' })

@@ -2,11 +2,13 @@ import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap
 import { Database } from '../../database/database.js';
 import { Duty } from '../../tools/duty.js';
 import { Activity } from '../activity.js';
+import { KeyUse } from '../key-use.js';
 import { pruneActivity } from '../queries/activity.js';
+import { pruneKeyUse } from '../queries/key-use.js';
 
 const writeWithinMs = 2_000;
 
-/** Writes what this node has started and ended, soon after; nothing while nothing happens. */
+/** Writes what this node has taken, started and ended, soon after; nothing while nothing happens. */
 @Injectable()
 export class ActivityKeeper extends Duty implements OnApplicationBootstrap, BeforeApplicationShutdown {
   protected readonly intervalMs = 3_600_000;
@@ -14,10 +16,11 @@ export class ActivityKeeper extends Duty implements OnApplicationBootstrap, Befo
 
   constructor(
     private readonly activity: Activity,
+    private readonly keyUse: KeyUse,
     private readonly database: Database,
   ) {
     super();
-    activity.onPending = () => this.scheduleWithin(writeWithinMs);
+    activity.onPending = keyUse.onPending = () => this.scheduleWithin(writeWithinMs);
   }
 
   onApplicationBootstrap(): void {
@@ -26,18 +29,20 @@ export class ActivityKeeper extends Duty implements OnApplicationBootstrap, Befo
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.stop();
-    await this.activity.write().catch(() => undefined);
+    await Promise.allSettled([this.activity.write(), this.keyUse.write()]);
   }
 
   async runOnce(): Promise<void> {
     await this.activity.write();
+    await this.keyUse.write();
     if (performance.now() - this.prunedAt < this.intervalMs) return;
     await pruneActivity(this.database);
+    await pruneKeyUse(this.database);
     this.prunedAt = performance.now();
   }
 
   /** What came while a round was under way, or could not be written, waits for the next. */
   protected override nextIntervalMs(): number {
-    return this.activity.isPending ? writeWithinMs : this.intervalMs;
+    return this.activity.isPending || this.keyUse.isPending ? writeWithinMs : this.intervalMs;
   }
 }

@@ -61,11 +61,12 @@ export function readStanding(
  */
 const runningStatement = statement('running_of_model')`SELECT lease.model_id AS "modelId", request.priority,
   request.virtual_start AS start, request.seq, lease.request_id AS "requestId", 'running' AS state, ${of},
-  lease.attempt, ${ms('lease.started_at')} AS "startedAtMs", coalesce(node.name, 'lost') AS node,
+  lease.attempt, ${ms('lease.started_at')} AS "startedAtMs", coalesce(node.name, worker.name, 'lost') AS node,
   NULL AS "notBeforeMs"
 FROM lease
 JOIN request ON request.id = lease.request_id
 LEFT JOIN node ON node.id = lease.node_id
+LEFT JOIN worker ON worker.uid = lease.worker_id
 LEFT JOIN api_key ON api_key.id = request.api_key_id
 WHERE lease.model_id = $1::text
 ORDER BY lease.started_at, lease.request_id

@@ -27,8 +27,12 @@ export interface IdRange {
   beforeId: string;
 }
 
-const isNode = (name: string, values: Values): string =>
-  `node_id = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${values.bind(name, 'text')}))`;
+/** Of a node or a worker of this name. */
+function isNode(name: string, values: Values): string {
+  const named = values.bind(name, 'text');
+  return `(node_id = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${named}))
+    OR worker_id = ANY (ARRAY (SELECT uid FROM worker WHERE name = ${named})))`;
+}
 
 /** Whether a row of `request` is meant. */
 function conditionsOf(filter: AnyRequestFilter, values: Values): string {
@@ -53,7 +57,7 @@ function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   if (filter.node !== undefined) {
     // No EXISTS, for which the planner would read all attempts.
     const of = (table: string): string =>
-      `SELECT node_id FROM ${table} WHERE ${table}.request_id = request.id`;
+      `SELECT node_id, worker_id FROM ${table} WHERE ${table}.request_id = request.id`;
     const runs = `${of('attempt')} UNION ALL ${of('lease')}`;
     conditions.push(`(SELECT bool_or(${isNode(filter.node, values)}) FROM (${runs}) AS run)`);
   }
@@ -143,13 +147,17 @@ export interface AnyRow extends StatusRow {
 }
 
 const largePicture = 1_000_000;
+/** Kinds of failures that are told apart. */
+const maxFailures = 20;
 /** Of a row of `request`. */
 const anyColumns = `${statusColumns},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-  (SELECT name FROM node_name WHERE node_name.id = coalesce(
-    (SELECT node_id FROM lease WHERE lease.request_id = request.id),
-    (SELECT node_id FROM attempt WHERE attempt.request_id = request.id ORDER BY attempt DESC LIMIT 1)
-  )) AS "nodeName",
+  (SELECT coalesce((SELECT name FROM node_name WHERE id = run.node_id), (SELECT name FROM worker WHERE uid = run.worker_id))
+   FROM (
+     (SELECT node_id, worker_id FROM lease WHERE lease.request_id = request.id)
+     UNION ALL
+     (SELECT node_id, worker_id FROM attempt WHERE attempt.request_id = request.id ORDER BY attempt DESC LIMIT 1)
+   ) AS run LIMIT 1) AS "nodeName",
   CASE WHEN outcome = 'succeeded' AND pg_column_size(output) < ${largePicture}
     THEN substring(left(output::text, 4000) FROM '"data:(image/(?:png|jpeg|gif|webp));base64,') END AS "outputType"`;
 
@@ -169,14 +177,41 @@ export function listAll(
   );
 }
 
-/** How many fit, among those that are looked at. */
-export async function countAll(source: DataSource, page: AnyPage): Promise<{ count: number; looks: number }> {
+/** Of what failed, one model and code. */
+export interface FailureCount {
+  modelId: string;
+  code: string;
+  count: number;
+  /** As the last of them said it. */
+  message: string | null;
+  lastAt: Date;
+}
+
+/** How many fit, among those that are looked at, and of those that failed, where only such fit, why: most often first. */
+export async function countAll(
+  source: DataSource,
+  page: AnyPage,
+): Promise<{ count: number; looks: number; failures?: FailureCount[] }> {
   const values = new Values();
-  const [row] = await source.query<{ count: number; looks: number }[]>(
-    `SELECT count(*) FILTER (WHERE fits)::integer AS count, count(*)::integer AS looks FROM (${looked(page, values)}) AS request`,
+  const counts = 'count(*) FILTER (WHERE fits)::integer AS count, count(*)::integer AS looks';
+  if (page.filter.outcome !== 'failed') {
+    const [row] = await source.query<{ count: number; looks: number }[]>(
+      `SELECT ${counts} FROM (${looked(page, values)}) AS request`,
+      values.list,
+    );
+    return row!;
+  }
+  const rows = await source.query<(FailureCount & { looks: number })[]>(
+    `SELECT ${counts}, model_id AS "modelId", code, max(completed_at) FILTER (WHERE fits) AS "lastAt",
+       -- Of the newest, without a sort.
+       (min(ARRAY[lpad(looks::text, 6, '0'), error ->> 'message']) FILTER (WHERE fits))[2] AS message
+     FROM (SELECT *, error ->> 'code' AS code FROM (${looked(page, values)}) AS request) AS request
+     GROUP BY model_id, code ORDER BY count DESC, model_id, code`,
     values.list,
   );
-  return row!;
+  const sum = (name: 'count' | 'looks'): number => rows.reduce((all, row) => all + row[name], 0);
+  const failures = rows.filter(({ count }) => count > 0).slice(0, maxFailures);
+  return { count: sum('count'), looks: sum('looks'), failures };
 }
 
 /** A SELECT of `id`, `looks` and `fits` of what is looked at, newest first. */

@@ -1,0 +1,56 @@
+import { type UseInfiniteQueryResult, useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { Bones, Failure } from './states';
+
+interface Page<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+type List<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>> & { rows: readonly T[] };
+
+/** A list that is read page by page. */
+export function useList<T>(
+  queryKey: readonly unknown[],
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  options: { refetchInterval?: number } = {},
+): List<T> {
+  const list = useInfiniteQuery({
+    queryKey: [...queryKey, 'pages'],
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+    ...options,
+  });
+  const { data } = list;
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
+  return { ...list, rows };
+}
+
+interface ListedProps<T> {
+  list: List<T>;
+  /** Of the frame, until it is read. */
+  bones?: number;
+  children: (rows: readonly T[]) => React.ReactNode;
+}
+
+/** The frame at once, then the rows, old ones greyed where no new ones come; and a way to those behind them. */
+export function Listed<T>({ list, bones = 6, children }: ListedProps<T>) {
+  const { rows, error, isPending, hasNextPage, isFetchingNextPage } = list;
+  return (
+    <>
+      {isPending && <Bones rows={bones} />}
+      {error !== null && <Failure error={error} onRetry={() => void list.refetch()} />}
+      {list.data !== undefined && (
+        <div className={error === null ? 'stack' : 'stack stale'}>{children(rows)}</div>
+      )}
+      {hasNextPage && (
+        <div>
+          <button type="button" disabled={isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
+            {isFetchingNextPage ? 'Reading…' : 'Show older ones'}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { query } from '../api/client';
+import type { FoundCount, RequestFilter } from '../api/types';
+import { whole } from '../format/quantities';
+import { Table } from '../parts/table';
+import { Ago } from '../parts/time';
+import { useFilters } from '../parts/use-url-state';
+
+const dayMs = 86_400_000;
+
+/** What people come for. */
+export function Usual({ filter }: { filter: RequestFilter }) {
+  const [now] = useState(Date.now);
+  const since = new Date(now - dayMs).toISOString();
+  const all: [string, RequestFilter][] = [
+    ['Failed in 24 h', { outcome: 'failed', created_after: since }],
+    ['Waiting', { status: 'IN_QUEUE' }],
+    ['Running', { status: 'IN_PROGRESS' }],
+  ];
+  if (Object.keys(filter).length > 0) return null;
+  return (
+    <p className="row">
+      {all.map(([name, asked]) => (
+        <Link key={name} className="button" href={`/requests${query({ ...asked })}`}>
+          {name}
+        </Link>
+      ))}
+    </p>
+  );
+}
+
+/** Of what is found: what failed, how often, and why. */
+export function Failures({ failures }: { failures: NonNullable<FoundCount['failures']> }) {
+  const [, setFilters] = useFilters();
+  if (failures.length === 0) return null;
+  return (
+    <section className="card" aria-label="What failed">
+      <Table
+        label="What failed, most often first"
+        rows={failures}
+        isBrief
+        rowKey={({ model_id, code }) => `${model_id} ${code}`}
+        columns={[
+          {
+            title: 'Failed',
+            className: 'tight count',
+            cell: ({ count }) => <b className="bad">{whole(count)}</b>,
+          },
+          {
+            title: 'Model and code',
+            className: 'tight',
+            cell: ({ model_id, code }) => (
+              <>
+                {model_id}{' '}
+                <button type="button" className="plain" onClick={() => setFilters({ model_id, code })}>
+                  <code>{code}</code>
+                </button>
+              </>
+            ),
+          },
+          {
+            title: 'As the last one said',
+            className: 'cut why',
+            cell: ({ message }) => <span title={message ?? undefined}>{message}</span>,
+          },
+          { title: 'Last', className: 'tight', cell: ({ last_at }) => <Ago at={last_at} /> },
+        ]}
+      />
+    </section>
+  );
+}

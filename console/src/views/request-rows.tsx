@@ -1,0 +1,109 @@
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { serviceAddress } from '../api/base';
+import { requestPath } from '../api/calls';
+import type { AdminRequest } from '../api/types';
+import { CopyButton } from '../parts/copy';
+import { codeOf, shownState, State } from '../parts/request-state';
+import { useMay } from '../parts/rights';
+import { type Column, Table } from '../parts/table';
+import { Ago, Took } from '../parts/time';
+
+interface RowsProps {
+  rows: readonly AdminRequest[];
+  marked: ReadonlySet<string>;
+  onToggle: (id: string) => void;
+  /** Why each failed, in words. */
+  hasReasons: boolean;
+}
+
+export function Rows({ rows, marked, onToggle, hasReasons }: RowsProps) {
+  const hasPictures = useMay('payloads') && rows.some(isPicture);
+  const columns = useMemo(
+    () => columnsOf(onToggle, hasPictures, hasReasons),
+    [onToggle, hasPictures, hasReasons],
+  );
+  return (
+    <Table
+      label="Requests, newest first"
+      columns={columns}
+      rows={rows}
+      rowKey={({ request_id }) => request_id}
+      isSelected={({ request_id }) => marked.has(request_id)}
+      empty="No request fits these filters."
+      isBrief
+    />
+  );
+}
+
+function columnsOf(
+  onToggle: (id: string) => void,
+  hasPictures: boolean,
+  hasReasons: boolean,
+): Column<AdminRequest>[] {
+  return [
+    {
+      title: 'Mark',
+      className: 'tight',
+      cell: ({ request_id: id }, isMarked) => (
+        <input type="checkbox" aria-label={`Mark ${id}`} checked={isMarked} onChange={() => onToggle(id)} />
+      ),
+    },
+    {
+      title: 'Request',
+      className: 'tight',
+      cell: ({ request_id: id }) => (
+        <span className="copy">
+          <Link href={`/requests/${id}`} className="id" data-row="" title={id}>
+            {id.slice(0, 8)}…{id.slice(-4)}
+          </Link>
+          <CopyButton text={id} />
+        </span>
+      ),
+    },
+    {
+      title: 'State',
+      className: 'tight',
+      cell: (request) => <State state={shownState(request)} note={codeOf(request)} />,
+    },
+    ...(hasReasons
+      ? [{ title: 'Why', className: 'cut why', cell: ({ error }: AdminRequest) => <Why error={error} /> }]
+      : []),
+    {
+      title: 'Model',
+      className: hasReasons ? 'tight' : 'cut',
+      cell: ({ model_id }) => <Link href={`/models/${model_id}`}>{model_id}</Link>,
+    },
+    { title: 'Key', className: 'tight', cell: ({ key }) => key.name ?? '–' },
+    { title: 'Node', className: 'tight', cell: ({ node }) => node ?? '' },
+    { title: 'Submitted', className: 'tight', cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      title: 'Waited',
+      className: 'tight number',
+      cell: ({ metrics }) => <Took ms={inMs(metrics.queue_time)} />,
+    },
+    {
+      title: 'Ran',
+      className: 'tight number',
+      cell: ({ metrics }) => <Took ms={inMs(metrics.inference_time)} />,
+    },
+    ...(hasPictures ? [{ title: 'Output', className: 'tight', cell: thumbnail }] : []),
+  ];
+}
+
+const Why = ({ error }: Pick<AdminRequest, 'error'>) => <span title={error?.message}>{error?.message}</span>;
+
+const thumbnail = (request: AdminRequest) =>
+  isPicture(request) && (
+    <img
+      className="thumb"
+      loading="lazy"
+      decoding="async"
+      alt=""
+      src={serviceAddress(`${requestPath(request.request_id)}/picture`)}
+    />
+  );
+
+const isPicture = ({ output_type: type }: AdminRequest): boolean => type?.startsWith('image/') ?? false;
+const inMs = (seconds: number | null | undefined): number | undefined =>
+  typeof seconds === 'number' ? seconds * 1_000 : undefined;

@@ -1,0 +1,147 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { drainWorker, listWorkers, stopWorker, undrainWorker } from '../api/calls';
+import { query } from '../api/client';
+import type { AdminWorker } from '../api/types';
+import { counted, whole } from '../format/quantities';
+import { AsCurl } from '../parts/curl';
+import { Dialog } from '../parts/dialog';
+import { Listed, useList } from '../parts/pages';
+import { ReasonField, reasonIn } from '../parts/reason-field';
+import { ActButton } from '../parts/rights';
+import { Failure } from '../parts/states';
+import { type Column, Table } from '../parts/table';
+import { Ago, Time } from '../parts/time';
+
+/** What claims runs over HTTP; nothing where nobody ever did. */
+export function Workers() {
+  const list = useList(['workers'], listWorkers, { refetchInterval: 3_000 });
+  if (list.rows.length === 0 && list.error === null) return null;
+  return (
+    <section className="card stack" aria-label="Workers">
+      <div className="row">
+        <h2>Workers</h2>
+        <span className="muted">claim runs over HTTP with a key of the scope “work”</span>
+        <span className="end">
+          <AsCurl calls={[{ path: 'v1/admin/workers' }]} />
+        </span>
+      </div>
+      <Listed list={list}>
+        {(rows) => <Table label="Workers" rows={rows} rowKey={({ uid }) => uid} columns={columns} />}
+      </Listed>
+    </section>
+  );
+}
+
+const columns: readonly Column<AdminWorker>[] = [
+  {
+    title: 'Worker',
+    cell: ({ name, id, version, labels }) => (
+      <>
+        <b title={id}>{name}</b> <span className="muted">{version}</span>
+        <div className="row small muted">
+          {Object.entries(labels).map(([label, value]) => (
+            <span className="chip" key={label}>
+              {label} {value}
+            </span>
+          ))}
+        </div>
+      </>
+    ),
+  },
+  {
+    title: 'Claims runs of',
+    cell: ({ models }) =>
+      models.map((id) => (
+        <div key={id}>
+          <Link href={`/models/${id}`}>{id}</Link>
+        </div>
+      )),
+  },
+  {
+    title: 'Key',
+    className: 'tight',
+    cell: ({ key }) => <Link href={`/requests${query({ key_id: key.id })}`}>{key.name ?? '–'}</Link>,
+  },
+  { title: 'Runs', className: 'tight number', cell: ({ running }) => whole(running) },
+  { title: 'Last seen', className: 'tight', cell: ({ seen_at }) => <Ago at={seen_at} /> },
+  {
+    title: 'State',
+    cell: ({ state, says, resting_until, failures_in_row }) => (
+      <>
+        <span className={state === 'ready' ? 'chip' : 'chip warn'}>{state}</span>{' '}
+        {state === 'resting' && (
+          <>
+            until <Time at={resting_until} />, after {counted(failures_in_row, 'failure')} in a row{' '}
+          </>
+        )}
+        {says !== '' && says !== state && <span className="muted">says “{says}”</span>}
+      </>
+    ),
+  },
+  { title: '', className: 'tight', cell: (worker) => <Actions worker={worker} /> },
+];
+
+const asks = {
+  drain: ['Drain', 'It claims nothing more; what it has goes on to its end, and then it can be stopped.'],
+  stop: ['Stop', 'It is told to end. What it has not ended by then goes back into the queue.'],
+} as const;
+type Told = keyof typeof asks;
+
+function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorker }) {
+  const [asked, setAsked] = useState<Told>();
+  const [reason, setReason] = useState('');
+  const client = useQueryClient();
+  const telling = useMutation({
+    mutationFn: (told: Told | 'run') => {
+      if (told === 'run') return undrainWorker(uid);
+      return (told === 'drain' ? drainWorker : stopWorker)(uid, reasonIn(reason));
+    },
+    onSuccess: () => {
+      setAsked(undefined);
+      return client.invalidateQueries({ queryKey: ['workers'] });
+    },
+  });
+  const isTold = state === 'draining' || state === 'stopping';
+  return (
+    <span className="row">
+      {isTold ? (
+        <ActButton className="primary" disabled={telling.isPending} onClick={() => telling.mutate('run')}>
+          Let it claim again
+        </ActButton>
+      ) : (
+        <ActButton onClick={() => setAsked('drain')}>Drain…</ActButton>
+      )}
+      {state !== 'stopping' && (
+        <ActButton className="danger" onClick={() => setAsked('stop')}>
+          Stop…
+        </ActButton>
+      )}
+      {asked === undefined && telling.error !== null && <Failure error={telling.error} />}
+      {asked !== undefined && (
+        <Dialog title={`${asks[asked][0]} ${name}?`} onClose={() => setAsked(undefined)}>
+          <p>
+            {asks[asked][1]} It has {counted(running, 'run')}. A worker of this name stays told so after it
+            was started again.
+          </p>
+          <ReasonField value={reason} onChange={setReason} />
+          {telling.error !== null && <Failure error={telling.error} />}
+          <div className="buttons">
+            <button type="button" onClick={() => setAsked(undefined)}>
+              Leave it running
+            </button>
+            <button
+              type="button"
+              className={asked === 'stop' ? 'primary danger' : 'primary'}
+              disabled={telling.isPending}
+              onClick={() => telling.mutate(asked)}
+            >
+              {asks[asked][0]} {name}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
+import { QueueEvents } from '../queue/queue-events.js';
+import { addKeyUse } from './queries/key-use.js';
+import { dayMs, Tally } from './tally.js';
+
+/**
+ * How many requests each key submits a day (UTC), on all nodes: counted in memory and added to the table soon after.
+ * What a node that is killed had not added yet is missing.
+ */
+@Injectable()
+export class KeyUse {
+  /** Called when there is something to write. */
+  onPending = (): void => undefined;
+  /** By key; what was submitted counts as started. */
+  private pending = new Tally();
+
+  constructor(
+    private readonly database: Database,
+    clock: Clock,
+    events: QueueEvents,
+  ) {
+    events.on('request.submitted', (requests) => {
+      const now = clock.now();
+      if (this.pending.isEmpty) this.onPending();
+      for (const { keyId } of requests) this.pending.add(now - (now % dayMs), keyId, { started: 1 });
+    });
+  }
+
+  get isPending(): boolean {
+    return !this.pending.isEmpty;
+  }
+
+  /** Adds what was counted here to what all nodes have. */
+  async write(): Promise<void> {
+    const counted = this.pending;
+    if (counted.isEmpty) return;
+    this.pending = new Tally();
+    const rows = counted
+      .rows()
+      .map(({ at: day, modelId: keyId, started: submitted }) => ({ day, keyId, submitted }));
+    try {
+      await addKeyUse(this.database, rows);
+    } catch (error) {
+      this.pending.addAll(counted);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import type { AdminWorkerDto } from '../../src/admin/workers/worker.dto.js';
+import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { AdminCalls, type Page } from '../support/admin-calls.js';
+import { keyHeader, unknownId, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
+
+const { service, calls } = testQueue({
+  models: { 'test/pulled': pulled },
+  limits: 'off',
+});
+const admin = new AdminCalls(service);
+
+/** What was heard of workers is written, and what they are told is read. */
+const round = (): Promise<void> => service.app.get(WorkerKeeper).runOnce();
+const list = (query = ''): Promise<Page<AdminWorkerDto>> => admin.json('GET', `/workers${query}`);
+async function seen(name: string): Promise<AdminWorkerDto> {
+  await round();
+  return (await list()).data.find((worker) => worker.name === name)!;
+}
+
+test('a worker is listed with what it runs, and a request names the one that ran it', async () => {
+  const worker = new WorkerCalls(service, 'gpu-1');
+  const id = await calls.submit('test/pulled');
+  const run = await worker.run();
+  expect(await seen('gpu-1')).toMatchObject({
+    running: 1,
+    ...{ id: 'gpu-1', state: 'ready', models: ['test/pulled'], failures_in_row: 0, resting_until: null },
+    key: { name: 'bootstrap' },
+    seen_at: expect.any(String),
+  });
+  expect(await admin.json('GET', `/requests/${id}`)).toMatchObject({ node: 'gpu-1' });
+  const { data: queue } = await admin.json<Page<object>>('GET', '/queue?model=test/pulled');
+  expect(queue).toMatchObject([{ request_id: id, state: 'running', node: 'gpu-1' }]);
+  expect((await worker.output(run, '{}')).status).toBe(200);
+  await calls.reached(id, 'COMPLETED');
+  const { data: events } = await admin.json<Page<object>>('GET', `/requests/${id}/events`);
+  expect(events).toMatchObject([
+    { kind: 'submitted', node: null },
+    { kind: 'started', node: 'gpu-1' },
+    { kind: 'completed', node: 'gpu-1', outcome: 'succeeded' },
+  ]);
+  const { data: found } = await admin.json<Page<{ request_id: string }>>('GET', '/requests?node=gpu-1');
+  expect(found.map(({ request_id }) => request_id)).toEqual([id]);
+});
+
+test('workers come by name, page by page', async () => {
+  for (const name of ['b-1', 'a-1', 'c-1']) await new WorkerCalls(service, name).claim();
+  await round();
+  const names = (await admin.all<AdminWorkerDto>('/workers?limit=1')).map(({ name }) => name);
+  expect(names.filter((name) => name.endsWith('-1') && name !== 'gpu-1')).toEqual(['a-1', 'b-1', 'c-1']);
+  expect(names).toEqual([...names].sort());
+});
+
+test('a worker that is told to drain or to stop hears of it, and it is audited with the reason', async () => {
+  const worker = new WorkerCalls(service, 'told');
+  await worker.claim();
+  const { uid } = await seen('told');
+  expect(await admin.json('POST', `/workers/${uid}/drain`, { body: { reason: 'new driver' } })).toEqual({
+    ...{ uid, name: 'told', told: 'drain' },
+  });
+  expect(await seen('told')).toMatchObject({ state: 'draining' });
+  expect((await worker.beat()).worker).toBe('drain');
+  expect(await admin.json('POST', `/workers/${uid}/stop`)).toMatchObject({ told: 'stop' });
+  await round();
+  expect((await worker.beat()).worker).toBe('stop');
+  expect(await admin.json('DELETE', `/workers/${uid}/drain`)).toMatchObject({ told: 'run' });
+  await round();
+  expect((await worker.beat()).worker).toBe('run');
+  expect(
+    await service.query(
+      `SELECT action, target, before, after, reason FROM audit_entry WHERE action LIKE 'worker.%' ORDER BY id`,
+    ),
+  ).toEqual([
+    {
+      action: 'worker.drain',
+      target: 'told',
+      before: { told: 'run' },
+      after: { told: 'drain' },
+      reason: 'new driver',
+    },
+    {
+      action: 'worker.stop',
+      target: 'told',
+      before: { told: 'drain' },
+      after: { told: 'stop' },
+      reason: null,
+    },
+    {
+      action: 'worker.drain',
+      target: 'told',
+      before: { told: 'stop' },
+      after: { told: 'run' },
+      reason: null,
+    },
+  ]);
+});
+
+test('nobody is told anything whom nobody knows', async () => {
+  const call = (id: string) => admin.call('POST', `/workers/${id}/drain`);
+  expect(await verdict(call(unknownId()))).toEqual([404, 'unknown_id']);
+  expect(await verdict(call('none'))).toEqual([404, 'unknown_id']);
+  const caller = await calls.newKey({ name: 'a worker', scopes: ['work'] });
+  expect(await verdict(service.get('/v1/admin/workers', { headers: keyHeader(caller) }))).toEqual([
+    403,
+    'forbidden',
+  ]);
+});

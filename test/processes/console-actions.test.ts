@@ -1,0 +1,236 @@
+import { rename, writeFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { AdminCalls } from '../support/admin-calls.js';
+import { launchChromium } from '../support/chromium.js';
+import { ConsoleTab } from '../support/console-tab.js';
+import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/until.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
+
+const models = { 'test/one': { concurrency: 1 }, 'test/wide': { concurrency: 50 }, 'test/pulled': pulled };
+const { service, calls, model } = testQueue({ models, limits: 'off', config: { nodeName: 'alpha' } });
+const admin = new AdminCalls(service);
+let browser: Browser;
+let tab: ConsoleTab;
+
+beforeAll(async () => {
+  browser = await launchChromium();
+  tab = await (await ConsoleTab.open(browser, service.url)).signIn(service.key);
+}, 60_000);
+afterAll(() => browser.close());
+afterEach(() => {
+  expect(tab.strangers()).toEqual([]);
+});
+
+const reasons = (action: string) =>
+  service.query<{ reason: string | null }>(
+    'SELECT reason FROM audit_entry WHERE action = $1 ORDER BY id DESC LIMIT 1',
+    [action],
+  );
+
+test('an endpoint is disabled for a reason, and enabled again', async () => {
+  const { id: keyId } = await admin.newKey({ name: 'web shop' });
+  await service.query(
+    `INSERT INTO webhook_endpoint (id, api_key_id, url) VALUES (gen_random_uuid(), $1, 'https://shop.example.org/done')`,
+    [keyId],
+  );
+  await tab.show('webhooks');
+  const row = tab.page.getByRole('row').filter({ hasText: 'shop.example.org' });
+  await row.getByRole('button', { name: 'Disable…' }).click();
+  await tab.page.getByText('0 deliveries are still to be made').waitFor();
+  await tab.page.getByLabel('Reason').fill('gone for good');
+  expect(await tab.findings()).toEqual([]);
+  await tab.click('Disable this endpoint', 'dialog');
+  await row.getByText('disabled').waitFor();
+  expect(await reasons('endpoint.disable')).toEqual([{ reason: 'gone for good' }]);
+  await row.getByRole('button', { name: 'Enable' }).click();
+  await row.getByRole('button', { name: 'Disable…' }).waitFor();
+  expect(await service.query('SELECT FROM webhook_endpoint WHERE disabled_at IS NULL')).toHaveLength(1);
+});
+
+test('the session of somebody else is ended, and they sign in again', async () => {
+  const { key } = await admin.newKey({ name: 'a guest', scopes: ['observe'] });
+  const guest = await (await ConsoleTab.open(browser, service.url)).signIn(key);
+  await tab.show('sessions');
+  const row = tab.page.getByRole('row').filter({ hasText: 'a guest' });
+  await row.getByRole('button', { name: 'End it' }).click();
+  await row.waitFor({ state: 'detached' });
+  await guest.page.goto(`${service.url}/console/nodes`);
+  await guest.page.getByLabel('API key').waitFor();
+  await guest.close();
+});
+
+test('models.yaml is read again: a fault is told and changes nothing, a new model is there', async () => {
+  const write = async (text: string): Promise<void> => {
+    const { modelsFile } = service.config;
+    await writeFile(`${modelsFile}.new`, text);
+    await rename(`${modelsFile}.new`, modelsFile);
+  };
+  await tab.show('');
+  await write(model.file({ 'test/one': { concurency: 1 } }));
+  await tab.click('Read models.yaml again');
+  await tab.page.getByRole('alert').filter({ hasText: 'concurency' }).waitFor();
+  expect(await tab.text()).toContain('test/one');
+  await write(model.file({ ...models, 'test/fresh': {} }));
+  await tab.click('Read models.yaml again');
+  // The service may have seen the change of the file before.
+  await tab.page.getByText(/new: test\/fresh|has not changed/).waitFor();
+  await tab.page.getByRole('link', { name: 'test/fresh' }).waitFor();
+});
+
+test('a pause, an operation and a cancel carry their reasons to the audit', async () => {
+  await tab.show('models/test/one');
+  await tab.click('Pause…');
+  await tab.page.getByLabel('Reason').fill('new weights');
+  await tab.click('Pause test/one', 'dialog');
+  await tab.page.getByRole('button', { name: 'Resume' }).waitFor();
+  expect(await reasons('model.pause')).toEqual([{ reason: 'new weights' }]);
+  const [first] = await calls.submitAll(3, 'test/one');
+  await tab.show(`requests/${first}`);
+  await tab.page.getByText(/waits because test\/one was paused by bootstrap/).waitFor();
+  await tab.click('Cancel…');
+  await tab.page.getByLabel('Reason').fill('a mistake');
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('Cancelled after').waitFor();
+  expect(await reasons('request.cancel')).toEqual([{ reason: 'a mistake' }]);
+  await tab.show('requests?status=IN_QUEUE&model_id=test/one');
+  await tab.click('Cancel all found…');
+  await tab.page.getByLabel('Reason').fill('all of them');
+  await tab.click('Cancel 2 requests', 'dialog');
+  await tab.page.getByText('2 cancelled').waitFor();
+  expect(await reasons('operation.start')).toEqual([{ reason: 'all of them' }]);
+  await tab.show('models/test/one');
+  await tab.click('Resume');
+  await tab.page.getByRole('button', { name: 'Pause…' }).waitFor();
+});
+
+test('what failed is summed up with why, and a retry stands beside what it repeats', async () => {
+  for (let i = 0; i < 2; i++) await calls.run('test/wide', { status: 418 });
+  const id = await calls.run('test/wide', { status: 422 });
+  await tab.show('requests');
+  await tab.page.getByRole('link', { name: 'Failed in 24 h' }).click();
+  const summary = tab.page.getByRole('region', { name: 'What failed' });
+  await summary.getByText('model_error').waitFor();
+  expect(await summary.innerText()).toMatch(/3\s+test\/wide/);
+  expect(await tab.findings()).toEqual([]);
+  await tab.page.locator(`a[href$="${id}"]`).click();
+  await tab.click('Retry');
+  await tab.page.waitForURL((url) => !url.href.includes(id));
+  await tab.page.getByText('and failed').waitFor();
+  await tab.page.getByRole('tab', { name: 'Output' }).click();
+  await tab.page.getByRole('heading', { name: /^New/ }).waitFor();
+  await tab.page.getByRole('heading', { name: /^Old/ }).waitFor();
+  const shown = () => tab.page.getByRole('tabpanel').innerText();
+  await until(async () => (await shown()).match(/answered with status 422|422/g)?.length === 2, {
+    explain: shown,
+  });
+  expect(await tab.findings()).toEqual([]);
+});
+
+test('which tab of a request is open is in its address', async () => {
+  const id = await calls.run('test/wide');
+  await tab.show(`requests/${id}?tab=input`);
+  await tab.page.getByRole('tab', { name: 'Input', selected: true }).waitFor();
+  await tab.page.getByRole('tab', { name: 'Deliveries' }).click();
+  expect(tab.page.url()).toMatch(/\?tab=deliveries$/);
+});
+
+test('the keyboard leads to a request, along the rows, and back to where one was', async () => {
+  const { page } = tab;
+  const ids = await calls.submitAll(3, 'test/wide');
+  const newest = ids.at(-1)!;
+  await calls.reached(newest, 'COMPLETED');
+  await tab.show('nodes');
+  await page.keyboard.press('/');
+  await page.getByLabel('Id begins with').waitFor();
+  await until(() => page.evaluate(`document.activeElement?.matches('[data-search]')`));
+  await page.keyboard.insertText(newest);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/requests/${newest}`);
+  await tab.show('requests');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByRole('button', { name: 'Cancel 1 marked…' }).waitFor();
+  await page.keyboard.press('k');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/requests/${newest}`);
+  await page.goBack();
+  await page.waitForURL('**/requests');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys of the keyboard' }).waitFor();
+  await page.keyboard.press('Escape');
+});
+
+test('on a phone the filters are one line, which opens', async () => {
+  const { page } = tab;
+  await page.setViewportSize({ width: 390, height: 844 });
+  await tab.show('requests?outcome=succeeded&model_id=test/wide');
+  const fold = page.getByRole('button', { name: 'Filters (2)' });
+  expect(await fold.getAttribute('aria-expanded')).toBe('false');
+  expect(await page.getByLabel('Outcome').isVisible()).toBe(false);
+  expect((await page.locator('main tbody tr').first().boundingBox())!.y).toBeLessThan(600);
+  await fold.click();
+  await page.getByLabel('Outcome').selectOption('failed');
+  await page.waitForURL(/outcome=failed/);
+  expect(await tab.findings()).toEqual([]);
+  await page.setViewportSize({ width: 1440, height: 900 });
+});
+
+test('a node that is silent says until when its slots rest, and one that is slow how slow', async () => {
+  const time = (p50: number) => ({ recent_runs: 9, recent_failed: 1, run_time: { p50, p95: p50 * 2 } });
+  await tab.page.route('**/v1/admin/nodes', async (route) => {
+    const { data } = (await (await route.fetch()).json()) as { data: { models: object[] }[] };
+    const [node] = data;
+    const [first] = node!.models;
+    const resting = { ...first, ...time(3), resting_until: new Date().toISOString() };
+    await route.fulfill({
+      json: {
+        data: [
+          { ...node, models: [{ ...first, ...time(1) }] },
+          { ...node, id: 'silent', name: 'silent', state: 'fenced', models: [resting] },
+        ],
+      },
+    });
+  });
+  await tab.show('nodes');
+  const card = tab.page.getByRole('region', { name: 'Node silent' });
+  await card.getByText(/Silent since .* slots rest until/).waitFor();
+  await card.getByText('slow, 3.0 times the fastest').waitFor();
+  await card.getByRole('link', { name: '1 of 9' }).waitFor();
+  expect(await tab.findings()).toEqual([]);
+  await tab.page.unroute('**/v1/admin/nodes');
+});
+
+test('workers are listed, drained for a reason, and let claim again; a request names its worker', async () => {
+  const { page } = tab;
+  const worker = new WorkerCalls(service, 'gpu-box-1');
+  const id = await calls.submit('test/pulled');
+  const run = await worker.run();
+  await tab.show('nodes');
+  const row = page.getByRole('row').filter({ hasText: 'gpu-box-1' });
+  await row.getByText('ready').waitFor();
+  expect(await row.innerText()).toContain('test/pulled');
+  expect((await worker.output(run)).status).toBe(200);
+  await row.getByRole('button', { name: 'Drain…' }).click();
+  await page.getByLabel('Reason').fill('a new driver');
+  expect(await tab.findings()).toEqual([]);
+  await tab.click('Drain gpu-box-1', 'dialog');
+  await row.getByText('draining').waitFor();
+  expect(await reasons('worker.drain')).toEqual([{ reason: 'a new driver' }]);
+  await row.getByRole('button', { name: 'Stop…' }).click();
+  await tab.click('Stop gpu-box-1', 'dialog');
+  await row.getByText('stopping').waitFor();
+  await row.getByRole('button', { name: 'Let it claim again' }).click();
+  await row.getByRole('button', { name: 'Drain…' }).waitFor();
+  for (const { width, height } of [
+    { width: 390, height: 844 },
+    { width: 1440, height: 900 },
+  ]) {
+    await page.setViewportSize({ width, height });
+    expect(await tab.findings()).toEqual([]);
+  }
+  await tab.show(`requests/${id}`);
+  await page.getByText(/on gpu-box-1 and succeeded/).waitFor();
+  await page.locator('svg text.lane').getByText('gpu-box-1').waitFor();
+});
