@@ -5,7 +5,7 @@ import { startTestService, type TestService } from '../support/index.js';
 import { keyHeader, unknownId } from '../support/queue-calls.js';
 
 /** Who may call a route: anybody, any valid key, one with the scope, or that or whoever knows a request's id. */
-type Rule = 'open' | 'any key' | Scope | `${Scope} or id`;
+type Rule = 'open' | 'any key' | Scope | `${Scope} or ${Scope | 'id'}`;
 
 /** Every route of the service; a new one needs its line here. */
 const rules: Record<string, Rule> = {
@@ -29,7 +29,7 @@ const rules: Record<string, Rule> = {
   'GET /v1/models/*model_id': 'read',
   'GET /v1/models/*model_id/openapi.json': 'read',
   'POST /v1/queue/*model_id': 'submit',
-  'POST /v1/storage/upload/initiate': 'submit',
+  'POST /v1/storage/upload/initiate': 'submit or work',
   'PUT /v1/storage/uploads/:upload_id': 'open',
   'GET /v1/files/:file_id/:name': 'open',
   'GET /v1/queue/requests': 'read',
@@ -49,6 +49,7 @@ const rules: Record<string, Rule> = {
   'POST /v1/worker/beats': 'work',
   'DELETE /v1/worker/workers/:worker_id': 'work',
   'GET /v1/worker/runs/:request_id/input': 'work',
+  'POST /v1/worker/runs/:request_id/files': 'work',
   'POST /v1/worker/runs/:request_id/events': 'work',
   'PUT /v1/worker/runs/:request_id/output': 'work',
   'PUT /v1/worker/runs/:request_id/failure': 'work',
@@ -102,7 +103,7 @@ const rules: Record<string, Rule> = {
   'GET /v1/admin/webhooks': 'observe',
   'PATCH /v1/admin/webhooks/:webhook_id': 'admin',
   'POST /fal/*model_id': 'submit',
-  'POST /fal/storage/upload/initiate': 'submit',
+  'POST /fal/storage/upload/initiate': 'submit or work',
   'ALL /fal': 'read or id',
   'GET /fal/*model_id/requests/:request_id': 'read or id',
   'GET /fal/*model_id/requests/:request_id/response': 'read or id',
@@ -172,11 +173,12 @@ async function isLetIn(route: string, headers: Record<string, string>): Promise<
 
 function mayCall(rule: Rule, scope: Scope | undefined, isSession: boolean): boolean {
   if (rule === 'open') return true;
-  const [needed, orId] = rule.split(' or ') as [Scope | 'any key', string?];
+  const [needed, other] = rule.split(' or ') as [Scope | 'any key', (Scope | 'id')?];
   // A cookie, which a browser sends unasked, takes nothing from who knows the id.
-  if (orId !== undefined && (scope === undefined || isSession)) return true;
+  if (other === 'id' && (scope === undefined || isSession)) return true;
   if (scope === undefined) return false;
-  return needed === 'any key' || brings[scope].includes(needed);
+  const isOther = other !== undefined && other !== 'id' && brings[scope].includes(other);
+  return needed === 'any key' || isOther || brings[scope].includes(needed);
 }
 
 async function expectRoles(

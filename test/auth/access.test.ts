@@ -61,8 +61,8 @@ describe('with REQUEST_ACCESS=capability', () => {
     expect(await verdicts(submitter)).toEqual(each(403, 'forbidden'));
     const reader = keyHeader(await calls.newKey({ scopes: ['submit', 'read'] }));
     const own = await calls.submit('demo/text/echo', {}, reader);
-    const [status, stream, output, cancel] = callWith(service, own, reader);
-    expect(await statuses([status!, stream!])).toEqual([200, 200]);
+    const [status, stream, grown, output, cancel] = callWith(service, own, reader);
+    expect(await statuses([status!, stream!, grown!])).toEqual([200, 200, 200]);
     expect((await output!).status).toBeLessThanOrEqual(400);
     expect(await verdict(cancel!)).toEqual([403, 'forbidden']);
   });

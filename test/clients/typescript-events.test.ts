@@ -16,7 +16,15 @@ it.each([
   ['other fields', 'retry: 1\nevent: x\ndata:a\n\n', [{ id: '', data: 'a' }]],
   ['an event without data', 'id: 3\n\n', []],
   ['an event that was cut', 'data: a\n\nid: 2\ndata: b', [{ id: '', data: 'a' }]],
-])('%s', (_name, text, events) => expect(parsed([text])).toEqual(events));
+])('%s', (_name, text, events) =>
+  expect(parsed([text]).map(({ id, data }) => ({ id, data }))).toEqual(events),
+);
+
+it('has the name that it was given, or that of events without', () =>
+  expect(parsed(['event: reset\ndata: a\n\ndata: b\n\n']).map(({ name }) => name)).toEqual([
+    'reset',
+    'message',
+  ]));
 
 it('is the same in whatever pieces it comes', () => {
   const line = fc.oneof(

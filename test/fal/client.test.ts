@@ -103,7 +103,7 @@ test('a proxy between, which hands the header on with the path that it asked for
   const answer = await fetch(`${service.url}/fal/${image}`, { method: 'POST', headers, body: '{}' });
   const { request_id: id } = (await answer.json()) as { request_id: string };
   expect(await calls.status(id)).toMatchObject({ model_id: image });
-  for (const wrong of ['https://rest.fal.ai/storage', 'nowhere']) {
+  for (const wrong of ['https://api.fal.ai/storage', 'nowhere']) {
     const other = await service.get('/fal', { headers: { 'x-fal-target-url': wrong } });
     expect([other.status, await other.json()]).toEqual([
       400,

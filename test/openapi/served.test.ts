@@ -53,7 +53,7 @@ test('the served description offers the models that there are, and none of the d
 test('with the demos the fractal is shown first', async () => {
   const schema = modelId(await served(service));
   expect(schema!['example']).toBe('demo/image/fractal');
-  expect(schema!['enum']).toHaveLength(3);
+  expect(schema!['enum']).toHaveLength(4);
 });
 
 test('its examples have the address that it was asked at', async () => {

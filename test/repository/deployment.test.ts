@@ -96,7 +96,7 @@ describe('the compose file', () => {
   it('keeps the data in a named volume, where PostgreSQL 18 has it', () => {
     expect(postgres.image).toMatch(/^postgres:18\b/);
     expect(postgres.volumes).toEqual(['postgres:/var/lib/postgresql']);
-    expect(Object.keys(volumes)).toEqual(['postgres']);
+    expect(Object.keys(volumes)).toEqual(['postgres', 'files']);
   });
 
   it('demands a key and gives settings that the service takes', () => {

@@ -2,7 +2,7 @@ import { NowServingError } from './errors.js';
 import { type LocalFile, Uploads } from './files.js';
 import { follow, polled } from './follow.js';
 import { growing } from './output.js';
-import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey } from './options.js';
+import { filterOnWire, idempotencyHeader, optionsOnWire, randomKey, submissionOf } from './options.js';
 import { type Call, Transport } from './transport.js';
 import type {
   BatchItem,
@@ -242,17 +242,6 @@ export class Client {
     // It may have completed meanwhile; and what is thrown is that the call was aborted.
     await this.cancel(requestId, { signal: AbortSignal.timeout(cancelMs) }).catch(() => undefined);
   }
-}
-
-function submissionOf(model: string, { input, idempotencyKey, signal, ...options }: SubmitOptions): Call {
-  return {
-    method: 'POST',
-    path: ['queue', ...model.split('/')],
-    query: optionsOnWire(options),
-    body: input,
-    headers: idempotencyHeader(idempotencyKey),
-    signal,
-  };
 }
 
 function succeeded(status: CompletedStatus): CompletedStatus {

@@ -1,4 +1,5 @@
-import type { Duration, Filter, RequestOptions, WireFilter, WireOptions } from './types.js';
+import type { Call } from './transport.js';
+import type { Duration, Filter, RequestOptions, SubmitOptions, WireFilter, WireOptions } from './types.js';
 
 /** The options of a submission under the names of the API. */
 export function optionsOnWire(options: RequestOptions): WireOptions {
@@ -59,3 +60,18 @@ const timeOf = (time: Date | string | undefined): string | undefined =>
   time instanceof Date ? time.toISOString() : time;
 const durationOf = (duration: Duration | undefined): string | undefined =>
   typeof duration === 'number' ? `${duration}ms` : duration;
+
+/** `input` as it goes out: what of it was a file is a URL by now. */
+export function submissionOf(
+  model: string,
+  { input, idempotencyKey, signal, ...options }: SubmitOptions,
+): Call {
+  return {
+    method: 'POST',
+    path: ['queue', ...model.split('/')],
+    query: optionsOnWire(options),
+    body: input,
+    headers: idempotencyHeader(idempotencyKey),
+    signal,
+  };
+}

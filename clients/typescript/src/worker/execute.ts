@@ -38,8 +38,9 @@ export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' |
       add({ type: 'progress', value, ...(message !== undefined && { message }) });
     },
     delta(value) {
-      // oxlint-disable-next-line typescript/no-unnecessary-condition -- undefined for a function, say
-      if (JSON.stringify(value) === undefined) throw new TypeError('A delta is a JSON value.');
+      // Of a function, say.
+      const isNone = (JSON.stringify(value) as string | undefined) === undefined;
+      if (isNone) throw new TypeError('A delta is a JSON value.');
       for (const delta of piecesOf(value)) add({ type: 'delta', delta });
     },
   };

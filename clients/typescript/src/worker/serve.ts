@@ -1,5 +1,5 @@
 import { tryOnce } from './try-once.js';
-import type { Handler, ServeOptions } from './types.js';
+import type { Handler, Parsed, ServeOptions } from './types.js';
 import { Worker } from './worker.js';
 
 const graceMs = 25_000;
@@ -9,8 +9,7 @@ const graceMs = 25_000;
  * ended or were handed back. A second signal hands them back at once. In a program that was started with
  * `--try '{…}'` it runs that input once, without a service.
  */
-// oxlint-disable-next-line typescript/no-explicit-any -- as in Handler
-export function serve<Input = any>(
+export function serve<Input = Parsed>(
   model: string,
   handler: Handler<Input>,
   options?: ServeOptions,

