@@ -1,4 +1,4 @@
-import { NowServingError } from './errors.js';
+import { NowServingError, succeeded } from './errors.js';
 import { type LocalFile, Uploads } from './files.js';
 import { follow, polled } from './follow.js';
 import { growing } from './output.js';
@@ -242,10 +242,4 @@ export class Client {
     // It may have completed meanwhile; and what is thrown is that the call was aborted.
     await this.cancel(requestId, { signal: AbortSignal.timeout(cancelMs) }).catch(() => undefined);
   }
-}
-
-function succeeded(status: CompletedStatus): CompletedStatus {
-  if (status.success) return status;
-  const { code = 'unknown', message = 'The request failed.', details } = status.error ?? {};
-  throw new NowServingError(code, message, { details, requestId: status.request_id });
 }

@@ -1,3 +1,5 @@
+import type { CompletedStatus } from './types.js';
+
 import type { FieldError, ProblemCode } from './types.js';
 
 /**
@@ -90,4 +92,10 @@ export function abortError(signal: AbortSignal, requestId?: string): NowServingE
   });
   error.name = (cause as Partial<Error> | null)?.name ?? 'AbortError';
   return error;
+}
+
+export function succeeded(status: CompletedStatus): CompletedStatus {
+  if (status.success) return status;
+  const { code = 'unknown', message = 'The request failed.', details } = status.error ?? {};
+  throw new NowServingError(code, message, { details, requestId: status.request_id });
 }
