@@ -5,7 +5,15 @@ import { startTestService, type TestService } from '../support/index.js';
 import { QueueCalls } from '../support/queue-calls.js';
 import { until } from '../support/until.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
-import { cancels, drains, killedAndFrozen, throughGateway, type Trials } from '../support/worker-trials.js';
+import {
+  cancels,
+  drains,
+  killedAndFrozen,
+  movesFiles,
+  outlastsItsLease,
+  throughGateway,
+  type Trials,
+} from '../support/worker-trials.js';
 
 let service: TestService;
 let directory: string;
@@ -26,6 +34,10 @@ def run_it(input, run):
     yield_ = run.delta
     yield_("a")
     yield_("b")
+    if "upload" in input:
+        return {"file": run.upload("a.txt", input["upload"].encode())}
+    if "download" in input:
+        return {"text": run.download(input["download"]).decode()}
     if run.cancelled.wait(input.get("hold", 0)):
         print("stopped", run.cancelled.reason, flush=True)
         raise RuntimeError("stopped")
@@ -35,7 +47,7 @@ serve({sys.argv[1]: run_it}, concurrency=int(sys.argv[2]))
 `;
 
 beforeAll(async () => {
-  const names = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'holding', 'stuck'];
+  const names = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'files', 'long', 'holding', 'stuck'];
   const models = Object.fromEntries(names.map((name) => [`me/${name}`, {}]));
   service = await startTestService({ limits: 'off', models: workerModels(models) });
   directory = await temporaryDirectory();
@@ -60,11 +72,12 @@ test(
   200_000,
 );
 
-test(
-  'a worker that is killed, and one that is frozen past its lease',
-  () => killedAndFrozen(trials(), ['me/killed', 'me/frozen']),
-  200_000,
-);
+test('a worker that is killed, one that is frozen past its lease, and one that outlasts it', async () => {
+  const long = outlastsItsLease(trials(), 'me/long');
+  await Promise.all([long, killedAndFrozen(trials(), ['me/killed', 'me/frozen'])]);
+}, 200_000);
+
+test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 

@@ -1,7 +1,15 @@
 import { packClient, UserProject } from '../support/client-package.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
-import { cancels, drains, killedAndFrozen, throughGateway, type Trials } from '../support/worker-trials.js';
+import {
+  cancels,
+  drains,
+  killedAndFrozen,
+  movesFiles,
+  outlastsItsLease,
+  throughGateway,
+  type Trials,
+} from '../support/worker-trials.js';
 
 let service: TestService;
 let project: UserProject;
@@ -11,11 +19,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from 'nowserving/worker';
 
 const [model, concurrency] = process.argv.slice(2);
-await serve(model, async function* ({ n, hold = 0 }, run) {
+await serve(model, async function* ({ n, hold = 0, upload, download }, run) {
   console.log('run', run.requestId, run.attempt);
   run.log('begin');
   yield 'a';
   yield 'b';
+  if (upload) return { file: await run.upload('a.txt', new TextEncoder().encode(upload)) };
+  if (download) return { text: new TextDecoder().decode(await run.download(download)) };
   try {
     await delay(hold * 1000, undefined, { signal: run.signal });
   } catch {
@@ -27,7 +37,10 @@ await serve(model, async function* ({ n, hold = 0 }, run) {
 `;
 
 beforeAll(async () => {
-  const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled'].map((name) => [`me/${name}`, {}]);
+  const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'files', 'long'].map((name) => [
+    `me/${name}`,
+    {},
+  ]);
   [service, project] = await Promise.all([
     startTestService({
       limits: 'off',
@@ -54,11 +67,12 @@ test(
   200_000,
 );
 
-test(
-  'a worker that is killed, and one that is frozen past its lease',
-  () => killedAndFrozen(trials(), ['me/killed', 'me/frozen']),
-  200_000,
-);
+test('a worker that is killed, one that is frozen past its lease, and one that outlasts it', async () => {
+  const long = outlastsItsLease(trials(), 'me/long');
+  await Promise.all([long, killedAndFrozen(trials(), ['me/killed', 'me/frozen'])]);
+}, 200_000);
+
+test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 

@@ -8,7 +8,7 @@ let calls: QueueCalls;
 let project: UserProject;
 
 beforeAll(async () => {
-  const names = ['cat', 'text', 'events', 'codes', 'absent', 'slow'];
+  const names = ['cat', 'text', 'events', 'codes', 'absent', 'slow', 'files'];
   const models = Object.fromEntries(names.map((name) => [`me/${name}`, { attempts: 1 }]));
   [service, project] = await Promise.all([
     startTestService({ limits: 'off', models: workerModels(models) }),
@@ -86,6 +86,13 @@ test('a command that is not there stops the worker, and costs no attempt', async
   const other = await work('me/absent', 'echo 1');
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
   await other.stop();
+}, 60_000);
+
+test('files that its output names are files of the service', async () => {
+  const worker = await work('me/files', `printf abc > a.txt; echo '{"file":"file:a.txt"}'`);
+  const { body } = await endOf('me/files', {});
+  expect(await (await fetch(body['file'] as string)).text()).toBe('abc');
+  await worker.stop();
 }, 60_000);
 
 test('a cancel ends the process group', async () => {

@@ -8,7 +8,7 @@ import type { WorkerProcess } from './worker-process.js';
 /**
  * What workers in any language are put through. Each starts as `start(model, url, options)` with a program that does
  * what its input says: `{ n, hold }` logs `begin`, yields two deltas, waits while `hold` is there, and gives
- * `{ n, attempt, pid }`; each run prints `run <request id> <attempt>`, an aborted one `stopped <reason>`.
+ * `{ n, attempt, pid }`, with the `file` of the text `upload`, and the `text` of the URL `download`; each run prints `run <request id> <attempt>`, an aborted one `stopped <reason>`.
  */
 export interface Trials {
   service: TestService;
@@ -27,8 +27,8 @@ export async function throughGateway({ service, start }: Trials, model: string):
   const gateway = await new Gateway(service.url, 22).start();
   try {
     const workers = await Promise.all([1, 2].map(() => start(model, gateway.url, { concurrency: 4 })));
-    const numbers = Array.from({ length: 200 }, (_, n) => n);
-    const ids = await inParallel(8, numbers, (n) => calls.submit(model, { n }));
+    const numbers = Array.from({ length: 300 }, (_, n) => n);
+    const ids = await inParallel(8, numbers, (n) => calls.submit(model, { n, hold: n % 60 === 59 ? 6 : 0 }));
     const ends = await inParallel(8, ids, async (id) => {
       const status = await until(
         async () => {
@@ -50,36 +50,11 @@ export async function throughGateway({ service, start }: Trials, model: string):
     expect(gateway.counts.refused + gateway.counts.lost).toBeGreaterThan(40);
     // Claims that are held without a word are cut; what comes then is run all the same.
     await until(() => gateway.counts.cut >= 2, { timeoutMs: 30_000 });
-    expect(await completed(calls, await calls.submit(model, { n: 200 }))).toMatchObject({ success: true });
+    expect(await completed(calls, await calls.submit(model, { n: 300 }))).toMatchObject({ success: true });
     await Promise.all(workers.map((worker) => worker.stop()));
   } finally {
     await gateway.stop();
   }
-  const workers = await Promise.all([1, 2].map(() => start(model, gateway.url, { concurrency: 4 })));
-  await until(() => gateway.counts.cut > 0, { message: 'a claim that is held is cut' });
-  const numbers = Array.from({ length: 300 }, (_, n) => n);
-  const ids = await inParallel(8, numbers, (n) => calls.submit(model, { n, hold: n % 60 === 59 ? 6 : 0 }));
-  const ends = await inParallel(8, ids, async (id) => {
-    const status = await until(
-      async () => {
-        const now = await calls.status(id, '?logs=1');
-        return now.status === 'COMPLETED' && now;
-      },
-      { message: `${id} completes`, timeoutMs: 150_000, explain: () => calls.status(id, '?logs=1') },
-    );
-    return { id, status, output: await outputOf(calls, id) };
-  });
-  const runs = runsOf(workers);
-  expect(ends.map(({ output }) => output['n'])).toEqual(numbers);
-  // No attempt runs twice, and none has an output that is another's.
-  expect(new Set(runs).size).toBe(runs.length);
-  for (const { id, status, output } of ends) {
-    expect([id, output['attempt']]).toEqual([id, status.attempt]);
-    expect(begins(status)).toBe(runs.filter((run) => run.startsWith(`run ${id} `)).length);
-  }
-  expect(gateway.counts.refused + gateway.counts.lost).toBeGreaterThan(40);
-  await Promise.all(workers.map((worker) => worker.stop()));
-  await gateway.stop();
 }
 
 /** The runs that say in the log that they began. */
@@ -125,6 +100,35 @@ export async function killedAndFrozen({ service, start }: Trials, models: readon
     await second.stop();
   });
   await Promise.all(fates);
+}
+
+/** One that says nothing for longer than its lease keeps it, by beats alone. */
+export async function outlastsItsLease({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url);
+  const id = await calls.submit(model, { n: 1, hold: 34 });
+  expect(await completed(calls, id)).toMatchObject({ success: true, attempt: 1 });
+  expect(runsOf([worker])).toHaveLength(1);
+  await worker.stop();
+}
+
+/** What it uploads is a file of the service, which the next run can download. */
+export async function movesFiles({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url);
+  const first = await calls.submit(model, { n: 1, upload: 'héllo' });
+  expect(await completed(calls, first)).toMatchObject({ success: true });
+  const { file } = (await outputOf(calls, first)) as { file: string };
+  const stored = await fetch(file);
+  expect([stored.status, stored.headers.get('content-type')]).toEqual([
+    200,
+    expect.stringMatching(/^text\/plain/),
+  ]);
+  expect(await stored.text()).toBe('héllo');
+  const second = await calls.submit(model, { n: 2, download: file });
+  expect(await completed(calls, second)).toMatchObject({ success: true });
+  expect(await outputOf(calls, second)).toMatchObject({ text: 'héllo' });
+  await worker.stop();
 }
 
 /** What runs ends by itself, nothing more is claimed. */
