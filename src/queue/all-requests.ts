@@ -110,6 +110,11 @@ export class AllRequests {
     return readPositions(this.source, { ...row, now: this.clock.now(), position });
   }
 
+  /** Whether it waits because as many of its key run as may at once. */
+  isHeld({ modelId, seq, state }: AnyRow): boolean {
+    return state === 'IN_QUEUE' && this.index.isHeld({ modelId, seq });
+  }
+
   /** As a caller's cancel; `accounting` hears what became of it before that is committed. */
   async cancel(id: string, accounting: (queries: Queries, result: string) => Promise<void>) {
     const error = requestErrors.cancelled(this.clock.now());

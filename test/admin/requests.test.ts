@@ -83,6 +83,19 @@ test('the list has the requests of all keys, newest first, page by page, and eac
   expect(await found('status=IN_QUEUE')).toEqual([]);
 });
 
+test('one that waits for its own key says so', async () => {
+  const bounded = await calls.newKey({ name: 'bounded', maxRunning: 1 });
+  const [running, held] = [
+    await calls.submit('test/wide', { hold: true }, keyHeader(bounded)),
+    await calls.submit('test/wide', {}, keyHeader(bounded)),
+  ];
+  await calls.reached(running, 'IN_PROGRESS');
+  expect(await json(get(`requests/${held}`))).toMatchObject({ status: 'IN_QUEUE', held_at: 1 });
+  await model.answer(running);
+  await calls.reached(held, 'COMPLETED');
+  expect(await json(get(`requests/${held}`))).not.toHaveProperty('held_at');
+});
+
 test('of those that failed the list says what, how often and why', async () => {
   for (const [id, status] of [
     ['test/wide', 418],

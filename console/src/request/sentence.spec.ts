@@ -8,7 +8,8 @@ const local = (secondsAgo: number): string =>
     now - secondsAgo * 1_000,
   );
 
-const request = (more: Partial<AdminRequest>): AdminRequest => ({
+type Shown = AdminRequest & { held_at?: number };
+const request = (more: Partial<Shown>): Shown => ({
   request_id: '01a1fbb3-65ba-773b-adc1-5340bcb23902',
   model_id: 'acme/image/upscale',
   key: { id: 'k1', name: 'web shop' },
@@ -62,13 +63,20 @@ const failedOnBeta = {
 
 type Case = [
   what: string,
-  given: Partial<AdminRequest>,
+  given: Partial<Shown>,
   events: RequestEvent[],
   about: Partial<AdminModel> | undefined,
   said: string,
 ];
 
 const cases: Case[] = [
+  [
+    'waits for its own key',
+    { reason: 'busy', queue_position: 5, held_at: 2 },
+    [submitted],
+    { running: 2 },
+    'It waits for its own key: web shop may have 2 runs of acme/image/upscale at once, and has. 5 requests are before it.',
+  ],
   [
     'waits for busy slots',
     { reason: 'busy', queue_position: 37 },

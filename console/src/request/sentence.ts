@@ -3,7 +3,8 @@ import { counted, duration } from '../format/quantities';
 import { time } from '../format/times';
 
 export interface Told {
-  request: AdminRequest;
+  /** `held_at`: so many of its key may run at once, and do. */
+  request: AdminRequest & { held_at?: number };
   events: readonly RequestEvent[];
   /** How its model stands, where that is known. */
   model?: AdminModel | undefined;
@@ -53,6 +54,10 @@ function waiting({ request, events, model, now }: Told): string {
       return `It waits because ${id} was paused${who}. ${before}, and it keeps its place.`;
     }
     default: {
+      if (request.held_at !== undefined) {
+        const { held_at: bound, key } = request;
+        return `It waits for its own key: ${key.name ?? 'that key'} may have ${counted(bound, 'run')} of ${id} at once, and has. ${before}.`;
+      }
       // Of a model without a bound it waits for a worker.
       const slots = model?.concurrency.current ?? undefined;
       const busy =

@@ -45,7 +45,8 @@ export class AnyRequests {
     const row = await this.find(idOrHandle);
     const view = new RequestViews(caller, this.handles).request(row, this.queue.snapshot(row));
     const { input, output } = await this.all.payloadSizes(row.id);
-    return { ...view, input_bytes: input, output_bytes: output };
+    const bound = this.all.isHeld(row) ? (await this.keys.find(row.keyId))?.maxRunning : undefined;
+    return { ...view, input_bytes: input, output_bytes: output, ...(bound && { held_at: bound }) };
   }
 
   async life(idOrHandle: string) {

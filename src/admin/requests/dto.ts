@@ -110,6 +110,12 @@ export class AnyRequestDetailsDto extends AnyRequestDto {
   input_bytes!: number | null;
   @Field('The same of the output.', 31_457_280, { ...count, nullable: true })
   output_bytes!: number | null;
+  @ApiPropertyOptional({
+    description: 'While it waits for its own key: so many of the key may run of the model at once, and do.',
+    ...count,
+    example: 2,
+  })
+  held_at?: number;
 }
 
 @ApiSchema({ name: 'BoundedCount', description: 'A count that looks at so many rows at most.' })

@@ -41,8 +41,8 @@ const sampled = `SELECT api_key_id, count(*) AS waiting, count(*) FILTER (WHERE 
  * Purpose: what each key has of a model now, and had in the last hour: the view key_shares for one model.
  * Race: none; it is a look.
  * Index: nothing of the queue where this process has counted it, else its front by queue_entry_pkey and
- *   delayed_entry_in_queue, so that the depth costs nothing; attempt_pkey from a day ago on; request_pkey for those that
- *   ended within the hour.
+ *   delayed_entry_in_queue, so that the depth costs nothing; attempt_pkey and request_pkey from a day ago on: said of both, or the
+ *   planner reads the whole history.
  */
 const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting AS (
   ${waiting}
@@ -54,7 +54,7 @@ const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting
   UNION ALL
   SELECT request.api_key_id, attempt.started_at, attempt.ended_at, false
   FROM attempt
-  JOIN request ON request.id = attempt.request_id
+  JOIN request ON request.id = attempt.request_id AND request.id >= uuid_at(now() - interval '1 day')
   WHERE attempt.request_id >= uuid_at(now() - interval '1 day')
     AND attempt.ended_at > now() - interval '1 hour'
     AND request.model_id = $1::text
