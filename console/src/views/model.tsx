@@ -81,6 +81,18 @@ function Known({ model }: { model: AdminModel }) {
               <dt>waiting</dt>
               <dd className="big">{whole(model.waiting)}</dd>
             </div>
+            {model.held > 0 && (
+              <div>
+                <dt>held by their keys</dt>
+                <dd>{whole(model.held)}</dd>
+              </div>
+            )}
+            {model.delayed > 0 && (
+              <div>
+                <dt>scheduled or pausing</dt>
+                <dd>{whole(model.delayed)}</dd>
+              </div>
+            )}
             {model.oldest_waiting_at !== null && model.waiting > 0 && (
               <div>
                 <dt>the oldest waits</dt>

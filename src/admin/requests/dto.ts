@@ -52,7 +52,11 @@ export class AnyRequestDto {
   model_id!: string;
   @ApiProperty({ description: 'Whose it is.', type: KeyNameDto })
   key!: KeyNameDto;
-  @Field('The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.', 'gpu-2', textOrNull)
+  @Field(
+    'The name of the node, or the worker, where it runs, or ran last; null: nowhere yet.',
+    'gpu-2',
+    textOrNull,
+  )
   node!: string | null;
   @Field('Its priority.', 'normal', { enum: ['high', 'normal', 'low'] })
   priority!: string;
