@@ -1,6 +1,4 @@
-import type { CompletedStatus } from './types.js';
-
-import type { FieldError, ProblemCode } from './types.js';
+import type { CompletedStatus, FieldError, ProblemCode } from './types.js';
 
 /**
  * `aborted`: its signal fired. `timeout`, `connection_failed`, `invalid_response`: no answer that can be read, after all

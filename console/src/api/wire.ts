@@ -5094,6 +5094,11 @@ export interface components {
              * @example 31457280
              */
             output_bytes: number | null;
+            /**
+             * @description While it waits for its own key: so many of the key may run of the model at once, and do.
+             * @example 2
+             */
+            held_at?: number;
         };
         /** @description One thing that happened to a request. */
         LifeEvent: {
