@@ -61,10 +61,10 @@ function figuresOf(number, files) {
 function figureTable(scenes, files) {
   const lines = scenes.flatMap(({ number, title }) => {
     const shown = figuresOf(number, files).filter(([row]) => row.value !== null && isShown(row));
-    const rows = shown.length > 0 ? shown.map(cells) : [['not measured yet', '', '', '']];
+    const rows = shown.length > 0 ? shown.map(cells) : [['not measured yet', '', '']];
     return rows.map((row, i) => [i === 0 ? `**${number}** ${title}` : '', ...row]);
   });
-  const head = ['scene', 'figure', 'value', 'bar', 'runs'];
+  const head = ['scene', 'figure', 'value', 'bar'];
   return ['<!-- prettier-ignore -->', ...[head, head.map(() => '-'), ...lines].map(tableLine)].join('\n');
 }
 
@@ -77,13 +77,14 @@ function cells(rows) {
   const [{ figure, against, error, bar: whole = '' }] = rows;
   const bar = whole.replace(' ×', '');
   const missed = rows.filter(({ met }) => met === false).length;
-  const runs = missed === 0 || rows.length === 1 ? String(rows.length) : `${rows.length}, ${missed} missed`;
+  const misses = missed === 0 ? '' : `, ${missed} missed`;
+  const runs = rows.length === 1 ? '' : ` (${rows.length} runs${misses})`;
   const bold = (text) => (missed * 2 > rows.length ? `**${text}**` : text);
-  if (bar === 'holds') return [figure, bold(missed === 0 ? 'holds' : 'does not hold'), '', runs];
-  if (against === undefined) return [figure, bold(spread(rows, 'value')), bar, runs];
+  if (bar === 'holds') return [figure, bold(missed === 0 ? 'holds' : 'does not hold') + runs, ''];
+  if (against === undefined) return [figure, bold(spread(rows, 'value')) + runs, bar];
   const value = digits(median(rows.map((row) => row.value)));
   const within = rows.length === 1 && bar && error ? ` ± ${error.toFixed(2)}` : '';
-  return [figure, `${value}: ${bold(`${spread(rows, 'ratio')} ×`)}${within} ${against}`, bar, runs];
+  return [figure, `${value}: ${bold(`${spread(rows, 'ratio')} ×`)}${within} ${against}${runs}`, bar];
 }
 
 /** The median of all runs, and between which they are. */
