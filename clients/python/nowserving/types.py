@@ -217,7 +217,10 @@ class Model(TypedDict):
     id: str
     description: str
     input_schema: dict[str, Any] | None
-    concurrency: int
+    concurrency: int | None
+    """None: as many as workers take."""
+    workers: int | None
+    """None: no model of workers."""
     waiting: int
     running: int
     load: int

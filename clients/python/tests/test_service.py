@@ -153,7 +153,7 @@ def test_the_models_and_the_key_tell_what_may_be_called(client: Client, service:
     model = client.model(SQUARE)
     assert model["concurrency"] == 16 and model["availability"] == "available"
     key = client.key()
-    assert key["scopes"] == ["submit", "read", "cancel", "observe", "payloads", "admin"]
+    assert key["scopes"] == ["submit", "read", "cancel", "work", "observe", "payloads", "admin"]
     assert key["webhook_secret"] == service.webhook_secret
 
 
