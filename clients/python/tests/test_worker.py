@@ -209,6 +209,8 @@ class Protocol:
                 route = self.path.split("?")[0].rsplit("/", 1)[1] if "/workers/" not in self.path else "workers"
                 protocol.calls.append((route, {k.lower(): v for k, v in self.headers.items()}, body))
                 status, said = protocol.answer(route, body)
+                if route == "events" and status == 202:
+                    said["next"] += int(self.path.rsplit("=", 1)[1])
                 data = json.dumps(said).encode() if status != 204 else b""
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
