@@ -4,6 +4,7 @@ import { scene as boundedKey } from './bounded-key.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
 import { scene as deltas } from './deltas.js';
+import { scene as files } from './files.js';
 import { scene as firstCalls } from './first-calls.js';
 import { scene as heldCalls } from './held-calls.js';
 import { scene as history } from './history.js';
@@ -62,4 +63,5 @@ export const scenes = [
   metrics,
   deltas,
   workers,
+  files,
 ];
