@@ -68,8 +68,8 @@ function checkOutage({ modelId, code }: RequestRow, fail: Fail): void {
 
 /** Steps after which a request succeeds. */
 const goodSteps = ['answer', 'lines', 'deltas', 'file', 'block', 'hold'];
-/** By which also a model that does well may end: its circuit is off, or it lost two nodes or workers. */
-const sharedFates = ['model_unavailable', 'node_lost', 'worker_lost'];
+/** By which also a model that does well may end: its circuit is off, it lost two nodes or workers, it had no processor. */
+const sharedFates = ['model_unavailable', 'node_lost', 'worker_lost', 'timed_out'];
 
 /** What its model did well has no other outcome, whatever was broken when it was to be written. */
 function checkWell({ modelId, plan, outcome, code, attempts }: RequestRow, fail: Fail): void {

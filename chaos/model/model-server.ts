@@ -62,13 +62,10 @@ export class ModelServer {
       modelId: request.url!.slice(1),
       node: String(request.headers['x-node']),
     });
-    const ended = (): void => {
-      run.endedAt = Math.min(run.endedAt, now());
-    };
-    response.once('close', ended);
+    response.once('close', () => over(run));
     response.once('finish', () => {
       run.answered = true;
-      ended();
+      over(run);
     });
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { plan } = JSON.parse(Buffer.concat(chunks).toString()) as ChaosInput;
@@ -81,47 +78,42 @@ export class ModelServer {
         await sleep(step.ms);
         return answer(run, response);
       case 'hold': {
-        const end = new Promise<void>((done) => {
+        const released = new Promise<void>((done) => {
           this.held.add(done);
           response.once('close', () => {
             this.held.delete(done);
             done();
           });
         });
-        await end;
+        await released;
         return answer(run, response);
       }
       case 'lines':
         await writeLines(step, run, response);
-        response.end(`${JSON.stringify({ type: 'output', output: outputOf(run) })}\n`);
-        return;
+        return end(run, response, lineOf({ type: 'output', output: outputOf(run) }));
       case 'error':
         await writeLines(step, run, response);
-        response.end(
-          `${JSON.stringify({ type: 'error', message: 'as asked', retryable: step.retryable })}\n`,
-        );
-        return;
+        return end(run, response, lineOf({ type: 'error', message: 'as asked', retryable: step.retryable }));
       case 'deltas':
         await writeDeltas(step, run, response);
-        if (step.whole) response.write(`${JSON.stringify({ type: 'output', output: outputOf(run) })}\n`);
-        response.end();
-        return;
+        return end(run, response, step.whole ? lineOf({ type: 'output', output: outputOf(run) }) : '');
       case 'file':
         return writeFile(step, run, response);
       case 'cut':
         if (step.bytes !== undefined) return writeFile({ ...step, bytes: step.bytes }, run, response);
         if (step.deltas !== undefined) await writeDeltas({ ...step, deltas: step.deltas }, run, response);
         else await writeLines({ ...step, lines: step.lines ?? 0 }, run, response);
+        over(run);
         response.destroy();
         return;
       case 'status':
         await sleep(step.ms);
         if (step.retryAfter !== undefined) response.setHeader('retry-after', step.retryAfter);
         response.writeHead(step.status, { 'content-type': 'application/json' });
-        response.end('{"why":"as asked"}');
-        return;
+        return end(run, response, '{"why":"as asked"}');
       case 'reset':
         await sleep(step.ms);
+        over(run);
         response.socket?.resetAndDestroy();
         return;
       case 'hang':
@@ -133,7 +125,22 @@ export class ModelServer {
 
 function answer(run: ModelRun, response: ServerResponse): void {
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify(outputOf(run)));
+  end(run, response, JSON.stringify(outputOf(run)));
+}
+
+/** The rest of an answer. */
+function end(run: ModelRun, response: ServerResponse, rest: string | Uint8Array): void {
+  over(run);
+  response.end(rest);
+}
+
+/** From here on its caller may know that it is: a harness that is busy hears later that it does. */
+function over(run: ModelRun): void {
+  run.endedAt = Math.min(run.endedAt, now());
+}
+
+function lineOf(line: object): string {
+  return `${JSON.stringify(line)}\n`;
 }
 
 function outputOf({ requestId, attempt, nonce }: ModelRun): object {
@@ -170,7 +177,7 @@ async function say(
   response.flushHeaders();
   for (let i = 0; i < count && !response.destroyed; i++) {
     await sleep(ms / (count + 1));
-    response.write(`${JSON.stringify(line(i))}\n`);
+    response.write(lineOf(line(i)));
   }
   await sleep(ms / (count + 1));
 }
@@ -187,6 +194,7 @@ async function writeFile(
   const half = bytes.length >> 1;
   response.write(bytes.subarray(0, half));
   await sleep(step.ms);
-  if (step.do === 'cut') response.destroy();
-  else response.end(bytes.subarray(half));
+  if (step.do !== 'cut') return end(run, response, bytes.subarray(half));
+  over(run);
+  response.destroy();
 }
