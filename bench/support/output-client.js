@@ -44,11 +44,12 @@ const open = (id) =>
   });
 
 const ids = readFileSync(idsFile, 'utf8').split('\n');
-process.on('message', async () => {
+async function report() {
   for (const until = performance.now() + patienceMs; done < ids.length && performance.now() < until;)
     await delay(100);
   process.send({ lateMs, wrong, done }, () => process.exit(0));
-});
+}
+process.on('message', () => void report());
 process.on('disconnect', () => process.exit(0));
 await Promise.all(ids.map(open));
 process.send('open');
