@@ -21,3 +21,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+
+/** What is said of a time: drawn anew when it says something else, and not each second, of which a list has hundreds. */
+export const useNowText = (text: (now: number) => string): string =>
+  useSyncExternalStore(subscribe, () => text(now));

@@ -1,6 +1,6 @@
 import { duration } from '../format/quantities';
 import { ago, time, utc } from '../format/times';
-import { useNow } from './now';
+import { useNowText } from './now';
 
 /** Local, with UTC on hover. */
 export function Time({ at }: { at: string | null | undefined }) {
@@ -13,11 +13,11 @@ export function Time({ at }: { at: string | null | undefined }) {
 }
 
 export function Ago({ at }: { at: string | null | undefined }) {
-  const now = useNow();
+  const said = useNowText((now) => (at ? ago(at, now) : ''));
   if (!at) return <span className="muted">never</span>;
   return (
     <time dateTime={at} title={`${time(at)} · ${utc(at)}`}>
-      {ago(at, now)}
+      {said}
     </time>
   );
 }
@@ -30,10 +30,10 @@ export function Took({ ms }: { ms: number | null | undefined }) {
 
 /** How long since. */
 export function Since({ at }: { at: string }) {
-  const now = useNow();
+  const said = useNowText((now) => duration(now - new Date(at).getTime()));
   return (
     <time dateTime={at} title={`since ${time(at)} · ${utc(at)}`}>
-      {duration(now - new Date(at).getTime())}
+      {said}
     </time>
   );
 }
