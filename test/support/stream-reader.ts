@@ -51,7 +51,8 @@ export class StreamReader {
   /** As a client that vanishes: with a reset, without a goodbye. */
   async drop(): Promise<void> {
     this.request.on('error', () => undefined);
-    this.request.socket?.resetAndDestroy();
+    // To reset one that the server has closed leaves a handle behind that keeps the process.
+    if (!this.response.closed) this.request.socket?.resetAndDestroy();
     await this.ended;
   }
 
