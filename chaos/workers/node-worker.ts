@@ -115,13 +115,15 @@ function outputOf({ run: { requestId, attempt }, nonce }: Execution): object {
 async function pause(ms: number, { signal }: Run): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((done, fail) => {
-    const stop = (): void => fail(signal.reason as Error);
+    const stop = (): void => {
+      clearTimeout(timer);
+      fail(signal.reason as Error);
+    };
     const timer = setTimeout(() => {
       signal.removeEventListener('abort', stop);
       done();
     }, ms);
     signal.addEventListener('abort', stop, { once: true });
-    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   });
 }
 
