@@ -5,6 +5,7 @@ import { FilePruner } from './duties/file-pruner.js';
 import { FileEntity } from './entities/file.entity.js';
 import { FilePlaceEntity } from './entities/file-place.entity.js';
 import { FilePlace } from './file-place.js';
+import { FileRows } from './file-rows.js';
 import { Files } from './files.js';
 import { chosenStore } from './stores/chosen-store.js';
 import { UploadUrls } from './upload-urls.js';
@@ -13,7 +14,7 @@ import { Uploads } from './uploads.js';
 /** On every node, whatever its role: each runs models, whose answers may be files. */
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
-  providers: [chosenStore, FilePlace, FilePruner, Files, Uploads, UploadUrls],
+  providers: [chosenStore, FilePlace, FilePruner, FileRows, Files, Uploads, UploadUrls],
   exports: [FilePlace, Files, Uploads],
 })
 export class FilesModule {}

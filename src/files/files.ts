@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
 import type { Readable } from 'node:stream';
-import type { Repository } from 'typeorm';
-import { validate as isUuid } from 'uuid';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { DomainError } from '../errors/domain-error.js';
-import { FileEntity } from './entities/file.entity.js';
 import { fileNameOf, isContentType, nameForType } from './file-name.js';
 import { FilePlace } from './file-place.js';
-import { findFile, type StoredFile } from './queries/find-file.js';
+import { FileRows } from './file-rows.js';
+import type { StoredFile } from './queries/find-files.js';
 import { readOwner } from './queries/read-owner.js';
-import { endUpload } from './queries/uploads.js';
 import { type ByteRange, bytesOf, FILE_STORE, type FileStore } from './stores/file-store.js';
 
-/** A file that no request has named for so long goes. */
-const unusedMs = 24 * 3_600_000;
+const fileId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const otherType = 'application/octet-stream';
 
 export interface NewFile {
@@ -39,7 +34,7 @@ export class Files {
   private readonly log = new Logger(Files.name);
 
   constructor(
-    @InjectRepository(FileEntity) private readonly rows: Repository<FileEntity>,
+    private readonly rows: FileRows,
     @Inject(FILE_STORE) private readonly store: FileStore,
     private readonly place: FilePlace,
     private readonly database: Database,
@@ -47,31 +42,17 @@ export class Files {
   ) {}
 
   /** A row for what is to come; `uploads`: tries that have begun. */
-  async add(
-    { keyId, contentType, fileName }: NewFile,
-    uploads = 0,
-  ): Promise<Pick<FileEntity, 'id' | 'name'>> {
-    const file = { id: randomUUID(), name: fileNameOf(fileName), uploads };
-    const expiresAt = () => `clock_timestamp() + ${unusedMs} * interval '1 millisecond'`;
+  async add({ keyId, contentType, fileName }: NewFile, uploads = 0): Promise<{ id: string; name: string }> {
+    const file = { id: randomUUID(), name: fileNameOf(fileName) };
     await this.place.assertOurs();
-    await this.rows
-      .createQueryBuilder()
-      .insert()
-      .values({ ...file, apiKeyId: keyId, contentType, expiresAt })
-      .updateEntity(false)
-      .execute();
+    await this.rows.add({ ...file, keyId, contentType, uploads });
     return file;
   }
 
   /** undefined: nothing is stored under this id and name. */
   async find(fileId: string, name: string): Promise<StoredFile | undefined> {
-    const file = isUuid(fileId) ? await findFile(this.database, fileId) : undefined;
+    const file = isFileId(fileId) ? await this.rows.find(fileId) : undefined;
     return file?.name === name ? file : undefined;
-  }
-
-  /** Whatever its state. */
-  async row(fileId: string): Promise<FileEntity | null> {
-    return isUuid(fileId) ? this.rows.findOneBy({ id: fileId }) : null;
   }
 
   async read({ id, upload }: StoredFile, range: ByteRange): Promise<Readable> {
@@ -91,7 +72,7 @@ export class Files {
     try {
       const written = await this.store.write(name, source);
       // An error here leaves it open what was committed: the pruner takes away what is of no use.
-      if (await endUpload(this.database, id, { upload, ...written })) return written;
+      if (await this.rows.end({ id, upload, ...written })) return written;
     } catch (error) {
       const { code, options } = error as Partial<DomainError>;
       if (code === 'storage_full' || code === 'unavailable')
@@ -116,7 +97,7 @@ export class Files {
     const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };
     const { id, name } = await this.add(file, 1);
     const written = await this.write(id, 1, source).catch(async (error: unknown) => {
-      await this.rows.update({ id, state: 'initiated' }, { state: 'removed' }).catch(() => undefined);
+      await this.rows.giveUp(id).catch(() => undefined);
       throw error;
     });
     if (written === undefined) throw new Error(`file ${id} was removed while it was written`);
@@ -137,6 +118,8 @@ export class Files {
     return publicBaseUrl ?? `http://${host}:${port}`;
   }
 }
+
+const isFileId = (text: string): boolean => fileId.test(text);
 
 export function fileUrl(base: string, id: string, name: string): string {
   return `${base}/v1/files/${id}/${encodeURIComponent(name)}`;

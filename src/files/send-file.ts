@@ -4,7 +4,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { selectionOf } from './byte-range.js';
 import { dispositionOf } from './file-name.js';
 import type { Files } from './files.js';
-import type { StoredFile } from './queries/find-file.js';
+import type { StoredFile } from './queries/find-files.js';
 
 /** Whatever a file holds, it runs nothing, loads nothing, and is in no frame. */
 const policy =

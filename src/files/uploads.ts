@@ -1,18 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
-import { Database } from '../database/database.js';
 import { DomainError } from '../errors/domain-error.js';
 import { fileUrl, Files } from './files.js';
 import { isContentType } from './file-name.js';
 import { FilePlace } from './file-place.js';
-import { beginUpload } from './queries/uploads.js';
+import { FileRows } from './file-rows.js';
 import { fileTooLarge } from './stores/spool.js';
 import { UploadUrls } from './upload-urls.js';
 import { chunksOf } from './upload-body.js';
-
-/** Of one file. */
-const maxTries = 100;
 
 /** Of a key, or for the output of a request: then the file is that of the request's key. */
 export type NewUpload = ({ keyId: string } | { requestId: string }) & {
@@ -36,7 +32,7 @@ export class Uploads {
     private readonly files: Files,
     private readonly urls: UploadUrls,
     private readonly place: FilePlace,
-    private readonly database: Database,
+    private readonly rows: FileRows,
     private readonly config: Config,
   ) {}
 
@@ -71,7 +67,7 @@ export class Uploads {
     }
     if (Number(length) > this.config.maxFileBytes) throw fileTooLarge(this.config.maxFileBytes);
     await this.place.assertOurs();
-    return (await beginUpload(this.database, fileId, maxTries)) ?? this.refuse(fileId);
+    return (await this.rows.begin(fileId)) ?? this.refuse(fileId);
   }
 
   /** `onStall`: the client has gone silent; it is for the caller to answer, and to end the connection. */
@@ -86,7 +82,7 @@ export class Uploads {
   }
 
   private async refuse(fileId: string): Promise<never> {
-    const row = await this.files.row(fileId);
+    const row = await this.rows.row(fileId);
     if (row === null || row.state === 'removed') throw new DomainError('unknown_file', 'The upload is over.');
     throw new DomainError(
       'conflict',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { useFilesInInputs, useFilesInOutput } from './queries/use-files.js';
+import { Batcher } from '../tools/batcher.js';
+import { type FileUse, useFilesInInputs, useFilesInOutput } from './queries/use-files.js';
 
 /** In JSON a slash may be written as `\/`. */
 const named = /v1\\?\/files\\?\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/g;
@@ -27,14 +28,21 @@ interface Input {
 /** Which requests name which files, so that a file goes with the last payload that does. */
 @Injectable()
 export class FileUses {
-  constructor(private readonly database: Database) {}
+  private readonly named: Batcher<FileUse[], void>;
+
+  constructor(private readonly database: Database) {
+    this.named = new Batcher(
+      (uses) => useFilesInInputs(database, uses.flat()).then(() => uses.map(() => undefined)),
+      { maxItems: 256, maxWeight: 10_000, weigh: ({ length }) => length, writers: 2 },
+    );
+  }
 
   /** Before the requests are written: a use of one that never is will be found to be over. */
   async ofInputs(items: readonly Input[]): Promise<void> {
     const uses = items
       .filter(({ input }) => mayNameFiles(input))
       .flatMap(({ id, keyId, input }) => filesIn(input).map((fileId) => ({ requestId: id, keyId, fileId })));
-    if (uses.length > 0) await useFilesInInputs(this.database, uses);
+    if (uses.length > 0) await this.named.add(uses);
   }
 
   /** Before the request completes; may be repeated. */

@@ -1,45 +1,114 @@
+import { uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 
+export interface FileRow {
+  id: string;
+  keyId: string;
+  name: string;
+  contentType: string;
+  /** Tries that have begun. */
+  uploads: number;
+}
+
 /*
- * Purpose: a try to upload a file: its number, by which its bytes are kept, before the first of them is written.
- * Race: two tries at once get two numbers, and mix no bytes. What is written of a try that a crash ended is found by the
- *   count of tries when the file goes.
+ * Purpose: files that are to come; each goes after a day if no request has named it.
+ * Race: none: nobody knows their ids yet.
+ * Index: inserts into file_pkey and file_by_expiry.
+ */
+const addStatement = statement(
+  'add_files',
+)`INSERT INTO file (id, api_key_id, name, content_type, uploads, expires_at)
+SELECT *, clock_timestamp() + interval '24 hours'
+FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[])`;
+
+export async function addFiles(database: Database, files: readonly FileRow[]): Promise<void> {
+  await database.query(addStatement, [
+    uuidArray(files.map(({ id }) => id)),
+    uuidArray(files.map(({ keyId }) => keyId)),
+    files.map(({ name }) => name),
+    files.map(({ contentType }) => contentType),
+    files.map(({ uploads }) => uploads),
+  ]);
+}
+
+const maxTries = 100;
+
+/*
+ * Purpose: tries to upload files: their numbers, by which their bytes are kept, before the first of them is written.
+ * Race: two tries of a file get two numbers, and mix no bytes, also in one statement. What is written of a try that a
+ *   crash ended is found by the count of tries when the file goes. The rows are locked in the order of their ids, so
+ *   that two of these never wait for each other in a circle.
  * Index: file_pkey.
  */
-const beginStatement = statement('begin_upload')`UPDATE file SET uploads = uploads + 1
-WHERE id = $1::uuid AND state = 'initiated' AND uploads < $2::integer
-RETURNING uploads`;
+const beginStatement = statement('begin_uploads')`WITH begun AS (
+  SELECT id, times
+  FROM unnest($1::uuid[], $2::smallint[]) AS begun (id, times)
+  JOIN file USING (id)
+  WHERE state = 'initiated' AND uploads < ${String(maxTries)}
+  ORDER BY id
+  FOR UPDATE OF file
+)
+UPDATE file SET uploads = uploads + times
+FROM begun
+WHERE file.id = begun.id
+RETURNING file.id, uploads`;
 
-/** undefined: it is stored, or gone, or was tried so often. */
-export async function beginUpload(
+/** For each file its number; undefined: it is stored, or gone, or was tried so often. */
+export async function beginUploads(
   database: Database,
-  fileId: string,
-  maxUploads: number,
-): Promise<number | undefined> {
-  return (await database.query<{ uploads: number }>(beginStatement, [fileId, maxUploads]))[0]?.uploads;
+  fileIds: readonly string[],
+): Promise<(number | undefined)[]> {
+  const times = new Map<string, number>();
+  for (const id of fileIds) times.set(id, (times.get(id) ?? 0) + 1);
+  const ids = [...times.keys()];
+  const rows = await database.query<{ id: string; uploads: number }>(beginStatement, [
+    uuidArray(ids),
+    [...times.values()],
+  ]);
+  const last = new Map(rows.map(({ id, uploads }) => [id, uploads]));
+  return fileIds.map((id) => {
+    const number = last.get(id);
+    if (number !== undefined) last.set(id, number - 1);
+    return number;
+  });
 }
 
 export interface Content {
+  id: string;
   upload: number;
   size: number;
   sha256: Buffer;
 }
 
 /*
- * Purpose: makes the bytes of a try the file's, once they are on disk.
- * Race: of two tries the first to come here wins; the other finds the file stored, and takes its bytes away.
+ * Purpose: makes the bytes of tries their files', once they are on disk.
+ * Race: of two tries of a file the first to come here wins, of two in one statement either; the other finds the file
+ *   stored, and takes its bytes away. Locked in order, as above.
  * Index: file_pkey.
  */
-const endStatement = statement('end_upload')`UPDATE file
-SET state = 'stored', upload = $2::smallint, size = $3::bigint, sha256 = $4::bytea, stored_at = clock_timestamp()
-WHERE id = $1::uuid AND state = 'initiated'
-RETURNING id`;
+const endStatement = statement('end_uploads')`WITH ended AS (
+  SELECT id, ended.upload, ended.size, ended.sha256
+  FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bytea[]) AS ended (id, upload, size, sha256)
+  JOIN file USING (id)
+  WHERE state = 'initiated'
+  ORDER BY id
+  FOR UPDATE OF file
+)
+UPDATE file
+SET state = 'stored', upload = ended.upload, size = ended.size, sha256 = ended.sha256, stored_at = clock_timestamp()
+FROM ended
+WHERE file.id = ended.id
+RETURNING file.id, file.upload`;
 
-export async function endUpload(
-  database: Database,
-  fileId: string,
-  { upload, size, sha256 }: Content,
-): Promise<boolean> {
-  return (await database.query(endStatement, [fileId, upload, size, sha256])).length > 0;
+/** For each try whether its bytes are the file's. */
+export async function endUploads(database: Database, tries: readonly Content[]): Promise<boolean[]> {
+  const rows = await database.query<{ id: string; upload: number }>(endStatement, [
+    uuidArray(tries.map(({ id }) => id)),
+    tries.map(({ upload }) => upload),
+    tries.map(({ size }) => size),
+    tries.map(({ sha256 }) => sha256),
+  ]);
+  const stored = new Map(rows.map(({ id, upload }) => [id, upload]));
+  return tries.map(({ id, upload }) => stored.get(id) === upload);
 }

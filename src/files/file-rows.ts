@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import type { Repository } from 'typeorm';
+import { Database } from '../database/database.js';
+import { Batcher } from '../tools/batcher.js';
+import { FileEntity } from './entities/file.entity.js';
+import { findFiles, type StoredFile } from './queries/find-files.js';
+import { addFiles, beginUploads, type Content, endUploads, type FileRow } from './queries/uploads.js';
+
+const options = { maxItems: 256, writers: 2 };
+
+/** What the database knows of files, a commit for many that come at once. */
+@Injectable()
+export class FileRows {
+  private readonly adds: Batcher<FileRow, void>;
+  private readonly begins: Batcher<string, number | undefined>;
+  private readonly ends: Batcher<Content, boolean>;
+  private readonly looks: Batcher<string, StoredFile | undefined>;
+
+  constructor(
+    database: Database,
+    @InjectRepository(FileEntity) private readonly rows: Repository<FileEntity>,
+  ) {
+    this.adds = new Batcher(
+      (files) => addFiles(database, files).then(() => files.map(() => undefined)),
+      options,
+    );
+    this.begins = new Batcher((ids) => beginUploads(database, ids), options);
+    this.ends = new Batcher((tries) => endUploads(database, tries), options);
+    this.looks = new Batcher((ids) => findFiles(database, ids), options);
+  }
+
+  add(file: FileRow): Promise<void> {
+    return this.adds.add(file);
+  }
+
+  /** The number of a try; undefined: the file takes none. */
+  begin(fileId: string): Promise<number | undefined> {
+    return this.begins.add(fileId);
+  }
+
+  /** Whether the bytes of the try are the file's now. */
+  end(content: Content): Promise<boolean> {
+    return this.ends.add(content);
+  }
+
+  find(fileId: string): Promise<StoredFile | undefined> {
+    return this.looks.add(fileId);
+  }
+
+  /** Whatever its state. */
+  row(fileId: string): Promise<FileEntity | null> {
+    return this.rows.findOneBy({ id: fileId });
+  }
+
+  /** Of what will never be stored. */
+  async giveUp(fileId: string): Promise<void> {
+    await this.rows.update({ id: fileId, state: 'initiated' }, { state: 'removed' });
+  }
+}
