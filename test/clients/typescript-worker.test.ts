@@ -237,6 +237,22 @@ test('of a run whose lease is lost nothing more is sent', async () => {
   expect([...service.of('output'), ...service.of('events')]).toEqual([]);
 });
 
+test('a run goes on when a beat calls an earlier run of its request lost', async () => {
+  const runs: { end(output: string): void; fail(error: Error): void }[] = [];
+  work(() => new Promise<string>((end, fail) => runs.push({ end, fail })));
+  service.offer({ request_id: 'r', lease_token: 'first' });
+  await callTo('beats');
+  runs[0]!.fail(new Retry());
+  await callTo('claims', 2);
+  service.offer({ request_id: 'r', lease_token: 'second', attempt: 2 });
+  const second = await until(() => runs[1]);
+  service.tell({ lost: ['r'] });
+  service.beat = {};
+  await callTo('beats', 2);
+  second.end('done');
+  expect((await callTo('output')).headers['lease-token']).toBe('second');
+});
+
 test('a worker that drains claims nothing, ends what it has, and leaves', async () => {
   let end = (): void => undefined;
   const { drain, over } = work(() => new Promise<string>((resolve) => (end = () => resolve('done'))));

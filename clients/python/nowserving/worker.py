@@ -768,7 +768,8 @@ class _Worker:
             runs.append(run)
         # Before any handler, which may not let another thread go on for a while.
         try:
-            self._heed(self._beat(0, None))
+            leases = self._leases()
+            self._heed(self._beat(leases, 0, None), leases)
         except Exception:
             pass
         for run in runs:
@@ -785,8 +786,10 @@ class _Worker:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_over or bool(self._runs))
             began, is_news, answer = time.monotonic(), False, None
+            leases = self._leases()
+            self._beaten = set(leases)
             try:
-                answer = self._beat(hold.seconds, self._beat_line)
+                answer = self._beat(leases, hold.seconds, self._beat_line)
             except Exception:
                 if {run.token for run in self._now()} - self._beaten:
                     continue  # it was cut to tell of these
@@ -796,7 +799,7 @@ class _Worker:
                 continue
             backoff.reset()
             hold.answered()
-            is_news = self._heed(answer)
+            is_news = self._heed(answer, leases)
             # What is known already, such as a cancel of a run that takes its time, is answered at once again.
             if not is_news and time.monotonic() - began < 1:
                 time.sleep(1)
@@ -806,16 +809,16 @@ class _Worker:
         if {run.token for run in self._now()} - self._beaten:
             self._beat_line.cut()
 
-    def _beat(self, wait: int, line: _Line | None) -> Answer:
-        tokens = [run.token for run in self._now() if not run.gone.is_set()]
-        if line is not None:
-            self._beaten = set(tokens)
+    def _leases(self) -> list[str]:
+        return [run.token for run in self._now() if not run.gone.is_set()]
+
+    def _beat(self, leases: list[str], wait: int, line: _Line | None) -> Answer:
         state = "drain" if self._is_draining else "run"
-        body = _json({"worker_id": self._about["id"], "state": state, "leases": tokens})
+        body = _json({"worker_id": self._about["id"], "state": state, "leases": leases})
         return self._service.once("POST", "/beats", body, wait=wait, line=line)
 
-    def _heed(self, answer: Answer) -> bool:
-        """Whether it said something new."""
+    def _heed(self, answer: Answer, leases: Sequence[str]) -> bool:
+        """Whether it said something new. What is lost are runs that the beat named: a later one of the request is not."""
         said = answer.body if answer.is_success else {}
         if answer.status == 410 or said.get("worker") == "stop":
             self._drain("The service told the worker to stop.")
@@ -827,7 +830,7 @@ class _Worker:
             if run.request_id in said.get("cancel", ()) and not run.run.cancelled.is_set():
                 is_news = True
                 run.stop("cancelled")
-            if run.request_id in said.get("lost", ()):
+            if run.request_id in said.get("lost", ()) and run.token in leases:
                 run.lose()
         return is_news
 

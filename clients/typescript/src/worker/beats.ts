@@ -51,7 +51,7 @@ export class Beats {
       }
       backoff.reset();
       hold.answered();
-      const isNews = this.heed(answer);
+      const isNews = this.heed(answer, leases);
       // What is known already, such as a cancel of a run that takes its time, is answered at once again.
       if (!isNews && performance.now() - startedMs < shortMs) await pause(shortMs, signal);
     }
@@ -81,8 +81,8 @@ export class Beats {
     return [...this.runs.values()].filter(({ isHeld }) => isHeld).map(({ token }) => token);
   }
 
-  /** Whether it said something new. */
-  private heed(answer: Answer): boolean {
+  /** Whether it said something new. What is lost are runs that the beat named: a later one of the same request is not. */
+  private heed(answer: Answer, leases: readonly string[]): boolean {
     if (answer.status === 410) this.hooks.stop();
     if (!isSuccess(answer)) return false;
     const {
@@ -102,7 +102,7 @@ export class Beats {
         isNews = true;
         run.abort('cancelled');
       }
-      if (lost.includes(run.requestId) && run.isHeld) run.lose();
+      if (lost.includes(run.requestId) && leases.includes(run.token) && run.isHeld) run.lose();
     }
     return isNews;
   }
