@@ -55,6 +55,7 @@ test('the list has the models in the order of the file, with what they take and 
     oldest_wait_s: null,
     run_time: null,
     queue_time: null,
+    workers: null,
     availability: 'available',
   });
   expect(data[1]).toMatchObject({ description: '', input_schema: null });
