@@ -37,6 +37,8 @@ export async function sendFile(
   response.setHeader('Accept-Ranges', 'bytes');
   response.setHeader('Content-Security-Policy', policy);
   response.setHeader('X-Content-Type-Options', 'nosniff');
+  // Who knows the URL may show it, on a page of another origin too.
+  response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   if (selection.status === 206)
     response.setHeader('Content-Range', `bytes ${range.start}-${range.end}/${size}`);
   if (selection.status !== 304) {

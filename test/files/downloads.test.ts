@@ -28,7 +28,7 @@ test('a file comes whole, with its type, its length and its SHA-256, and no page
     'cache-control': 'private, no-cache',
     'content-disposition': 'inline; filename="cat.png"',
     'x-content-type-options': 'nosniff',
-    'cross-origin-resource-policy': 'same-origin',
+    'cross-origin-resource-policy': 'cross-origin',
     etag,
   });
   expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none';.*; sandbox$/);
