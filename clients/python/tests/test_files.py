@@ -28,7 +28,8 @@ def cat(tmp_path: Path) -> Path:
 
 
 def read(url: str) -> tuple[str, bytes]:
-    response = httpx.get(url).raise_for_status()
+    response = httpx.get(url)
+    response.raise_for_status()
     return response.headers["content-type"], response.content
 
 

@@ -13,11 +13,11 @@ const atOnce = 200;
  */
 const lockStatement = statement('lock_prunable_files')`SELECT id FROM file
 WHERE state <> 'removed'
-  AND id IN (
+  AND id = ANY (ARRAY(
     (SELECT file_id FROM file_use WHERE is_over LIMIT ${String(atOnce)})
     UNION
     (SELECT id FROM file WHERE expires_at < clock_timestamp() ORDER BY expires_at LIMIT ${String(atOnce)})
-  )
+  ))
 FOR UPDATE SKIP LOCKED`;
 
 const removeStatement = statement('remove_files')`UPDATE file
