@@ -1,4 +1,5 @@
 import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
+import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { until } from '../support/index.js';
 import { problemOf, verdict } from '../support/queue-calls.js';
@@ -239,6 +240,17 @@ describe('a beat', () => {
     await lose(run);
     expect(await held).toMatchObject({ cancel: [], lost: [run.request_id] });
     await worker.output(await worker.run());
+  });
+
+  test('says nothing of a lease that the request had before', async () => {
+    const run = await begin();
+    const held = worker.beat([run], 10);
+    await heldBeats(1);
+    // As it comes from another node, late.
+    service.app.get(QueueEvents).publish({ lost: [run.request_id] });
+    await calls.cancel(run.request_id);
+    expect(await held).toMatchObject({ cancel: [run.request_id], lost: [] });
+    await worker.failure(run);
   });
 
   test('of a worker that is told to stop says so, and its claims are refused', async () => {

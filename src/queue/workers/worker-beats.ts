@@ -30,7 +30,8 @@ class HeldBeat {
 
   constructor(
     readonly worker: KnownWorker,
-    readonly ids: ReadonlySet<string>,
+    /** By the id of the request. */
+    readonly leases: ReadonlyMap<string, LeaseName>,
   ) {
     this.answer = new Promise((resolve, reject) => Object.assign(this, { resolve, reject }));
     this.answer.catch(() => undefined);
@@ -53,7 +54,7 @@ export class WorkerBeats {
   ) {
     events.subscribe(({ cancelled, lost }) => {
       for (const id of cancelled ?? []) for (const beat of this.of(id)) this.note(beat, 'cancel', id);
-      for (const id of lost ?? []) for (const beat of this.of(id)) this.note(beat, 'lost', id);
+      for (const id of lost ?? []) for (const beat of this.of(id)) void this.noteLoss(beat, id);
     });
     book.toldChanges.subscribe((worker) => {
       for (const beat of this.held) if (beat.worker === worker) this.answerSoon(beat);
@@ -70,7 +71,7 @@ export class WorkerBeats {
     leases: readonly LeaseName[],
     waitMs: number,
   ): { answer: Promise<BeatAnswer>; drop: () => void } {
-    const beat = new HeldBeat(worker, new Set(leases.map(({ id }) => id)));
+    const beat = new HeldBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
     // First, so that nothing falls between the look and the wait.
     this.hold(beat);
     this.forgetEnded(beat);
@@ -111,6 +112,12 @@ export class WorkerBeats {
     this.answerSoon(beat);
   }
 
+  /** What was lost may be the lease of an attempt before, and what the beat names the next: its token says. */
+  private async noteLoss(beat: HeldBeat, id: string): Promise<void> {
+    const renewed = await this.runs.renew(beat.leases.get(id)!).catch((): object => ({}));
+    if (renewed === undefined) this.note(beat, 'lost', id);
+  }
+
   private answerSoon(beat: HeldBeat): void {
     if (!beat.isRead || beat.isAnswered) return;
     clearTimeout(beat.timer);
@@ -129,7 +136,8 @@ export class WorkerBeats {
 
   private hold(beat: HeldBeat): void {
     this.held.add(beat);
-    for (const id of beat.ids) this.byRequest.set(id, (this.byRequest.get(id) ?? new Set()).add(beat));
+    for (const id of beat.leases.keys())
+      this.byRequest.set(id, (this.byRequest.get(id) ?? new Set()).add(beat));
   }
 
   /** False: it was before. */
@@ -138,7 +146,7 @@ export class WorkerBeats {
     beat.isAnswered = true;
     clearTimeout(beat.timer);
     this.held.delete(beat);
-    for (const id of beat.ids) {
+    for (const id of beat.leases.keys()) {
       const beats = this.byRequest.get(id);
       beats?.delete(beat);
       if (beats?.size === 0) this.byRequest.delete(id);
@@ -151,10 +159,10 @@ export class WorkerBeats {
   }
 
   /** Of runs that it has no more nothing is to be remembered. */
-  private forgetEnded({ worker: { uid }, ids }: HeldBeat): void {
+  private forgetEnded({ worker: { uid }, leases }: HeldBeat): void {
     const said = this.said.get(uid);
     if (said === undefined) return;
-    for (const id of said) if (!ids.has(id)) said.delete(id);
+    for (const id of said) if (!leases.has(id)) said.delete(id);
     if (said.size === 0) this.said.delete(uid);
   }
 }
