@@ -4,6 +4,8 @@ import { connectionOptions } from './statement-pool.js';
 
 const size = 2;
 const statementTimeoutMs = 2_000;
+/** Looks wait for each other: a page with a hundred pictures has as many. */
+const connectionTimeoutMs = 15_000;
 
 /**
  * For those who look at the whole: connections of their own, so that no look holds up a request; the usual planner, as
@@ -14,6 +16,7 @@ export class ObservingDatabase extends Database {}
 export function createObservingPool(url: string): pg.Pool {
   const options = {
     ...connectionOptions,
+    connectionTimeoutMillis: connectionTimeoutMs,
     connectionString: url,
     application_name: 'nowserving observer',
     max: size,
