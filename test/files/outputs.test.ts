@@ -94,6 +94,14 @@ test('the fractal comes as a file where its input asks for it', async () => {
   expect(image).toMatchObject({ content_type: 'image/png', width: 32, height: 24 });
   const png = await files.bytes(image.url);
   expect([png.subarray(1, 4).toString(), sha256(png), png.length]).toEqual(['PNG', image.sha256, image.size]);
+  // Operators see it in the list.
+  const admin = { headers: { authorization: `Key ${service.key}` } };
+  const list = (await (await service.get('/v1/admin/requests?limit=1', admin)).json()) as {
+    data: { output_type: string }[];
+  };
+  expect(list.data[0]).toMatchObject({ request_id: id, output_type: 'image/png' });
+  const picture = await service.get(`/v1/admin/requests/${id}/picture`, admin);
+  expect([picture.url, (await picture.arrayBuffer()).byteLength]).toEqual([image.url, png.length]);
   const plain = await calls.run('test/fractal', input);
   expect(await (await calls.response(plain)).json()).toEqual({
     image: { url: `data:image/png;base64,${png.toString('base64')}`, width: 32, height: 24 },

@@ -121,7 +121,8 @@ export const ApiPicture = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Read the picture in an output',
-      'The first `data:` URL of a PNG, JPEG, GIF or WebP, as such. Needs the scope `payloads`; reading it is audited.',
+      'The first `data:` URL of a PNG, JPEG, GIF or WebP, as such; or else where the first file is that the output has ' +
+        'with such a content type. Needs the scope `payloads`; reading it is audited.',
       'gone',
     ),
     ApiProduces('image/png', 'image/jpeg', 'image/gif', 'image/webp'),
@@ -129,6 +130,7 @@ export const ApiPicture = (): MethodDecorator =>
       description: 'The picture.',
       content: { 'image/*': { schema: { type: 'string', format: 'binary' } } },
     }),
+    ApiResponse({ status: 307, description: 'It is a file, at `Location`.' }),
   );
 
 export const ApiAnyCancel = (): MethodDecorator =>

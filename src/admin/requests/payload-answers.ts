@@ -36,9 +36,19 @@ export function sendPayload(request: IncomingMessage, response: ServerResponse, 
 
 const dataUrl = /"data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/=]+)"/;
 
-/** The first picture in an output. */
+/** As an output has it whose run made a file. */
+const fileUrl = /\/v1\/files\/([0-9a-f-]{36}\/[^"/\\?#]+)", ?"content_type": ?"image\/(?:png|jpeg|gif|webp)"/;
+
+/** The first picture in an output, or where it is. */
 export function sendPicture(response: ServerResponse, { bytes }: PayloadSlice): void {
-  const [, type, data] = dataUrl.exec(bytes.toString('latin1')) ?? [];
+  const output = bytes.toString('latin1');
+  const [, type, data] = dataUrl.exec(output) ?? [];
+  const [, file] = type === undefined ? (fileUrl.exec(output) ?? []) : [];
+  if (file !== undefined) {
+    // Relative, as a proxy may serve us under a path of its own.
+    response.writeHead(307, { Location: `../../../files/${file}`, 'Cache-Control': 'no-store' }).end();
+    return;
+  }
   if (type === undefined)
     throw new DomainError('gone', 'The output has no picture in it, or it is kept no longer.');
   const picture = Buffer.from(data!, 'base64');

@@ -159,7 +159,11 @@ const anyColumns = `${statusColumns},
      (SELECT node_id, worker_id FROM attempt WHERE attempt.request_id = request.id ORDER BY attempt DESC LIMIT 1)
    ) AS run LIMIT 1) AS "nodeName",
   CASE WHEN outcome = 'succeeded' AND pg_column_size(output) < ${largePicture}
-    THEN substring(left(output::text, 4000) FROM '"data:(image/(?:png|jpeg|gif|webp));base64,') END AS "outputType"`;
+    THEN coalesce(
+      substring(left(output::text, 4000) FROM '"data:(image/(?:png|jpeg|gif|webp));base64,'),
+      substring(left(output::text, 4000)
+        FROM '/v1/files/[0-9a-f-]{36}/[^"/\\\\?#]+", ?"content_type": ?"(image/(?:png|jpeg|gif|webp))"')
+    ) END AS "outputType"`;
 
 /** Newest first. `fits`: false for the last one that was looked at, where it is no part of the list. */
 export function listAll(
