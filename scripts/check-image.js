@@ -18,6 +18,11 @@ chmodSync(place, 0o755);
 const stages = parseDockerfile(readFileSync(join(root, 'Dockerfile'), 'utf8'));
 const ignored = dockerIgnore(readFileSync(join(root, '.dockerignore'), 'utf8'));
 
+/** The base image has an ordinary user `node`, this machine perhaps none. */
+const ordinary =
+  process.getuid() === 0 ? { uid: 65_534, gid: 65_534 } : { uid: process.getuid(), gid: process.getgid() };
+const owner = `${ordinary.uid}:${ordinary.gid}`;
+
 buildIfStale();
 const { EmbeddedPostgres } = await import('../dist/src/embedded-postgres/embedded-postgres.js');
 const postgres =
@@ -40,7 +45,7 @@ function buildStage({ name, steps }) {
     if (instruction === 'ENV') environment[rest.split('=')[0]] = rest.split('=').slice(1).join('=');
     if (instruction === 'COPY') copy(rest, folder);
     if (instruction === 'RUN') {
-      const { status, stdout, stderr } = spawnSync('sh', ['-c', rest], {
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', rest.replaceAll('node:node', owner)], {
         cwd: folder,
         env: environment,
         encoding: 'utf8',
@@ -79,8 +84,7 @@ async function runImage(stage, databaseUrl) {
     DATABASE_URL: databaseUrl,
     BOOTSTRAP_API_KEY: key,
   };
-  const nobody = { uid: 65_534, gid: 65_534 };
-  const options = { cwd: folder, env, ...(process.getuid() === 0 && user !== undefined ? nobody : {}) };
+  const options = { cwd: folder, env, ...(user !== undefined && ordinary) };
   const child = spawn(command[0], command.slice(1), { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (said += text));

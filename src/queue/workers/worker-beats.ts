@@ -61,8 +61,9 @@ export class WorkerBeats {
     });
   }
 
+  /** How many are held, with their leases renewed. */
   get size(): number {
-    return this.held.size;
+    return [...this.held].filter((beat) => beat.isRead).length;
   }
 
   /** `waitMs`: how long it may be held; `drop` once nobody reads the answer. */
