@@ -1,6 +1,9 @@
-/** Runs the TypeScript as ES modules; `npm test` passes Node the flag that this needs. */
+/**
+ * The tests run in Node itself (jest-light-runner), not in a sandbox for each file, which would load the whole service
+ * anew for each: files that run in one process share its modules. What a test changes, it puts back.
+ */
 export default {
-  testEnvironment: 'node',
+  runner: ['jest-light-runner', { runtime: 'child_process' }],
   testMatch: [
     '<rootDir>/src/**/*.spec.ts',
     '<rootDir>/console/src/**/*.spec.ts',
@@ -13,29 +16,10 @@ export default {
     '<rootDir>/clients/typescript/dist/',
     '<rootDir>/bench/peers/',
   ],
-  moduleFileExtensions: ['ts', 'js', 'mjs', 'cjs', 'json', 'node'],
-  extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: {
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^@nestjs/throttler$': '<rootDir>/test/support/throttler.mjs',
-  },
-  transform: {
-    '\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          keepClassNames: true,
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
-        },
-        module: { type: 'es6' },
-        sourceMaps: 'inline',
-      },
-    ],
-  },
+  transform: {},
   globalSetup: '<rootDir>/test/support/global-setup.js',
   globalTeardown: '<rootDir>/test/support/global-teardown.js',
+  setupFilesAfterEnv: ['<rootDir>/test/support/runner-setup.js'],
   maxWorkers: 2,
   testTimeout: 30_000,
 };

@@ -2,8 +2,6 @@ import { Logger } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { RequestLog } from './request-log.js';
 
-const { jest } = import.meta;
-
 let lines: [level: string, text: unknown, told?: unknown][] = [];
 const writeAs =
   (level: string) =>

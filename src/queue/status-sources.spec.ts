@@ -3,7 +3,6 @@ import type { QueueService } from './queue.service.js';
 import type { StatusRow } from './status-row.js';
 import { StatusSources, stepsBetween } from './status-sources.js';
 
-const { jest } = import.meta;
 const streams = 12_000;
 
 beforeEach(() => jest.useFakeTimers());

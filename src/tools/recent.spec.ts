@@ -1,7 +1,5 @@
 import { Recent } from './recent.js';
 
-const { jest } = import.meta;
-
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 

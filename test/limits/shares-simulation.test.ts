@@ -11,7 +11,9 @@ import { seeded } from '../support/seeded.js';
 const seeds = Number(process.env['SIMULATION_SEEDS'] ?? 100);
 
 // Hundreds of thousands of refusals are made here: without their stacks it takes half as long.
-Error.stackTraceLimit = 0;
+const { stackTraceLimit } = Error;
+beforeAll(() => void (Error.stackTraceLimit = 0));
+afterAll(() => void (Error.stackTraceLimit = stackTraceLimit));
 
 /** A minute of six seconds, where nothing else is said. */
 const limitsOf = (second: number, minute: number, minuteMs = 6_000): RateLimits => [

@@ -1,7 +1,5 @@
 import { createClient, NowServingError } from '../../clients/typescript/src/index.js';
 
-const { jest } = import.meta;
-
 type Reply = Response | Error;
 interface Seen {
   url: string;

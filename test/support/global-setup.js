@@ -12,7 +12,8 @@ import {
 } from './temporary-servers.js';
 
 /** Builds once, starts one PostgreSQL, and migrates one template that every test database is a copy of. */
-export default async function setup() {
+export default async function setup({ testTimeout }) {
+  process.env.TEST_TIMEOUT = String(testTimeout);
   buildIfStale();
   stopAbandonedServers();
   const teardown = (globalThis.testTeardown = []);

@@ -4,6 +4,7 @@ import { v7 } from 'uuid';
 import { Config } from '../../src/config/config.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
+import { registerCompletionHook } from '../../src/queue/completion.js';
 import type { EventBatch } from '../../src/queue/queries/append-events.js';
 import { claim, type Claimed } from '../../src/queue/queries/claim.js';
 import type { Finish } from '../../src/queue/queries/finish.js';
@@ -13,7 +14,11 @@ import { rescue } from '../../src/queue/queries/rescue.js';
 import { submit } from '../../src/queue/queries/submit.js';
 import { submitStarted } from '../../src/queue/queries/submit-started.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
+import { outbox } from '../../src/webhooks/outbox.js';
 import { createTestDatabase, type TestDatabase, until } from './index.js';
+
+// The statements as the service has them.
+registerCompletionHook(outbox);
 
 export const keyId = randomUUID();
 

@@ -17,8 +17,6 @@ import {
   submitSome,
 } from '../support/queue-tables.js';
 
-registerCompletionHook(outbox);
-
 const url = 'https://Hooks.Example:8443/a?b=c';
 let tables: QueueTables;
 let database: Database;
@@ -114,11 +112,37 @@ test.each([
   expect(rows).toEqual([{ host }]);
 });
 
+test('those of a batch that held their lease are told of, and no other', async () => {
+  const [lost, ...kept] = [await run(), await run(), await run()];
+  for (const [i, how] of (['succeeded', 'failed'] as const).entries()) {
+    const stranger = { ...lost, token: randomUUID() };
+    const batch = [ending(stranger, how), ending(kept[i]!, how)];
+    expect(await finish(database, batch)).toEqual([false, true]);
+  }
+  const told = await tables.rows<{ id: string }>('SELECT request_id AS id FROM webhook_delivery ORDER BY 1');
+  expect(told.map(({ id }) => id)).toEqual(kept.map(({ id }) => id));
+});
+
+test('a hook is refused once the statements are made, unless it is one of theirs', async () => {
+  await finish(database, [ending(await run())]);
+  expect(() => registerCompletionHook(outbox)).not.toThrow();
+  expect(() => registerCompletionHook({ name: 'other', sql: outbox.sql })).toThrow('too late');
+});
+
 describe('nothing is written', () => {
   afterEach(async () => expect(await tables.rows('SELECT FROM webhook_delivery')).toEqual([]));
 
   test('for a request that goes back to its queue', async () => {
     await requeue(database, returning(await run()));
+  });
+
+  test('for a run that is asked to stop', async () => {
+    await cancel(database, (await run()).id, requestErrors.cancelled(0));
+  });
+
+  test('for a run that is rescued', async () => {
+    await run();
+    await rescueSome(database, await tables.node(database), 9);
   });
 
   test('when a finish comes without the lease', async () => {

@@ -10,7 +10,6 @@ import type { Destination } from './addresses.js';
 import { Circuits } from './circuits.js';
 import type { ModelAvailability } from './model-availability.js';
 
-const { jest } = import.meta;
 const url = 'http://user:secret@gpu.internal:9000/secret?token=secret';
 const model = (id: string, circuit = true, urls = [url]): Model =>
   ({ id, circuit, runner: { addresses: () => urls } }) as unknown as Model;

@@ -2,8 +2,6 @@ import type { Appended, EventBatch } from '../queries/append-events.js';
 import { EventWriter } from './event-writer.js';
 import { Rhythm } from './rhythm.js';
 
-const { jest } = import.meta;
-
 beforeEach(() => jest.useFakeTimers({ now: 0 }));
 afterEach(() => jest.useRealTimers());
 
