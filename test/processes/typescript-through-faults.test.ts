@@ -70,7 +70,7 @@ test('streams over broken connections go on without gap or repetition', async ()
     expect(new Set(shown).size).toBe(shown.length);
   });
   expect(timesComputed()).toEqual(Array.from({ length: 200 }, () => 1));
-  expect(proxy.counts.cut - cutBefore).toBeGreaterThan(100);
+  expect(proxy.counts.cut - cutBefore).toBeGreaterThan(30);
 }, 240_000);
 
 test('outputs over broken connections grow without gap or repetition, and begin anew with another attempt', async () => {
@@ -105,7 +105,7 @@ test('outputs over broken connections grow without gap or repetition, and begin 
     // One who came when the second was under way had nothing to forget.
     expect(resets.join()).toMatch(number % 4 === 0 ? /^2?$/ : /^$/);
   });
-  expect(proxy.counts.cut - cutBefore).toBeGreaterThan(100);
+  expect(proxy.counts.cut - cutBefore).toBeGreaterThan(30);
 }, 240_000);
 
 test('an output that fails rejects with why, after what there was of it', async () => {

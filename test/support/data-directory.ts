@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEachFile } from './after-each-file.js';
 
 const made: string[] = [];
 
-afterAll(async () => {
-  for (const directory of made) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+afterEachFile(async () => {
+  for (const directory of made.splice(0))
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** Removed after the tests of the file. Everybody may read it: as root, the embedded server runs as somebody else. */

@@ -1,5 +1,6 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { addEventHandler } from 'jest-circus';
+import { cleanUpAfterFile } from './after-each-file.ts';
 
 /** What jest-light-runner leaves out of Jest: time limits, and timers that are advanced asynchronously. */
 const { setTimeout, clearTimeout } = globalThis;
@@ -8,7 +9,13 @@ const testTimeout = Number(process.env.TEST_TIMEOUT);
 // What a failed test left running does not keep the process.
 process.once('disconnect', () => process.exit());
 
-addEventHandler((event, { currentDescribeBlock: block }) => {
+const cleaned = new WeakSet();
+
+addEventHandler((event, { rootDescribeBlock: root, currentDescribeBlock: block }) => {
+  if (!cleaned.has(root)) {
+    cleaned.add(root);
+    root.hooks.unshift({ type: 'afterAll', fn: cleanUpAfterFile });
+  }
   if (event.name === 'add_test') limit(block.tests.at(-1), event.testName);
   if (event.name === 'add_hook') limit(block.hooks.at(-1), event.hookType);
 });

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterEachFile } from './after-each-file.js';
 import { stopServerNow } from './temporary-servers.js';
 import { until } from './until.js';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const running = new Set<SpawnedService>();
 
-afterAll(() => {
+afterEachFile(() => {
   for (const service of running) service.destroy();
 });
 

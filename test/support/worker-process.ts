@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { afterEachFile } from './after-each-file.js';
 import type { Exit } from './spawn-service.js';
 import { until } from './until.js';
 
 const running = new Set<WorkerProcess>();
 
-afterAll(async () => {
+afterEachFile(async () => {
   const left = [...running];
   for (const worker of left) worker.destroy();
   await Promise.all(left.map(({ exited }) => exited));
