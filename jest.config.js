@@ -3,7 +3,7 @@
  * anew for each: files that run in one process share its modules. What a test changes, it puts back.
  */
 export default {
-  runner: ['jest-light-runner', { runtime: 'child_process' }],
+  runner: '<rootDir>/test/support/runner.js',
   testMatch: [
     '<rootDir>/src/**/*.spec.ts',
     '<rootDir>/console/src/**/*.spec.ts',

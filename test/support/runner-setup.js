@@ -32,7 +32,9 @@ function limit(entry, name) {
   };
 }
 
-const timers = new ModernFakeTimers({ global: globalThis, config: { fakeTimers: {} } });
+// Node's own streams and fetch run on microtasks and ticks of the same global: those stay real.
+const fakeTimers = { doNotFake: ['nextTick', 'queueMicrotask'] };
+const timers = new ModernFakeTimers({ global: globalThis, config: { fakeTimers } });
 for (const name of [
   'useFakeTimers',
   'useRealTimers',
