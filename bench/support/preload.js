@@ -3,8 +3,8 @@ import { withClient } from './postgres.js';
 
 /*
  * What `count` submissions through the service leave: requests and their queue entries. The ids are UUIDv7 of
- * the last seconds, ten a millisecond, in the order of their seqs. Keys send all of theirs one after the other, and
- * take turns in the queue.
+ * the last seconds, ten a millisecond, in the order of their seqs. Keys send one each in turn ($7), or all of theirs
+ * before the next key does, and take turns in the queue.
  */
 const waitingRequests = `
 WITH now AS (
@@ -12,13 +12,14 @@ WITH now AS (
 ), keys AS (
   SELECT array_agg(id) AS ids FROM (SELECT id FROM api_key ORDER BY name LIMIT $5::integer) AS key
 ), incoming AS (
-  SELECT n, (lpad(to_hex(now.ms - ($3::integer - n) / 10), 12, '0') || '7' || left(random, 3)
+  SELECT CASE WHEN $7::boolean THEN (n - 1) % $5::integer ELSE (n - 1) / ($3::integer / $5::integer) END AS key,
+         CASE WHEN $7::boolean THEN (n - 1) / $5::integer ELSE (n - 1) % ($3::integer / $5::integer) END AS turn,
+         n, (lpad(to_hex(now.ms - ($3::integer - n) / 10), 12, '0') || '7' || left(random, 3)
           || substr('89ab', 1 + n % 4, 1) || substr(random, 4, 15))::uuid AS id
   FROM now, generate_series(1, $3::integer) AS n, md5(n::text || random()::text) AS random
 ), written AS (
   INSERT INTO request (id, model_id, api_key_id, priority, virtual_start, seq, input, created_at, webhook_url)
-  SELECT id, $1::text, ids[1 + (n - 1) / ($3::integer / $5::integer)], 0,
-         (n - 1) % ($3::integer / $5::integer) * $6::bigint, nextval('request_seq'), $2::json, uuid_time(id),
+  SELECT id, $1::text, ids[1 + key], 0, turn * $6::bigint, nextval('request_seq'), $2::json, uuid_time(id),
          ($4::text[])[1 + n % cardinality($4::text[])]
   FROM incoming, keys
   RETURNING id, model_id, api_key_id, priority, virtual_start, seq
@@ -34,6 +35,7 @@ export const turnTicks = 1_000;
  * @typedef {object} Senders
  * @property {(string | null)[]} [webhookUrls] in turns
  * @property {number} [keys] which have sent as many each
+ * @property {boolean} [inTurn] one each, over and over, and not all of one key before the next
  * @property {'fair' | 'arrival'} [order] of the model
  */
 
@@ -46,12 +48,12 @@ export const turnTicks = 1_000;
  * @param {Senders} [senders]
  */
 export async function preloadWaiting(databaseUrl, modelId, count, input, senders = {}) {
-  const { webhookUrls = [null], keys = 1, order = 'fair' } = senders;
+  const { webhookUrls = [null], keys = 1, inTurn = false, order = 'fair' } = senders;
   // Beside the one that the bench has.
   if (keys > 1) await insertKeys(databaseUrl, keys - 1);
   const ticks = order === 'fair' ? turnTicks : 0;
   await withClient(databaseUrl, async (client) => {
-    await client.query(waitingRequests, [modelId, input, count, webhookUrls, keys, ticks]);
+    await client.query(waitingRequests, [modelId, input, count, webhookUrls, keys, ticks, inTurn]);
     // What autovacuum would have done by the time that so many wait.
     await client.query('VACUUM (ANALYZE) request, queue_entry');
   });
