@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
-import type { NestExpressApplication } from '@nestjs/platform-express';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { NestFactory } from '@nestjs/core';
+import express from 'express';
 import { AppModule, readModels } from './app.module.js';
 import { ownNode } from './audit/actor.js';
 import { AuditedKeys } from './audit/audited-keys.js';
@@ -54,7 +55,10 @@ export async function startService(config: Config): Promise<RunningService> {
   try {
     const databaseUrl = config.databaseUrl ?? (await embedded!.start());
     await migrate(config.databaseDirectUrl ?? databaseUrl);
-    app = await NestFactory.create<NestExpressApplication>(AppModule.register(config, databaseUrl, models), {
+    // Before there is a router: a model may be `Requests/x`, which is not below `requests`.
+    const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
+    const module = AppModule.register(config, databaseUrl, models);
+    app = await NestFactory.create<NestExpressApplication>(module, adapter, {
       bodyParser: false,
       bufferLogs: true,
       abortOnError: false,

@@ -57,6 +57,12 @@ it('names all wrong variables at once', () => {
   );
 });
 
+it('names what is wrong and what is missing beside a setting in one message', () => {
+  expect(() => loadConfig({ LOG_LEVEL: 'loud', OIDC_ISSUER: 'https://login.example' })).toThrow(
+    /LOG_LEVEL: .*\n.*OIDC_CLIENT_ID: .*\n.*OIDC_SCOPES: /,
+  );
+});
+
 it.each([
   ['https://app.example.org', ['https://app.example.org']],
   ['http://localhost:5173, https://a.example', ['http://localhost:5173', 'https://a.example']],

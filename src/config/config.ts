@@ -172,7 +172,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
   const { instance, faults } = toInstance(Config, Object.fromEntries(texts) as object, { exposedOnly: true });
   const lines = [
     ...faults.map(({ property, message }) => `  ${variables.get(property)}: ${message}`),
-    ...(faults.length > 0 ? [] : missingBeside(instance, environment)),
+    ...missingBeside(instance, environment),
   ];
   if (lines.length > 0) {
     throw new ConfigError(`These settings are wrong:\n${lines.join('\n')}`);

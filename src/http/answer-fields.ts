@@ -46,6 +46,7 @@ export class AnswerFields {
           'Authorization',
           'Content-Type',
           'Idempotency-Key',
+          'If-Match',
           'If-None-Match',
           'If-Range',
           'Last-Event-ID',

@@ -10,7 +10,7 @@ import { serveDocs } from './openapi/docs.js';
 import type { ShownModel } from './openapi/served-document.js';
 import { Draining, refuseWhileDraining } from './draining.js';
 import { QuietNestLogger } from './logging.module.js';
-import { refuseReserved } from './problem.filter.js';
+import { refuseUnserved } from './problem.filter.js';
 
 /** How long a slow or silent client can hold a connection, in milliseconds. Node reads it when it begins to listen. */
 const serverLimits = {
@@ -37,7 +37,7 @@ export function configureHttp(
   app.use(fields.security());
   if (fields.cors !== undefined) app.use(fields.cors);
   app.use(refuseWhileDraining(app.get(Draining)));
-  app.use(refuseReserved);
+  app.use(refuseUnserved);
   serveDocs(app, models);
   app.get(ApiDocument).buildWith(() => buildOpenApi(app));
 

@@ -7,8 +7,11 @@ import { PINO } from './logging.module.js';
 import { toAnswer } from './problem.js';
 import { requestIdOf } from './request-id.js';
 
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** Below it there are requests, never a model: no wildcard reaches there. */
-const reserved = /^\/v1\/queue\/requests(?:\/|$)/;
+const reserved = new RegExp(
+  `^/v1/queue/requests(?:/|$)|^/fal/.+/requests/${uuid}(?:/(?:status(?:/stream)?|cancel|response))?/?$`,
+);
 
 /** What of Express's router is needed; its own types do not show the matching. */
 interface RouterLayer {
@@ -54,7 +57,7 @@ function servedMethods(app: Application, path: string): string[] {
   for (const layer of app.router.stack as unknown as RouterLayer[]) {
     if (layer.route === undefined || !matches(layer, path)) continue;
     const route = String(layer.route.path);
-    const methods = route.includes('*') ? wild : route.includes(':') ? withParameter : literal;
+    const methods = route.includes(':') ? withParameter : route.includes('*') ? wild : literal;
     for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
   }
   const named = literal.size > 0 ? literal : withParameter;
@@ -75,11 +78,29 @@ function matches(layer: RouterLayer, path: string): boolean {
  * Before the guards, which would ask for a key, and before routes that would take a word for an id. The filter says
  * which methods the path takes.
  */
-export function refuseReserved(
+export function refuseUnserved(
   { app, method, path }: Request,
   _response: Response,
   next: NextFunction,
 ): void {
-  const refused = reserved.test(path) && !servedMethods(app, path).includes(method);
+  const ofRequests = reserved.test(path);
+  if (!isEncodedRight(path)) return next(unnamed(path, ofRequests));
+  const refused = ofRequests && !servedMethods(app, path).includes(method);
   next(refused ? new DomainError('not_found', 'Nothing is served here.') : undefined);
+}
+
+function isEncodedRight(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What stands in a path in place of an id names nothing if it cannot be decoded. */
+function unnamed(path: string, ofRequests: boolean): DomainError {
+  const detail = `${path} is not percent-encoded right, so it names nothing here.`;
+  if (ofRequests) return new DomainError('unknown_request', detail);
+  return new DomainError(path.startsWith('/v1/queue/') ? 'unknown_model' : 'not_found', detail);
 }

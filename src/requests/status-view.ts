@@ -61,13 +61,9 @@ function toSpan({ fromMs, toMs }: TimeSpan): dto.TimeSpanDto {
   return { from: toTime(fromMs), to: toTime(toMs) };
 }
 
-/** Of the attempts that count, the one that goes on, comes next, or was the last; 0: it ended without one. */
-export function attemptOf(row: RequestRow): number {
-  const { state, outcome, attempt, failedAttempts, lostAttempts, startedAtMs } = row;
-  const ended = failedAttempts + lostAttempts;
-  if (state !== 'COMPLETED') return ended + 1;
-  if (startedAtMs === null) return 0;
-  return outcome === 'failed' ? ended : Math.min(attempt, ended + 1);
+/** Failed and lost runs + 1; of what failed for good the last of these was the last attempt. */
+export function attemptOf({ outcome, failedAttempts, lostAttempts }: RequestRow): number {
+  return failedAttempts + lostAttempts + (outcome === 'failed' ? 0 : 1);
 }
 
 /** Whole seconds after which it makes sense to ask again: a request far from the front does not change soon. */

@@ -1,6 +1,6 @@
 import { ApiError, createFalClient, type FalClient, type QueueStatus, ValidationError } from '@fal-ai/client';
 import { falAt } from '../support/fal-client.js';
-import { keyHeader } from '../support/queue-calls.js';
+import { keyHeader, unknownId } from '../support/queue-calls.js';
 import { ndjson } from '../support/model-server.js';
 import { testQueue } from '../support/test-queue.js';
 import { until } from '../support/until.js';
@@ -37,6 +37,21 @@ async function rejection<E extends Error>(
   expect(error).toBeInstanceOf(type);
   return error as E;
 }
+
+test.each([
+  ['POST', '/cancel', 'PUT'],
+  ['GET', '/cancel', 'PUT'],
+  ['POST', '/status', 'GET, HEAD'],
+  ['PUT', '/status/stream', 'GET, HEAD'],
+  ['POST', '', 'GET, HEAD'],
+])('%s of a request%s is no submission', async (method, path, allow) => {
+  const url = `${service.url}/fal/acme/image/requests/${unknownId()}${path}`;
+  const answer = await fetch(url, {
+    ...{ method, headers: keyHeader(service.key) },
+    ...(method === 'POST' ? { body: '{}' } : {}),
+  });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+});
 
 test.each(['polling', 'streaming'] as const)(
   'subscribe by %s sees every state, the logs, and the result',

@@ -63,6 +63,20 @@ const call = (method: string, path: string, withKey: boolean): Promise<Response>
     ...(method === 'POST' ? { body: '{}' } : {}),
   });
 
+test('a path is taken as it is written, in capitals or not', async () => {
+  const shouted = await call('POST', '/V1/queue/demo/text/echo', true);
+  expect(await problemOf(shouted)).toMatchObject({ code: 'not_found', status: 404 });
+  const answer = await service.get('/v1/queue/Requests/x');
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+});
+
+test('an id and a model that are not percent-encoded right are unknown', async () => {
+  const status = await service.get('/v1/queue/requests/%F0%9F/status');
+  expect(await problemOf(status)).toMatchObject({ code: 'unknown_request', status: 404 });
+  const submission = await call('POST', '/v1/queue/demo/%zz', true);
+  expect(await problemOf(submission)).toMatchObject({ code: 'unknown_model', status: 404 });
+});
+
 test.each([
   ['POST', `${request}/cancel`, 'PUT'],
   ['POST', `${request}/cancel/?a=1`, 'PUT'],

@@ -72,7 +72,7 @@ test.each(['\u00e9', '%', '%f', '%zz', '%c3', '%ff', '%c0%af', '%e0%80%af', '%ed
     for (const route of ['GET /status', 'PUT /cancel']) {
       const answer = await ask(...routeOf(text, route));
       // What is no ASCII is no HTTP; the rest names nothing.
-      const [status, code] = text === '\u00e9' ? [400, 'bad_request'] : [404, 'not_found'];
+      const [status, code] = text === '\u00e9' ? [400, 'bad_request'] : [404, 'unknown_request'];
       expectRefusal(answer, status, [code], text);
     }
   },

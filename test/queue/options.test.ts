@@ -66,6 +66,9 @@ describe('an unknown or wrong parameter is refused, and nothing is submitted', (
     ['delay=31d', 'at most 30 days'],
     ['not_before=tomorrow', 'RFC 3339'],
     ['not_before=2030-01-31', 'RFC 3339'],
+    ['not_before=2030-02-29T08:00:00Z', 'RFC 3339'],
+    ['not_before=2030-11-31T08:00:00Z', 'RFC 3339'],
+    ['not_before=2030-11-30T24:00:00Z', 'RFC 3339'],
     [`not_before=${inFuture(40 * 86_400_000)}`, 'at most 30 days'],
     [`not_before=${inFuture(60_000)}&delay=1s`, 'not both'],
     ['expires=2h', 'at most 3600s'],
@@ -161,7 +164,7 @@ test('a deadline of its own ends a request that waits, also behind others', asyn
   const end = await busy('test/one');
   const patient = await accepted('test/one');
   const id = await accepted('test/one?expires=200ms');
-  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'expired' }, attempt: 0 });
+  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'expired' }, attempt: 1 });
   expect(model.times(id)).toBe(0);
   await end();
   await calls.reached(patient, 'COMPLETED');

@@ -75,7 +75,7 @@ describe('a completed request is sent to the webhook of its submission', () => {
       status: 'ERROR',
       error: { code: 'cancelled' },
       metrics: { inference_time: null },
-      attempt: 0,
+      attempt: 1,
     });
     await model.answer(running);
   });

@@ -1573,7 +1573,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;
@@ -1712,7 +1712,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;
@@ -1859,7 +1859,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;
@@ -1997,7 +1997,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;

@@ -3473,7 +3473,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;
@@ -3612,7 +3612,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;
@@ -3759,7 +3759,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;
@@ -3897,7 +3897,7 @@ export interface components {
              */
             completed_at: string | null;
             /**
-             * @description The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not reach the model counts for nothing.
+             * @description The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.
              * @example 1
              */
             attempt: number;

@@ -60,10 +60,9 @@ class Details {
   @Field('When it completed; null: it has not.', null, { type: String, ...atOrNull })
   completed_at!: string | null;
   @Field(
-    'The attempt that goes on, comes next, or was the last; 0 if it completed without one. A start that did not ' +
-      'reach the model counts for nothing.',
+    'The attempt that goes on, comes next, or was the last. A start that did not reach the model counts for nothing.',
     1,
-    { type: 'integer', minimum: 0 },
+    { type: 'integer', minimum: 1 },
   )
   attempt!: number;
   @ApiProperty({
