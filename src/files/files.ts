@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
+import { persist } from '../database/persist.js';
 import { DomainError } from '../errors/domain-error.js';
 import { fileNameOf, isContentType, nameForType } from './file-name.js';
 import { FilePlace } from './file-place.js';
@@ -28,6 +29,10 @@ export interface FileView {
   sha256: string;
 }
 
+type Commit = <T>(statement: () => Promise<T>) => Promise<T>;
+/** The caller hears of a database that is away, and tries again. */
+const once: Commit = (statement) => statement();
+
 /** The files that there are, wherever their bytes may be. */
 @Injectable()
 export class Files {
@@ -42,10 +47,14 @@ export class Files {
   ) {}
 
   /** A row for what is to come; `uploads`: tries that have begun. */
-  async add({ keyId, contentType, fileName }: NewFile, uploads = 0): Promise<{ id: string; name: string }> {
+  async add(
+    { keyId, contentType, fileName }: NewFile,
+    uploads = 0,
+    commit = once,
+  ): Promise<{ id: string; name: string }> {
     const file = { id: randomUUID(), name: fileNameOf(fileName) };
     await this.place.assertOurs();
-    await this.rows.add({ ...file, keyId, contentType, uploads });
+    await commit(() => this.rows.add({ ...file, keyId, contentType, uploads }));
     return file;
   }
 
@@ -67,12 +76,13 @@ export class Files {
     id: string,
     upload: number,
     source: AsyncIterable<Buffer>,
+    commit = once,
   ): Promise<{ size: number; sha256: Buffer } | undefined> {
     const name = bytesOf(id, upload);
     try {
       const written = await this.store.write(name, source);
       // An error here leaves it open what was committed: the pruner takes away what is of no use.
-      if (await this.rows.end({ id, upload, ...written })) return written;
+      if (await commit(() => this.rows.end({ id, upload, ...written }))) return written;
     } catch (error) {
       const { code, options } = error as Partial<DomainError>;
       if (code === 'storage_full' || code === 'unavailable')
@@ -83,7 +93,10 @@ export class Files {
     return undefined;
   }
 
-  /** Keeps what a run of a request makes; it is the file of the request's key. */
+  /**
+   * Keeps what a run of a request makes; it is the file of the request's key. A database that is away is waited for, as
+   * with the other ends of runs: what the model did well is not to be done again.
+   */
   async keep(
     source: AsyncIterable<Buffer>,
     {
@@ -92,11 +105,11 @@ export class Files {
       fileName,
     }: { requestId: string; contentType: string; fileName?: string | undefined },
   ): Promise<FileView> {
-    const { keyId, base } = await this.ownerOf(requestId);
+    const { keyId, base } = await persist(() => this.ownerOf(requestId));
     const contentType = isContentType(given) ? given : otherType;
     const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };
-    const { id, name } = await this.add(file, 1);
-    const written = await this.write(id, 1, source).catch(async (error: unknown) => {
+    const { id, name } = await this.add(file, 1, persist);
+    const written = await this.write(id, 1, source, persist).catch(async (error: unknown) => {
       await this.rows.giveUp(id).catch(() => undefined);
       throw error;
     });

@@ -1,6 +1,7 @@
 import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/until.js';
 
 const maxFileBytes = 300_000;
 const { service, calls, model } = testQueue({
@@ -65,6 +66,27 @@ test('a file that is too large fails the run, and leaves nothing', async () => {
   expect((await calls.status(id)).error?.message).toMatch(/too large/);
   expect(await files.onDisk()).toEqual(before);
 });
+
+test.each(['INSERT', 'UPDATE'])(
+  'an answer whose file the database does not take for a while (%s) is kept until it does',
+  async (verb) => {
+    await service.query(`CREATE SEQUENCE times_refused;
+      CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN PERFORM nextval('times_refused'); RAISE disk_full; END $$;
+      CREATE TRIGGER refuse BEFORE ${verb} ON file FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+    model.respond = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'image/png' }).end(someBytes(1_000));
+    };
+    const id = await calls.submit('test/model', {});
+    await until(
+      async () => (await service.query('SELECT FROM times_refused WHERE last_value > 1')).length > 0,
+    );
+    await service.query('DROP TRIGGER refuse ON file; DROP FUNCTION refuse; DROP SEQUENCE times_refused');
+    const { file } = (await (await calls.response(id)).json()) as Output;
+    expect((await fetch(file.url)).status).toBe(200);
+    expect(model.times(id)).toBe(1);
+  },
+);
 
 test('an answer that breaks off leaves nothing', async () => {
   const before = await files.onDisk();

@@ -13,14 +13,15 @@ export interface FileRow {
 
 /*
  * Purpose: files that are to come; each goes after a day if no request has named it.
- * Race: none: nobody knows their ids yet.
+ * Race: none: nobody knows their ids yet. Repeated after an answer that was lost it finds its rows.
  * Index: inserts into file_pkey and file_by_expiry.
  */
 const addStatement = statement(
   'add_files',
 )`INSERT INTO file (id, api_key_id, name, content_type, uploads, expires_at)
 SELECT *, clock_timestamp() + interval '24 hours'
-FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[])`;
+FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::smallint[])
+ON CONFLICT DO NOTHING`;
 
 export async function addFiles(database: Database, files: readonly FileRow[]): Promise<void> {
   await database.query(addStatement, [
@@ -84,22 +85,27 @@ export interface Content {
 /*
  * Purpose: makes the bytes of tries their files', once they are on disk.
  * Race: of two tries of a file the first to come here wins, of two in one statement either; the other finds the file
- *   stored, and takes its bytes away. Locked in order, as above.
+ *   stored, and takes its bytes away. Repeated after an answer that was lost, it finds its own bytes stored, by the
+ *   number of the try. Locked in order, as above.
  * Index: file_pkey.
  */
 const endStatement = statement('end_uploads')`WITH ended AS (
-  SELECT id, ended.upload, ended.size, ended.sha256
+  SELECT id, file.state, ended.upload, ended.size, ended.sha256
   FROM unnest($1::uuid[], $2::smallint[], $3::bigint[], $4::bytea[]) AS ended (id, upload, size, sha256)
   JOIN file USING (id)
-  WHERE state = 'initiated'
+  WHERE file.state = 'initiated' OR file.state = 'stored' AND file.upload = ended.upload
   ORDER BY id
   FOR UPDATE OF file
+), written AS (
+  UPDATE file
+  SET state = 'stored', upload = ended.upload, size = ended.size, sha256 = ended.sha256, stored_at = clock_timestamp()
+  FROM ended
+  WHERE file.id = ended.id AND ended.state = 'initiated'
+  RETURNING file.id, file.upload
 )
-UPDATE file
-SET state = 'stored', upload = ended.upload, size = ended.size, sha256 = ended.sha256, stored_at = clock_timestamp()
-FROM ended
-WHERE file.id = ended.id
-RETURNING file.id, file.upload`;
+SELECT id, upload FROM written
+UNION ALL
+SELECT id, upload FROM ended WHERE state = 'stored'`;
 
 /** For each try whether its bytes are the file's. */
 export async function endUploads(database: Database, tries: readonly Content[]): Promise<boolean[]> {

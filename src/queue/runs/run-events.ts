@@ -6,7 +6,7 @@ import { readOutputOf } from '../queries/read-output.js';
 import { type OutputRows, QueueEvents } from '../queue-events.js';
 import { outputOf } from './event-buffer.js';
 import { deltasEveryMs, EventWriter } from './event-writer.js';
-import { persist } from './persist.js';
+import { persist } from '../../database/persist.js';
 import { Rhythm } from './rhythm.js';
 
 const maxWeight = 1024 * 1024;

@@ -10,7 +10,7 @@ import { requeue, type Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { type RunFinish, toCompleted } from './finish-of.js';
-import { persist } from './persist.js';
+import { persist } from '../../database/persist.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
 const maxWeight = 1024 * 1024;

@@ -163,8 +163,9 @@ export function time(value: unknown): number {
   const ms = Date.parse(written.toUpperCase().replace(' ', 'T'));
   // Date.parse takes the 31st of a month of 30 days for the 1st of the next.
   const isDay = day !== undefined && day <= new Date(Date.UTC(year!, month!, 0)).getUTCDate();
-  if (!isDay || Number.isNaN(ms))
+  if (!isDay || Number.isNaN(ms)) {
     throw new Error('expected a time as in RFC 3339, such as 2030-01-31T08:00:00Z');
+  }
   return ms;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 
 const againAfterMs = 500;
 
