@@ -58,7 +58,7 @@ export class Fleet {
     return this.processes.some((worker) => worker.workerId === workerId && worker.wasHit(from, to));
   }
 
-  /** Whether another process of that name was there, or had just been. */
+  /** Whether another process of that name was there, or had just been: one that stops has time to end its runs. */
   hadTwin(workerId: string, at: number): boolean {
     const afterMs = 5_000;
     return this.processes.some(
@@ -66,7 +66,7 @@ export class Fleet {
         id === workerId &&
         name !== workerId &&
         startedAt < at &&
-        (downs.at(-1)?.from ?? Infinity) > at - afterMs,
+        (downs.at(-1)?.to ?? Infinity) > at - afterMs,
     );
   }
 
