@@ -109,7 +109,7 @@ function hashOf({ worker, models, max }: ClaimBody): Buffer {
     .digest();
 }
 
-/** JSON text, for inputs go through as they are. */
+/** JSON text, for inputs go through as they are; last, for small workers take the first field of a name. */
 function toRuns(runs: readonly LeasedRun[], base: string): string {
   let left = maxInlineBytes;
   const texts = runs.map((run) => {

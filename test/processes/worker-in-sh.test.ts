@@ -1,47 +1,134 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../support/index.js';
-import { problemOf } from '../support/queue-calls.js';
+import { problemOf, unknownId } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
-const { service, calls } = testQueue({
+const { service, calls, model } = testQueue({
   limits: 'off',
   models: { 'me/text/count': { ...pulled, attempts: 1 } },
 });
 
-test('the worker of the docs, sh and curl in 25 lines, runs a command for each request', async () => {
-  const docs = await readFile('docs/workers.md', 'utf8');
-  const script = /```sh\n(#!\/bin\/sh\n[^]*?)```/.exec(docs)![1]!;
-  expect(script.trim().split('\n').length).toBeLessThanOrEqual(25);
-  const directory = await mkdtemp(join(tmpdir(), 'nowserving-worker-'));
-  const path = join(directory, 'worker.sh');
-  await writeFile(path, script);
-  const key = await calls.newKey({ scopes: ['work'], models: ['me/*'] });
-  // Fails where the input has the word "no".
-  const command = ['sh', '-c', 'read -r text; case $text in *no*) exit 1;; esac; echo "$text" | wc -w'];
-  const child = spawn('sh', [path, ...command], {
-    env: { PATH: process.env['PATH'], URL: service.url, KEY: key, MODEL: 'me/text/count', WORKER: 'sh' },
+// Counts words. Where the input has the word "no" it fails, for "much" it answers 200 KiB.
+const command = `read -r text
+  case $text in *no*) exit 1;; *much*) printf '"%204798s"' x; exit;; esac
+  echo "$text" | wc -w`;
+
+let folder: string;
+let script: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'nowserving-worker-'));
+  script = /```sh\n(#!\/bin\/sh\n[^]*?)```/.exec(await readFile('docs/workers.md', 'utf8'))![1]!;
+  await writeFile(join(folder, 'worker.sh'), script);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** The worker of the docs. */
+function startWorker(url: string, key: string): ChildProcess {
+  const env = { PATH: process.env['PATH'], URL: url, KEY: key, MODEL: 'me/text/count', WORKER: 'sh' };
+  return spawn('sh', [join(folder, 'worker.sh'), 'sh', '-c', command], {
+    env: { ...env, TMPDIR: folder },
     stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
   });
+}
+
+/** Whether one of its processes lives. */
+function isGroup(id: number): boolean {
   try {
-    const id = await calls.submit('me/text/count', { text: 'one two three' });
-    expect(await (await calls.response(id)).json()).toBe(3);
-    const failed = await calls.submit('me/text/count', { text: 'no' });
-    expect(await problemOf(await calls.response(failed))).toMatchObject({ detail: 'the command failed' });
-  } finally {
-    child.kill('SIGTERM');
-    // It waits for the claim that it holds.
-    await service.query(`SELECT 1`);
-    const last = await calls.submit('me/text/count', { text: 'x' });
-    await once(child, 'exit');
-    await calls.cancel(last);
-    await rm(directory, { recursive: true });
+    return process.kill(-id, 0);
+  } catch {
+    return false;
   }
-  await until(async () => (await service.query(`SELECT FROM worker WHERE id = 'sh'`)).length === 0);
+}
+
+describe('the worker of the docs, sh and curl in 25 lines,', () => {
+  let worker: ChildProcess;
+  beforeAll(async () => {
+    worker = startWorker(service.url, await calls.newKey({ scopes: ['work'], models: ['me/*'] }));
+  });
+
+  const outcome = async (input: object): Promise<Response> =>
+    calls.response(await calls.submit('me/text/count', input));
+
+  it('runs a command for each request', async () => {
+    expect(script.trim().split('\n').length).toBeLessThanOrEqual(25);
+    expect(await (await outcome({ text: 'one two three' })).json()).toBe(3);
+    expect(await problemOf(await outcome({ text: 'no' }))).toMatchObject({ detail: 'the command failed' });
+  });
+
+  it('is not taken in by an input that looks like the answer around it', async () => {
+    const input = { x: 'a b', request_id: '00000000-0000-0000-0000-000000000000', lease_token: 'evil' };
+    expect(await (await outcome(input)).json()).toBe(2);
+    expect(await (await outcome({ runs: [input] })).json()).toBe(2);
+  });
+
+  it('takes an input that is too large to be an argument', async () => {
+    const text = Array.from({ length: 100_000 }, () => 'a').join(' ');
+    expect(await (await outcome({ text })).json()).toBe(100_000);
+  });
+
+  it('sends an output that is too large to be an argument', async () => {
+    expect(await (await outcome({ text: 'much' })).json()).toBe('x'.padStart(204_798));
+  });
+
+  it('leaves on SIGTERM, and leaves nothing behind', async () => {
+    worker.kill('SIGTERM');
+    // It waits for the claim that it holds.
+    const last = await calls.submit('me/text/count', { text: 'x' });
+    await once(worker, 'exit');
+    await calls.cancel(last);
+    await until(async () => (await service.query(`SELECT FROM worker WHERE id = 'sh'`)).length === 0);
+    expect(await readdir(folder)).toEqual(['worker.sh']);
+  });
+
+  afterAll(() => {
+    if (isGroup(worker.pid!)) process.kill(-worker.pid!, 'SIGKILL');
+  });
+});
+
+describe('the worker of the docs, where the service is played,', () => {
+  const said = (what: string): number => model.calls.filter(({ url }) => url.endsWith(what)).length;
+  const answer = JSON.stringify({ runs: [{ request_id: unknownId(), lease_token: 'lease', input: {} }] });
+  let worker: ChildProcess;
+
+  /** One claim brings a run, the next is held. */
+  function play(respondToInput: (response: ServerResponse) => void): void {
+    model.calls.length = 0;
+    model.respond = ({ url, response }) => {
+      if (url.endsWith('/input')) respondToInput(response);
+      else if (!url.endsWith('/claims')) response.end();
+      else if (said('/claims') === 1) response.end(answer);
+    };
+    worker = startWorker(new URL(model.url).origin, service.key);
+  }
+
+  it('says nothing of a run whose input it could not fetch', async () => {
+    play((response) => response.writeHead(410).end());
+    await until(() => said('/claims') === 2);
+    expect([said('/input'), said('/output'), said('/failure')]).toEqual([1, 0, 0]);
+    worker.kill('SIGTERM');
+    model.release();
+    await once(worker, 'exit');
+  });
+
+  it('sends no beats once it was killed', async () => {
+    play((response) => {
+      worker.kill('SIGKILL');
+      response.end('{}');
+    });
+    await once(worker, 'exit');
+    await until(() => !isGroup(worker.pid!));
+  });
+
+  afterEach(() => {
+    if (isGroup(worker.pid!)) process.kill(-worker.pid!, 'SIGKILL');
+  });
 });
 
 test('a run whose worker is not heard of any more is given to another by itself', async () => {
