@@ -10,6 +10,7 @@ import { OidcStates } from './oidc/oidc-state.js';
 import { OidcUsers } from './oidc/oidc-users.js';
 import { OidcProvider } from './oidc/provider.js';
 import { RefusedSignIns } from './refused-sign-ins.js';
+import { ReasonBodies } from './requests/reason-bodies.js';
 import { SessionController } from './session.controller.js';
 import { SessionsController } from './sessions.controller.js';
 import { SignIn } from './sign-in.js';
@@ -18,6 +19,6 @@ import { SignIn } from './sign-in.js';
 @Module({
   imports: [LimitsModule, OverviewCoreModule],
   controllers: [SessionController, OidcController, SessionsController, KeysController, AuditController],
-  providers: [Keys, SignIn, RefusedSignIns, Oidc, OidcProvider, OidcStates, OidcUsers],
+  providers: [Keys, ReasonBodies, SignIn, RefusedSignIns, Oidc, OidcProvider, OidcStates, OidcUsers],
 })
 export class AccessModule {}

@@ -12,7 +12,7 @@ import { Controls } from '../queue/controls.js';
 import type { AdminModelDto } from './dto/models.dto.js';
 
 export interface ControlChange extends OverrideChange {
-  reason: string | null;
+  reason: string | undefined;
 }
 
 /** What operators see of models, and set. */
@@ -64,7 +64,7 @@ export class ModelControl {
     actor: Actor,
     { id: target, concurrency: base }: FileModel,
     { before, after }: { before: Overrides; after: Overrides },
-    reason: string | null,
+    reason: string | undefined,
   ): Promise<void> {
     const note = (action: AuditAction, from: object, to: object): Promise<void> =>
       this.trail.write(manager, actor, { action, target, before: from, after: to, reason });

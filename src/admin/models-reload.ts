@@ -69,8 +69,8 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** Has all nodes read theirs. Throws `invalid_models_file`. */
-  async reload(actor: Actor): Promise<ModelsReloadDto> {
-    const changes = await this.oneByOne(() => this.readNow(actor));
+  async reload(actor: Actor, reason: string | undefined): Promise<ModelsReloadDto> {
+    const changes = await this.oneByOne(() => this.readNow(actor, reason));
     this.channel.sendNow(topic, this.id);
     return changes;
   }
@@ -109,7 +109,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
     return done;
   }
 
-  private async readNow(actor: Actor): Promise<ModelsReloadDto> {
+  private async readNow(actor: Actor, reason?: string): Promise<ModelsReloadDto> {
     const before = new Map(this.models.file.map((model) => [model.id, model]));
     const models = this.readFile().map((model) => {
       const known = before.get(model.id);
@@ -130,7 +130,7 @@ export class ModelsReload implements OnApplicationBootstrap, BeforeApplicationSh
     await this.trail.change(async (manager) => {
       if (!isSame) await this.models.write(manager, models);
       if (!isSame || actor.keyId !== null)
-        await this.trail.write(manager, actor, { action: 'models.reload', after: changes });
+        await this.trail.write(manager, actor, { action: 'models.reload', after: changes, reason });
     });
     this.models.setFile(models);
     if (isSame) return changes;

@@ -14,11 +14,11 @@ import { modelIdOfPath } from '../requests/model-path.js';
 import type { AdminModelDto, AdminModelListDto, ModelsReloadDto } from './dto/models.dto.js';
 import { type ControlChange, ModelControl } from './model-control.js';
 import { ModelsReload } from './models-reload.js';
+import { ReasonBodies, reasonOf } from './requests/reason-bodies.js';
 import { ApiAdminModel, ApiAdminModels, ApiChangeModel, ApiReloadModels } from './openapi/models.js';
 
 const example = '{"paused": "hold", "reason": "new weights"}';
 const maxConcurrency = 10_000;
-const maxReasonLength = 500;
 
 /** Models as operators have them. */
 @ApiTags('Admin')
@@ -29,6 +29,7 @@ export class AdminModelsController {
     private readonly files: ModelsReload,
     private readonly trail: AuditTrail,
     private readonly bodies: BodyReader,
+    private readonly reasons: ReasonBodies,
   ) {}
 
   @Get()
@@ -42,9 +43,13 @@ export class AdminModelsController {
   @HttpCode(200)
   @ApiReloadModels()
   @Limited('admin', { needsKey: true })
-  reloadModels(@CurrentCaller() caller: Caller, @Req() request: GuardedRequest): Promise<ModelsReloadDto> {
-    assertNoOptions(request.query);
-    return this.files.reload(this.trail.actorOf(request, caller));
+  async reloadModels(
+    @CurrentCaller() caller: Caller,
+    @Req() request: GuardedRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<ModelsReloadDto> {
+    const reason = await this.reasons.read(request, response);
+    return this.files.reload(this.trail.actorOf(request, caller), reason);
   }
 
   @Get('*model_id')
@@ -80,7 +85,7 @@ export class AdminModelsController {
 function changeOf(body: Buffer): ControlChange {
   const { value } = parseObjectBody(body, { example });
   assertKnown(Object.entries(value), ['concurrency', 'paused', 'reason']);
-  const { concurrency, paused, reason } = value;
+  const { concurrency, paused } = value;
   const isNumber = Number.isInteger(concurrency) && Number(concurrency) >= 1;
   if (
     concurrency !== undefined &&
@@ -90,20 +95,12 @@ function changeOf(body: Buffer): ControlChange {
     throw wrong('concurrency', `a whole number from 1 to ${maxConcurrency}, or null for the file's`);
   if (paused !== undefined && paused !== null && paused !== false && !pauses.includes(paused as Pause))
     throw wrong('paused', 'false, "hold", "reject", or null for false');
-  if (reason !== undefined && reason !== null && !isReason(reason))
-    throw wrong('reason', `a text of at most ${maxReasonLength} characters`);
   return {
     concurrency: concurrency as number | null | undefined,
     paused: paused === false ? null : (paused as Pause | null | undefined),
-    reason: (reason as string | null | undefined) ?? null,
+    reason: reasonOf(value),
   };
 }
-
-const isReason = (reason: unknown): boolean =>
-  typeof reason === 'string' &&
-  reason.length <= maxReasonLength &&
-  reason.isWellFormed() &&
-  !reason.includes('\0');
 
 const wrong = (name: string, expected: string): DomainError =>
   new DomainError('bad_request', `"${name}" takes ${expected}, as in ${example}.`);

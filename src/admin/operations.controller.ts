@@ -18,13 +18,13 @@ import {
   Operations,
   qualifying,
 } from '../operations/operations.js';
-import { assertKnown } from '../requests/dto/submit.query.js';
+import { assertKnown, assertNoOptions } from '../requests/dto/submit.query.js';
 import { isObject, parseObjectBody } from '../requests/input-body.js';
 import { CursorList, PageQuery } from './cursor-page.js';
 import { anyFilterOptions } from './requests/any-list.query.js';
 import { AnyRequestLists } from './requests/any-request-lists.js';
 import * as docs from './requests/openapi.js';
-import { reasonOf } from './requests/reason-bodies.js';
+import { ReasonBodies, reasonOf } from './requests/reason-bodies.js';
 
 const example = '{"action": "cancel", "filter": {"tag": "job:17"}}';
 const sampled = 3;
@@ -40,6 +40,7 @@ export class OperationsController {
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
     private readonly bodies: BodyReader,
+    private readonly reasons: ReasonBodies,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -66,6 +67,7 @@ export class OperationsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
+    assertNoOptions(request.query);
     const { value } = parseObjectBody(await this.bodies.read(request, response), { example });
     assertKnown(Object.entries(value), ['action', 'filter', 'all', 'validate_only', 'reason']);
     const action = actionOf(value);
@@ -95,8 +97,10 @@ export class OperationsController {
     @Param('operation_id') id: string,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
   ) {
-    return toView(await this.operations.stop(this.trail.actorOf(request, caller), known(id)));
+    const reason = await this.reasons.read(request, response);
+    return toView(await this.operations.stop(this.trail.actorOf(request, caller), known(id), reason));
   }
 }
 

@@ -10,6 +10,7 @@ import { Limited } from '../limits/limited.js';
 import type { SessionDto } from './dto/session.dto.js';
 import { Oidc } from './oidc/oidc.js';
 import { ApiReadSession, ApiSignIn, ApiSignOut } from './openapi/session.js';
+import { ReasonBodies } from './requests/reason-bodies.js';
 import { SignIn } from './sign-in.js';
 
 /** A browser's session. Who it is for is decided by a key, or by a link that is good for once. */
@@ -20,6 +21,7 @@ export class SessionController {
     private readonly signIn: SignIn,
     private readonly oidc: Oidc,
     private readonly bodies: BodyReader,
+    private readonly reasons: ReasonBodies,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -58,7 +60,7 @@ export class SessionController {
     @Req() request: GuardedRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
-    await this.signIn.end(request, caller);
+    await this.signIn.end(request, caller, await this.reasons.read(request, response));
     response.setHeader('Set-Cookie', sessionCookie(null, this.addresses.baseUrl(request)));
   }
 }

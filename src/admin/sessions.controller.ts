@@ -13,6 +13,7 @@ import { Limited } from '../limits/limited.js';
 import { CursorList, PageQuery } from './cursor-page.js';
 import { idOf } from './id-param.js';
 import { ApiEndOther, ApiListSessions } from './openapi/session.js';
+import { ReasonBodies } from './requests/reason-bodies.js';
 import { SignIn } from './sign-in.js';
 
 const list = new CursorList('/v1/admin/sessions', PageQuery);
@@ -26,6 +27,7 @@ export class SessionsController {
     private readonly keys: KeysService,
     private readonly signIn: SignIn,
     private readonly trail: AuditTrail,
+    private readonly reasons: ReasonBodies,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -63,9 +65,14 @@ export class SessionsController {
   @HttpCode(204)
   @ApiEndOther()
   @Limited('admin', { needsKey: true })
-  async endOther(@Param('session_id') text: string, @Req() request: GuardedRequest): Promise<void> {
+  async endOther(
+    @Param('session_id') text: string,
+    @Req() request: GuardedRequest,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<void> {
+    const reason = await this.reasons.read(request, response);
     const id = idOf('session', text);
-    if (await this.signIn.endSession(this.trail.actorOf(request, request.caller), id)) return;
+    if (await this.signIn.endSession(this.trail.actorOf(request, request.caller), id, reason)) return;
     throw new DomainError('unknown_id', `There is no session ${id} that goes on.`);
   }
 }

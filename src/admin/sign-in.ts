@@ -93,16 +93,17 @@ export class SignIn {
   }
 
   /** The session of the call; one who brings the key itself has none to end. */
-  async end(request: GuardedRequest, caller: Caller): Promise<void> {
+  async end(request: GuardedRequest, caller: Caller, reason: string | undefined): Promise<void> {
     const { sessionId } = caller;
-    if (sessionId !== undefined) await this.endSession(this.trail.actorOf(request, caller), sessionId);
+    if (sessionId === undefined) return;
+    await this.endSession(this.trail.actorOf(request, caller), sessionId, reason);
   }
 
   /** False: there is none, or it has ended. */
-  async endSession(actor: Actor, id: string): Promise<boolean> {
+  async endSession(actor: Actor, id: string, reason: string | undefined): Promise<boolean> {
     const isEnded = await this.trail.change(async (manager) => {
       if (!(await this.sessions.end(manager, id))) return false;
-      await this.trail.write(manager, actor, { action: 'session.end', target: id });
+      await this.trail.write(manager, actor, { action: 'session.end', target: id, reason });
       return true;
     });
     this.sessions.lookAgain();

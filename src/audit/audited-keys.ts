@@ -8,6 +8,12 @@ import { SignInLinks } from '../auth/sign-in-links.js';
 import type { Actor } from './actor.js';
 import { AuditTrail } from './audit-trail.js';
 
+/** What forbids a change, and why it is made. */
+export interface KeyChange {
+  check?: KeyCheck | undefined;
+  reason?: string | undefined;
+}
+
 /** Throws what forbids a change. `admins`: all keys that may do everything; they stay so until the change is done. */
 export type KeyCheck = (key: ApiKey, admins: readonly ApiKey[]) => void;
 
@@ -21,11 +27,12 @@ export class AuditedKeys {
   ) {}
 
   /** The only sight of its secret. */
-  create(actor: Actor, newKey: NewKey): Promise<{ key: ApiKey; secret: KeySecret }> {
+  create(actor: Actor, newKey: NewKey, reason?: string): Promise<{ key: ApiKey; secret: KeySecret }> {
     return this.trail.change(async (manager) => {
       const { id, secret } = await this.keys.make(newKey, manager);
       const key = await this.keys.read(id, manager);
-      await this.trail.write(manager, actor, { action: 'key.create', target: id, after: keyTerms(key!) });
+      const note = { action: 'key.create', target: id, after: keyTerms(key!), reason } as const;
+      await this.trail.write(manager, actor, note);
       return { key: key!, secret };
     });
   }
@@ -45,20 +52,25 @@ export class AuditedKeys {
   }
 
   /** Undefined if there is no such key or it is revoked. */
-  update(actor: Actor, id: string, changes: KeyChanges, check?: KeyCheck): Promise<ApiKey | undefined> {
+  update(
+    actor: Actor,
+    id: string,
+    changes: KeyChanges,
+    { check, reason }: KeyChange = {},
+  ): Promise<ApiKey | undefined> {
     return this.trail.change(async (manager) => {
       const before = await this.checked(manager, id, check);
       if (before === undefined) return undefined;
       if (!(await this.keys.update(id, changes, manager))) return undefined;
       const key = (await this.keys.read(id, manager))!;
       const difference = differenceOf(keyTerms(before), keyTerms(key));
-      await this.trail.write(manager, actor, { action: 'key.update', target: id, ...difference });
+      await this.trail.write(manager, actor, { action: 'key.update', target: id, ...difference, reason });
       return key;
     });
   }
 
   /** False if there is no such key or it was revoked before. */
-  revoke(actor: Actor, id: string, check?: KeyCheck): Promise<boolean> {
+  revoke(actor: Actor, id: string, { check, reason }: KeyChange = {}): Promise<boolean> {
     return this.trail.change(async (manager) => {
       const before = await this.checked(manager, id, check);
       if (before === undefined) return false;
@@ -67,6 +79,7 @@ export class AuditedKeys {
         action: 'key.revoke',
         target: id,
         before: { name: before.name, scopes: before.scopes },
+        reason,
       });
       return true;
     });

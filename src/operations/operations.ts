@@ -55,7 +55,7 @@ export class Operations {
   }
 
   /** After the step that is under way; what was done stays done. */
-  async stop(actor: Actor, id: string): Promise<OperationEntity> {
+  async stop(actor: Actor, id: string, reason: string | undefined): Promise<OperationEntity> {
     await this.find(id);
     await this.trail.change(async (manager) => {
       const rows = manager.getRepository(OperationEntity);
@@ -69,6 +69,7 @@ export class Operations {
         action: 'operation.stop',
         target: id,
         after: { done, total },
+        reason,
       });
     });
     this.runner.wake();

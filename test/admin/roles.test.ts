@@ -3,6 +3,7 @@ import { AdminCalls, fromConsole } from '../support/admin-calls.js';
 import { inParallel } from '../support/in-parallel.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { keyHeader, unknownId } from '../support/queue-calls.js';
+import { routesOf } from '../support/routes.js';
 
 /** Who may call a route: anybody, any valid key, one with the scope, or that or whoever knows a request's id. */
 type Rule = 'open' | 'any key' | Scope | `${Scope} or ${Scope | 'id'}`;
@@ -123,15 +124,6 @@ const brings: Record<Scope, readonly Scope[]> = {
   admin: scopes,
 };
 
-interface Layer {
-  route?: { path: string; methods: Record<string, boolean> };
-}
-
-function methodsOf({ methods }: NonNullable<Layer['route']>): string[] {
-  const names = Object.keys(methods).map((method) => method.toUpperCase());
-  return names.includes('PROPFIND') ? ['ALL'] : names;
-}
-
 let service: TestService;
 let routes: string[];
 const keys = new Map<Scope, string>();
@@ -143,10 +135,7 @@ beforeAll(async () => {
   for (const scope of scopes) keys.set(scope, (await admin.newKey({ scopes: [scope] })).key);
   for (const scope of ['observe', 'payloads', 'admin'] as const)
     cookies.set(scope, await admin.cookie(keys.get(scope)));
-  const { stack } = (service.app.getHttpAdapter().getInstance() as { router: { stack: Layer[] } }).router;
-  routes = stack.flatMap(({ route }) =>
-    route === undefined ? [] : methodsOf(route).map((m) => `${m} ${route.path}`),
-  );
+  routes = routesOf(service);
 });
 afterAll(() => service.stop());
 

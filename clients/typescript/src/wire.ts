@@ -319,6 +319,14 @@ export interface components {
             /** @description In the order of the models file. */
             data: components["schemas"]["AdminModel"][];
         };
+        /** @description Why, for the audit. */
+        Reason: {
+            /**
+             * @description In words.
+             * @example asked for by its owner
+             */
+            reason?: string;
+        };
         /** @description A model that has left the models file. */
         RemovedModel: {
             /**
@@ -467,14 +475,6 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
-        };
-        /** @description Why, for the audit. */
-        Reason: {
-            /**
-             * @description In words.
-             * @example asked for by its owner
-             */
-            reason?: string;
         };
         /** @description A worker, and what it is told. */
         ToldWorker: {
@@ -2637,6 +2637,11 @@ export interface components {
              * @example 90d
              */
             expires?: string | null;
+            /**
+             * @description Why, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
         };
         /** @description A key that was just made. */
         MadeKey: {
@@ -2807,6 +2812,11 @@ export interface components {
              * @example 90d
              */
             expires?: string | null;
+            /**
+             * @description Why, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
         };
         /** @description Who did it, and from where. */
         AuditActor: {

@@ -121,7 +121,11 @@ export interface paths {
                 path?: never;
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description What has changed. */
                 200: {
@@ -523,7 +527,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description The node as it is now. */
                 200: {
@@ -546,7 +554,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description The node as it is now. */
                 200: {
@@ -661,7 +673,11 @@ export interface paths {
                 path?: never;
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description It has ended. */
                 204: {
@@ -787,7 +803,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description It has ended. */
                 204: {
@@ -913,7 +933,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description It is revoked. */
                 204: {
@@ -1669,7 +1693,11 @@ export interface paths {
                 };
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
             responses: {
                 /** @description The operation. */
                 200: {
@@ -2219,6 +2247,14 @@ export interface components {
             /** @description In the order of the models file. */
             data: components["schemas"]["AdminModel"][];
         };
+        /** @description Why, for the audit. */
+        Reason: {
+            /**
+             * @description In words.
+             * @example asked for by its owner
+             */
+            reason?: string;
+        };
         /** @description A model that has left the models file. */
         RemovedModel: {
             /**
@@ -2367,14 +2403,6 @@ export interface components {
              * @example null
              */
             next_cursor: string | null;
-        };
-        /** @description Why, for the audit. */
-        Reason: {
-            /**
-             * @description In words.
-             * @example asked for by its owner
-             */
-            reason?: string;
         };
         /** @description A worker, and what it is told. */
         ToldWorker: {
@@ -4537,6 +4565,11 @@ export interface components {
              * @example 90d
              */
             expires?: string | null;
+            /**
+             * @description Why, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
         };
         /** @description A key that was just made. */
         MadeKey: {
@@ -4707,6 +4740,11 @@ export interface components {
              * @example 90d
              */
             expires?: string | null;
+            /**
+             * @description Why, for the audit.
+             * @example asked for by its owner
+             */
+            reason?: string | null;
         };
         /** @description Who did it, and from where. */
         AuditActor: {

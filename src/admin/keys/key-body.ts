@@ -15,6 +15,7 @@ import { oneOf } from '../../requests/dto/list.query.js';
 import { assertKnown, Option, text, time } from '../../requests/dto/submit.query.js';
 import { isObject, parseObjectBody } from '../../requests/input-body.js';
 import { ruledProperties } from '../../tools/validation.js';
+import { parseReason } from '../requests/reason-bodies.js';
 
 const maxEntries = 100;
 const maxCount = 999_999;
@@ -100,6 +101,12 @@ export class KeyChangesDto {
     { nullable: true },
   )
   expires: NewKey['expires'];
+
+  @Option('reason', orNull(parseReason), 'Why, for the audit.', 'asked for by its owner', {
+    maxLength: 500,
+    nullable: true,
+  })
+  reason: string | null | undefined;
 }
 
 @ApiSchema({
@@ -114,20 +121,21 @@ export class NewKeyDto extends KeyChangesDto {
 
 const example = '{"name": "web shop", "scopes": ["submit", "read"]}';
 
-export function newKeyOf(body: Buffer): NewKey {
-  const { name: given, ...others } = changesOf(body);
-  if (given !== undefined) return { name: given, ...others };
+export function newKeyOf(body: Buffer): { newKey: NewKey; reason: string | undefined } {
+  const { changes, reason } = changesOf(body);
+  const { name: given, ...others } = changes;
+  if (given !== undefined) return { newKey: { name: given, ...others }, reason };
   throw new DomainError('bad_request', `The key needs a name: ${example}.`);
 }
 
 /** null in it: what was set is taken back. */
-export function changesOf(body: Buffer): KeyChanges {
+export function changesOf(body: Buffer): { changes: KeyChanges; reason: string | undefined } {
   const { value } = parseObjectBody(body, { example });
-  const { limits: texts = {}, max_priority, max_waiting, max_running, ...others } = checked(value);
+  const { limits: texts = {}, max_priority, max_waiting, max_running, reason, ...others } = checked(value);
   const { expires } = others;
   if (expires && 'at' in expires && expires.at.getTime() <= Date.now())
     throw new DomainError('bad_request', 'The option "expires": expected a time in the future.');
-  return {
+  const changes = {
     ...others,
     rateLimitSubmit: texts.submit,
     rateLimitOther: texts.other,
@@ -135,6 +143,7 @@ export function changesOf(body: Buffer): KeyChanges {
     maxWaiting: max_waiting,
     maxRunning: max_running,
   };
+  return { changes, reason: reason || undefined };
 }
 
 /** The options of queries, but in a body. */

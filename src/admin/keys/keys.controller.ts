@@ -7,12 +7,15 @@ import { BodyReader } from '../../http/body-reader.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
-import { assertNoOptions } from '../../requests/dto/submit.query.js';
+import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
 import { idOf } from '../id-param.js';
+import { ReasonBodies } from '../requests/reason-bodies.js';
 import { changesOf, newKeyOf } from './key-body.js';
 import { type AdminKeyDto, KeysQuery, LastAdminQuery, type MadeKeyDto } from './key.dto.js';
 import { Keys } from './keys.js';
 import { ApiCreateKey, ApiListKeys, ApiReadKey, ApiRevokeKey, ApiUpdateKey } from './operations.js';
+
+const lastAdminOptions: (keyof LastAdminQuery)[] = ['allow_no_admin'];
 
 @ApiTags('Admin')
 @Controller('v1/admin/keys')
@@ -21,6 +24,7 @@ export class KeysController {
     private readonly keys: Keys,
     private readonly trail: AuditTrail,
     private readonly bodies: BodyReader,
+    private readonly reasons: ReasonBodies,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -44,8 +48,8 @@ export class KeysController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<MadeKeyDto> {
     assertNoOptions(request.query);
-    const newKey = newKeyOf(await this.bodies.read(request, response));
-    return this.keys.create(this.trail.actorOf(request, request.caller), newKey);
+    const { newKey, reason } = newKeyOf(await this.bodies.read(request, response));
+    return this.keys.create(this.trail.actorOf(request, request.caller), newKey, reason);
   }
 
   @Get(':key_id')
@@ -64,9 +68,11 @@ export class KeysController {
     @Req() request: GuardedRequest,
     @Res({ passthrough: true }) response: Response,
   ): Promise<AdminKeyDto> {
-    const changes = changesOf(await this.bodies.read(request, response));
+    assertKnown(Object.entries(request.query), lastAdminOptions);
+    const { changes, reason } = changesOf(await this.bodies.read(request, response));
     const actor = this.trail.actorOf(request, request.caller);
-    return this.keys.update(actor, idOf('key', id), changes, query.allow_no_admin === 'true');
+    const allowNoAdmin = query.allow_no_admin === 'true';
+    return this.keys.update(actor, idOf('key', id), changes, { allowNoAdmin, reason });
   }
 
   @Delete(':key_id')
@@ -77,8 +83,11 @@ export class KeysController {
     @Param('key_id') id: string,
     @Query() query: LastAdminQuery,
     @Req() request: GuardedRequest,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<void> {
+    const reason = await this.reasons.read(request, response, lastAdminOptions);
     const actor = this.trail.actorOf(request, request.caller);
-    await this.keys.revoke(actor, idOf('key', id), query.allow_no_admin === 'true');
+    const allowNoAdmin = query.allow_no_admin === 'true';
+    await this.keys.revoke(actor, idOf('key', id), { allowNoAdmin, reason });
   }
 }

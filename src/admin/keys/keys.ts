@@ -19,6 +19,12 @@ import { type AdminKeyDto, KeysQuery, type MadeKeyDto } from './key.dto.js';
 
 const list = new CursorList('/v1/admin/keys', KeysQuery);
 
+interface ChangeOptions {
+  /** Also where nobody else has the scope admin then. */
+  allowNoAdmin: boolean;
+  reason: string | undefined;
+}
+
 /** The keys as operators see and change them. */
 @Injectable()
 export class Keys {
@@ -46,18 +52,24 @@ export class Keys {
     return this.view(key);
   }
 
-  async create(actor: Actor, newKey: NewKey): Promise<MadeKeyDto> {
-    const { key, secret } = await this.audited.create(actor, newKey);
+  async create(actor: Actor, newKey: NewKey, reason: string | undefined): Promise<MadeKeyDto> {
+    const { key, secret } = await this.audited.create(actor, newKey, reason);
     return Object.assign(await this.view(key), { key: secret.reveal() });
   }
 
-  async update(actor: Actor, id: string, changes: KeyChanges, allowNoAdmin: boolean): Promise<AdminKeyDto> {
+  async update(
+    actor: Actor,
+    id: string,
+    changes: KeyChanges,
+    { allowNoAdmin, reason }: ChangeOptions,
+  ): Promise<AdminKeyDto> {
     const staysAdmin = changes.scopes?.includes('admin') ?? true;
-    const key = await this.audited.update(actor, id, changes, (before, admins) => {
+    const check: KeyCheck = (before, admins) => {
       if (before.subject !== null && changes.scopes !== undefined)
         throw new DomainError('conflict', 'What this person may is said by the provider, at each sign-in.');
       if (!staysAdmin && !allowNoAdmin) assertOtherAdmin(before, admins);
-    });
+    };
+    const key = await this.audited.update(actor, id, changes, { check, reason });
     this.sessions.lookAgain();
     if (key !== undefined) return this.view(key);
     if ((await this.keys.find(id)) === null) throw unknown(id);
@@ -65,8 +77,9 @@ export class Keys {
   }
 
   /** Its sessions end too. One that is revoked already stays so. */
-  async revoke(actor: Actor, id: string, allowNoAdmin: boolean): Promise<void> {
-    const isRevoked = await this.audited.revoke(actor, id, allowNoAdmin ? undefined : assertOtherAdmin);
+  async revoke(actor: Actor, id: string, { allowNoAdmin, reason }: ChangeOptions): Promise<void> {
+    const check = allowNoAdmin ? undefined : assertOtherAdmin;
+    const isRevoked = await this.audited.revoke(actor, id, { check, reason });
     this.sessions.lookAgain();
     if (!isRevoked && (await this.keys.find(id)) === null) throw unknown(id);
   }

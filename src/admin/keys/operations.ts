@@ -9,16 +9,9 @@ import {
 } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../../http/openapi/responses.js';
+import { ApiReason, reasonProblems } from '../openapi/reason.js';
 import { KeyChangesDto, NewKeyDto } from './key-body.js';
 import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto } from './key.dto.js';
-
-const bodyProblems = [
-  'bad_request',
-  'invalid_json',
-  'invalid_query',
-  'body_too_large',
-  'unsupported_encoding',
-] as const;
 
 const ApiKeyId = (): MethodDecorator =>
   ApiParam({
@@ -50,7 +43,7 @@ export const ApiCreateKey = (): MethodDecorator =>
     ApiOperation({ summary: 'Make a key', description: 'The answer has its secret, this once.' }),
     ApiBody({ type: NewKeyDto, required: true }),
     ApiCreatedResponse({ description: 'The key.', type: MadeKeyDto }),
-    ApiProblems(...bodyProblems),
+    ApiProblems(...reasonProblems),
   );
 
 export const ApiUpdateKey = (): MethodDecorator =>
@@ -64,7 +57,7 @@ export const ApiUpdateKey = (): MethodDecorator =>
     ApiKeyId(),
     ApiBody({ type: KeyChangesDto, required: true }),
     ApiOkResponse({ description: 'The key as it is now.', type: AdminKeyDto }),
-    ApiProblems(...bodyProblems, 'unknown_id', 'conflict'),
+    ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
   );
 
 export const ApiRevokeKey = (): MethodDecorator =>
@@ -76,6 +69,7 @@ export const ApiRevokeKey = (): MethodDecorator =>
         'with the scope `admin` is kept (409 `conflict`), unless `allow_no_admin=true` says that it is meant.',
     }),
     ApiKeyId(),
+    ApiReason(),
     ApiNoContentResponse({ description: 'It is revoked.' }),
-    ApiProblems('bad_request', 'unknown_id', 'conflict'),
+    ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
   );

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { AdminModelDto, AdminModelListDto, ModelChangeDto, ModelsReloadDto } from '../dto/models.dto.js';
+import { ApiReason, reasonProblems } from './reason.js';
 
 const ApiModelId = (): MethodDecorator =>
   ApiParam({
@@ -81,6 +82,7 @@ export const ApiReloadModels = (): MethodDecorator =>
         'All or nothing: with a fault the models stay as they were, and `errors` names each. Other nodes read theirs ' +
         'again too. Runs that are going on end by the options that they began with.',
     }),
+    ApiReason(),
     ApiOkResponse({ description: 'What has changed.', type: ModelsReloadDto }),
-    ApiProblems('bad_request', 'invalid_query', 'invalid_models_file'),
+    ApiProblems(...reasonProblems, 'invalid_models_file'),
   );

@@ -3,6 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { DrainedNodeDto } from '../dto/node-drain.dto.js';
+import { ApiReason, reasonProblems } from './reason.js';
 
 const ApiNodeId = (): MethodDecorator =>
   ApiParam({
@@ -20,8 +21,9 @@ export const ApiDrainNode = (): MethodDecorator =>
         'calls. A restarted process is another node, which is not drained.',
     }),
     ApiNodeId(),
+    ApiReason(),
     ApiOkResponse({ description: 'The node as it is now.', type: DrainedNodeDto }),
-    ApiProblems('bad_request', 'unknown_id'),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );
 
 export const ApiUndrainNode = (): MethodDecorator =>
@@ -31,6 +33,7 @@ export const ApiUndrainNode = (): MethodDecorator =>
       description: 'It gets its share of the slots.',
     }),
     ApiNodeId(),
+    ApiReason(),
     ApiOkResponse({ description: 'The node as it is now.', type: DrainedNodeDto }),
-    ApiProblems('bad_request', 'unknown_id'),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );

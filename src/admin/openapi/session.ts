@@ -11,6 +11,7 @@ import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../../http/openapi/responses.js';
 import { SessionDto, SignInDto } from '../dto/session.dto.js';
 import { AdminSessionPageDto } from '../dto/sessions.dto.js';
+import { ApiReason, reasonProblems } from './reason.js';
 
 export const ApiReadSession = (): MethodDecorator =>
   applyDecorators(
@@ -47,8 +48,9 @@ export const ApiSignOut = (): MethodDecorator =>
       description:
         'Ends the session of the call, on the node that answers at once, on others within 5 seconds.',
     }),
+    ApiReason(),
     ApiNoContentResponse({ description: 'It has ended.' }),
-    ApiProblems('bad_request'),
+    ApiProblems(...reasonProblems),
   );
 
 export const ApiBeginOidc = (): MethodDecorator =>
@@ -91,6 +93,7 @@ export const ApiEndOther = (): MethodDecorator =>
       description: 'The id of the session.',
       schema: { type: 'string', format: 'uuid', example: exampleId },
     }),
+    ApiReason(),
     ApiNoContentResponse({ description: 'It has ended.' }),
-    ApiProblems('bad_request', 'unknown_id'),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );

@@ -13,10 +13,9 @@ import {
 import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { headerReferences } from '../../http/openapi/responses.js';
+import { ApiReason, reasonProblems } from '../openapi/reason.js';
 import * as dto from './dto.js';
 import * as operations from './operation.dto.js';
-
-const bodyProblems: ProblemCode[] = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'];
 
 const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCode[]): MethodDecorator =>
   applyDecorators(
@@ -24,8 +23,6 @@ const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCo
     ApiParam({ name: 'request_id', description: 'An id, or a handle.', schema: { type: 'string' } }),
     ApiProblems('unknown_request', ...problems),
   );
-
-const ApiReason = (): MethodDecorator => ApiBody({ type: dto.ReasonDto, required: false });
 
 const ApiCursor = (): MethodDecorator =>
   ApiQuery({
@@ -139,7 +136,7 @@ export const ApiAnyCancel = (): MethodDecorator =>
       'Cancel a request of any key',
       'What runs is asked to stop.',
       'already_completed',
-      ...bodyProblems,
+      ...reasonProblems,
     ),
     ApiReason(),
     ApiOkResponse({ description: 'The request as it is now.', type: dto.AnyRequestDetailsDto }),
@@ -155,7 +152,7 @@ export const ApiAnyRetry = (): MethodDecorator =>
       'unknown_model',
       'queue_full',
       'model_paused',
-      ...bodyProblems,
+      ...reasonProblems,
     ),
     ApiReason(),
     ApiAcceptedResponse({ description: 'The new request.', type: dto.AnyRequestDetailsDto }),
@@ -168,7 +165,7 @@ export const ApiAnyErase = (): MethodDecorator =>
       'As its key could.',
       'not_completed',
       'gone',
-      ...bodyProblems,
+      ...reasonProblems,
     ),
     ApiReason(),
     ApiNoContentResponse({ description: 'It is erased.' }),
@@ -207,7 +204,7 @@ export const ApiStartOperation = (): MethodDecorator =>
       description: 'With `validate_only`: what it would be about.',
       type: operations.OperationPreviewDto,
     }),
-    ApiProblems('invalid_query', ...bodyProblems),
+    ApiProblems(...reasonProblems),
   );
 
 export const ApiReadOperation = (): MethodDecorator =>
@@ -225,6 +222,7 @@ export const ApiStopOperation = (): MethodDecorator =>
       description: 'After the step that is under way; what was done stays done.',
     }),
     ApiOperationId(),
+    ApiReason(),
     ApiOkResponse({ description: 'The operation.', type: operations.OperationDto }),
-    ApiProblems('unknown_operation'),
+    ApiProblems(...reasonProblems, 'unknown_operation'),
   );

@@ -1,9 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiAcceptedResponse, ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
-import type { ProblemCode } from '../../errors/problem-codes.js';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../../http/openapi/responses.js';
-import { ReasonDto } from '../requests/dto.js';
+import { ApiReason, reasonProblems } from '../openapi/reason.js';
 import {
   AnyDeliveryDto,
   AnyDeliveryPageDto,
@@ -12,7 +11,6 @@ import {
   ReceiverPageDto,
 } from './webhooks.dto.js';
 
-const bodyProblems: ProblemCode[] = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'];
 const page = { description: 'A page.', headers: headerReferences(['Link']) };
 
 export const ApiAnyDeliveries = (): MethodDecorator =>
@@ -44,9 +42,9 @@ export const ApiRedeliverAny = (): MethodDecorator =>
         'this moment is left to that try.',
     }),
     ApiParam({ name: 'delivery_id', description: 'The `id` of the list.', schema: { type: 'string' } }),
-    ApiBody({ type: ReasonDto, required: false }),
+    ApiReason(),
     ApiAcceptedResponse({ description: 'The delivery, which is tried now.', type: AnyDeliveryDto }),
-    ApiProblems('unknown_id', 'invalid_query', ...bodyProblems),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );
 
 export const ApiReceivers = (): MethodDecorator =>
@@ -73,5 +71,5 @@ export const ApiChangeEndpoint = (): MethodDecorator =>
     }),
     ApiBody({ type: ChangeEndpointDto, required: true }),
     ApiOkResponse({ description: 'The endpoint as it is now.', type: ReceiverDto }),
-    ApiProblems('unknown_id', 'invalid_query', ...bodyProblems),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );

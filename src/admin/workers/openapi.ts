@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../../http/openapi/responses.js';
-import { ReasonDto } from '../requests/dto.js';
+import { ApiReason, reasonProblems } from '../openapi/reason.js';
 import { AdminWorkerPageDto, ToldWorkerDto } from './worker.dto.js';
 
 export const ApiListWorkers = (): MethodDecorator =>
@@ -23,7 +23,7 @@ export const ApiTellWorker = (summary: string, description: string): MethodDecor
       description: 'The `uid` of the list.',
       schema: { type: 'string', format: 'uuid', example: exampleId },
     }),
-    ApiBody({ type: ReasonDto, required: false }),
+    ApiReason(),
     ApiOkResponse({ description: 'What it is told from now on.', type: ToldWorkerDto }),
-    ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding', 'unknown_id'),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );
