@@ -1,9 +1,11 @@
 import type {
+  OverviewAliveDto,
   OverviewChangesDto,
   OverviewDto,
   QueueEntryPageDto,
   ShareListDto,
 } from '../../src/admin/dto/live.dto.js';
+import { OverviewSource } from '../../src/admin/live/overview-source.js';
 import { Handles } from '../../src/auth/handles.js';
 import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -102,7 +104,7 @@ test('the first event is whole, and those after it have only what has changed', 
   await calls.cancel(waiting!);
   await model.answer(running!);
   await shown(stream, (one) => of(one, 'test/narrow').running === 0);
-  const [first, ...others] = stream.events;
+  const [first, ...others] = stream.events.filter(({ type }) => type !== 'alive');
   expect([first!.type, new Set(others.map(({ type }) => type))]).toEqual(['overview', new Set(['changes'])]);
   const length = (data: unknown): number => JSON.stringify(data).length;
   const changes = others.map(({ data }) => data as unknown as OverviewChangesDto);
@@ -115,6 +117,23 @@ test('the first event is whole, and those after it have only what has changed', 
     message: 'the first sees the same moment',
   });
   expect(together).toEqual(whole);
+});
+
+test('where nothing changes, the stream says every 10 s that it is alive', async () => {
+  const source = service.app.get(OverviewSource);
+  expect(source.aliveEveryMs).toBe(10_000);
+  source.aliveEveryMs = 20;
+  try {
+    const stream = await watch();
+    const beats = (): Date[] =>
+      stream.events
+        .filter(({ type }) => type === 'alive')
+        .map(({ data }) => new Date((data as unknown as OverviewAliveDto).at));
+    await until(() => beats().length > 2, { message: 'it says so again and again' });
+    expect(Math.abs(beats()[0]!.getTime() - Date.now())).toBeLessThan(60_000);
+  } finally {
+    source.aliveEveryMs = 10_000;
+  }
 });
 
 test('ids are shown to those who may see payloads', async () => {

@@ -7,7 +7,7 @@ export function overviewsOf(stream: StreamReader): OverviewDto[] {
   for (const { type, data } of stream.events) {
     const last = shown.at(-1);
     if (type === 'overview') shown.push(data as unknown as OverviewDto);
-    else shown.push(applied(last!, data as unknown as OverviewChangesDto));
+    else if (type === 'changes') shown.push(applied(last!, data as unknown as OverviewChangesDto));
   }
   return shown;
 }

@@ -662,6 +662,15 @@ export interface components {
             /** @description Those that have changed, whole. */
             nodes: components["schemas"]["OverviewNode"][];
         };
+        /** @description The stream goes on. */
+        OverviewAlive: {
+            /**
+             * Format: date-time
+             * @description When it was sent, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+        };
         /** @description Between these. */
         TimeInterval: {
             /**

@@ -380,7 +380,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "text/event-stream": components["schemas"]["Overview"] | components["schemas"]["OverviewChanges"];
+                        "text/event-stream": components["schemas"]["Overview"] | components["schemas"]["OverviewChanges"] | components["schemas"]["OverviewAlive"];
                     };
                 };
             };
@@ -2589,6 +2589,15 @@ export interface components {
             models: components["schemas"]["ModelChanges"][];
             /** @description Those that have changed, whole. */
             nodes: components["schemas"]["OverviewNode"][];
+        };
+        /** @description The stream goes on. */
+        OverviewAlive: {
+            /**
+             * Format: date-time
+             * @description When it was sent, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
         };
         /** @description Between these. */
         TimeInterval: {

@@ -96,6 +96,12 @@ export class QueueEntryDto {
   estimated_start?: TimeIntervalDto;
 }
 
+@ApiSchema({ name: 'OverviewAlive', description: 'The stream goes on.' })
+export class OverviewAliveDto {
+  @Field('When it was sent, in UTC.', '2026-03-01T12:00:00.000Z', { type: String, format: 'date-time' })
+  at!: string;
+}
+
 @ApiSchema({ name: 'QueueEntryPage', description: 'A page of a queue.' })
 export class QueueEntryPageDto {
   @ApiProperty({

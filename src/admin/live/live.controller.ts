@@ -1,7 +1,7 @@
 import { Controller, Get, type MessageEvent, Query, Req, Res, Sse } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { EMPTY, map, type Observable, takeUntil } from 'rxjs';
+import { EMPTY, map, merge, type Observable, takeUntil } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
@@ -43,8 +43,8 @@ export class LiveController {
     response.setHeader('Cache-Control', 'no-cache, no-transform');
     if (request.method === 'HEAD') return EMPTY;
     const withIds = hasScope(caller, 'payloads');
-    return this.source.messages.pipe(
-      map((message, at) => message.event(withIds, at === 0)),
+    const shown = this.source.messages.pipe(map((message, at) => message.event(withIds, at === 0)));
+    return merge(shown, this.source.alive).pipe(
       takeUntil(this.watch.refused(request, caller)),
       keepAlive(response),
     );

@@ -2,7 +2,13 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiQuery, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
-import { OverviewChangesDto, OverviewDto, QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
+import {
+  OverviewAliveDto,
+  OverviewChangesDto,
+  OverviewDto,
+  QueueEntryPageDto,
+  ShareListDto,
+} from '../dto/live.dto.js';
 
 const ApiModelOption = (): MethodDecorator =>
   ApiQuery({ name: 'model', description: 'Its id.', type: String, example: 'demo/image/fractal' });
@@ -15,15 +21,20 @@ export const ApiOverview = (): MethodDecorator =>
       description:
         'Server-sent events: at once one of the type `overview`, an `Overview`; then, when something has changed, twice ' +
         'a second at most, one of the type `changes`, an `OverviewChanges`, to be applied to what was before. Where ' +
-        'models or nodes have come or gone, a new `overview` takes its place. All who look share one source. It ends ' +
+        'models or nodes have come or gone, a new `overview` takes its place. Every 10 s one of the type `alive`, an ' +
+        '`OverviewAlive`: who hears nothing for 25 s has lost the connection. All who look share one source. It ends ' +
         'when the key is revoked or the session is over.',
     }),
-    ApiExtraModels(OverviewDto, OverviewChangesDto),
+    ApiExtraModels(OverviewDto, OverviewChangesDto, OverviewAliveDto),
     ApiOkResponse({
       description: 'The stream.',
       content: {
         'text/event-stream': {
-          schema: { anyOf: [OverviewDto, OverviewChangesDto].map((type) => ({ $ref: getSchemaPath(type) })) },
+          schema: {
+            anyOf: [OverviewDto, OverviewChangesDto, OverviewAliveDto].map((type) => ({
+              $ref: getSchemaPath(type),
+            })),
+          },
         },
       },
     }),

@@ -6,6 +6,8 @@ import {
   exhaustMap,
   filter,
   finalize,
+  interval,
+  map,
   merge,
   type Observable,
   ReplaySubject,
@@ -88,6 +90,15 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private readonly changed = new Subject<void>();
   private readonly stopped = new Subject<void>();
   private looked: Looked | undefined;
+
+  /** A test may make it shorter. */
+  aliveEveryMs = 10_000;
+  /** Without a change too: a browser hides comments from its page, which could not tell silence from a lost connection. */
+  readonly alive: Observable<{ type: string; data: string }> = defer(() => interval(this.aliveEveryMs)).pipe(
+    map(() => ({ type: 'alive', data: JSON.stringify({ at: new Date().toISOString() }) })),
+    takeUntil(this.stopped),
+    share(),
+  );
 
   readonly messages: Observable<OverviewMessage> = defer(() =>
     merge(timer(0, lookEveryMs).pipe(exhaustMap(() => this.look())), this.changed),
