@@ -27,6 +27,7 @@ import { Collecting1790000000035 } from '../../migrations/0025-collecting.js';
 import { Unscheduled1790000000036 } from '../../migrations/0026-unscheduled.js';
 import { Files1790000000033 } from '../../migrations/0023-files.js';
 import { KeyUse1790000000037 } from '../../migrations/0027-key-use.js';
+import { SinceWhen1790000000038 } from '../../migrations/0028-since-when.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -58,6 +59,7 @@ export const migrations = [
   Collecting1790000000035,
   Unscheduled1790000000036,
   KeyUse1790000000037,
+  SinceWhen1790000000038,
 ];
 
 export interface DataSourceSettings {

@@ -14,7 +14,7 @@ export interface LifeEvent {
   message: string | null;
   /** Where the run ended before it was noticed: the last that was heard of its node. */
   endedAt: Date | null;
-  /** When the pause before its next attempt is over. */
+  /** When the pause before its next attempt was or will be over; null: there was none. */
   until: Date | null;
 }
 
@@ -42,17 +42,12 @@ export async function readLife(source: DataSource, requestId: string): Promise<L
     `SELECT event.id, event.at, event.kind, event.attempt,
        coalesce(own.name, node_name.name, worker.name) AS node,
        run.outcome, run.error_code AS code, run.error_message AS message,
-       run.ended_at AS "endedAt",
-       CASE WHEN event.kind = 'requeued' AND event.id = (SELECT max(id) FROM request_event AS other
-              WHERE other.request_id = $1::uuid AND other.kind = 'requeued')
-         THEN (SELECT nullif(ready_at, 'infinity') FROM delayed_entry, request
-               WHERE request.id = $1::uuid
-                 AND (delayed_entry.model_id, delayed_entry.priority, delayed_entry.virtual_start, delayed_entry.seq)
-                   = (request.model_id, request.priority, request.virtual_start, request.seq)) END AS until
+       run.ended_at AS "endedAt", event.paused_until AS until
      FROM (
-       SELECT 0 AS id, created_at AS at, 'submitted' AS kind, 0 AS attempt, id AS request_id FROM request WHERE id = $1::uuid
+       SELECT 0 AS id, created_at AS at, 'submitted' AS kind, 0 AS attempt, id AS request_id, NULL::timestamptz AS paused_until
+       FROM request WHERE id = $1::uuid
        UNION ALL
-       SELECT id, at, kind, attempt, request_id FROM request_event WHERE request_id = $1::uuid AND kind <> 'log'
+       SELECT id, at, kind, attempt, request_id, paused_until FROM request_event WHERE request_id = $1::uuid AND kind <> 'log'
      ) AS event
      LEFT JOIN attempt AS run ON run.request_id = event.request_id AND run.attempt = event.attempt AND event.kind IN ('started', 'requeued', 'completed')
      LEFT JOIN node_name ON node_name.id = run.node_id

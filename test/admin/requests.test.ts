@@ -213,7 +213,7 @@ test('the life of a request names what happened, where, and how it moved up', as
   await calls.reached(second!, 'COMPLETED');
   await calls.reached(first!, 'COMPLETED');
   const { data, positions } = await json<{
-    data: { kind: string; node: string }[];
+    data: { kind: string; node: string; at: string; until: string | null }[];
     positions: { position: number }[];
   }>(get(`requests/${second}/events`, observer));
   expect(data.map(({ kind }) => kind)).toEqual(['submitted', 'started', 'requeued', 'started', 'completed']);
@@ -222,6 +222,11 @@ test('the life of a request names what happened, where, and how it moved up', as
     outcome: 'failed',
     code: 'model_error',
   });
+  // Until when it paused is known also once that is over.
+  const [, , requeued, started] = data;
+  expect(data.map(({ until: end }) => end !== null)).toEqual([false, false, true, false, false]);
+  expect(Date.parse(requeued!.until!)).toBeGreaterThan(Date.parse(requeued!.at));
+  expect(Date.parse(requeued!.until!)).toBeLessThanOrEqual(Date.parse(started!.at));
   expect(data[0]).toMatchObject({ node: null, attempt: 0 });
   expect(positions.at(0)!.position).toBeGreaterThanOrEqual(0);
   const { data: lines } = await json<{ data: unknown[] }>(get(`requests/${second}/log`, reader));

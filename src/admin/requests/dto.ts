@@ -193,7 +193,11 @@ export class LifeEventDto {
   message!: string | null;
   @Field('When that run ended.', null, timeOrNull)
   ended_at!: string | null;
-  @Field('When the pause before the next attempt is over.', null, timeOrNull)
+  @Field(
+    'Of what was requeued: when the pause before the next attempt was or will be over; null: it had none.',
+    null,
+    timeOrNull,
+  )
   until!: string | null;
 }
 

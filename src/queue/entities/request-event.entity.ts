@@ -21,4 +21,5 @@ export class RequestEventEntity {
   @Column('text', { nullable: true }) level!: string | null;
   @Column('text', { nullable: true }) source!: string | null;
   @Column('text', { nullable: true }) message!: string | null;
+  @Column('timestamptz', { nullable: true }) pausedUntil!: Date | null;
 }

@@ -53,7 +53,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
   INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
                              bounded_key_id, ready_at)
   SELECT model_id, priority, virtual_start, seq, id, api_key_id, attempt, expires_at, bounded_key_id,
-         clock_timestamp() + $4::float8 * interval '1 millisecond'
+         ended_at + $4::float8 * interval '1 millisecond'
   FROM returned
   WHERE $4::float8 > 0
 ), recorded AS (
@@ -63,9 +63,10 @@ const requeueStatement = statement('requeue')`WITH released AS (
          ended_at, $3::text, $5::text, $6::text
   FROM returned
 ), event AS (
-  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+  INSERT INTO request_event (request_id, kind, attempt, level, source, message, paused_until)
   SELECT id, 'requeued', attempt,
-         CASE WHEN $7::text IS NOT NULL THEN 'WARN' END, CASE WHEN $7::text IS NOT NULL THEN 'queue' END, $7::text
+         CASE WHEN $7::text IS NOT NULL THEN 'WARN' END, CASE WHEN $7::text IS NOT NULL THEN 'queue' END, $7::text,
+         CASE WHEN $4::float8 > 0 THEN ended_at + $4::float8 * interval '1 millisecond' END
   FROM returned
 )
 SELECT id, ${entryColumns} FROM returned`;
