@@ -7,6 +7,8 @@ import type {
 } from '../../src/admin/dto/live.dto.js';
 import { OverviewSource } from '../../src/admin/live/overview-source.js';
 import { Handles } from '../../src/auth/handles.js';
+import { ObservingDatabase } from '../../src/database/observing-database.js';
+import { readShares } from '../../src/overview/queries/shares.js';
 import type { AdminNodeListDto } from '../../src/overview/dto/nodes.dto.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
 import { until } from '../support/index.js';
@@ -195,6 +197,25 @@ test('shares say who gets how much, now and in the last hour', async () => {
   expect(data[0]!.share_last_hour).toBe(1);
   await model.answer(running);
   await model.answer(waiting);
+});
+
+test('a run that never reached its model is no start that a key had of it', async () => {
+  const id = await calls.run('test/arrival');
+  const starts = async (): Promise<unknown[]> => [
+    (await readShares(service.app.get(ObservingDatabase), 'test/arrival', undefined))[0]!.startsLastHour,
+    ...(await service.query(
+      `SELECT starts_last_hour, running FROM key_shares WHERE model_id = 'test/arrival'`,
+    )),
+  ];
+  const before = await starts();
+  expect(before[0]).toBeGreaterThan(0);
+  await service.query(
+    `INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
+     SELECT $1, number, gen_random_uuid(), now() - interval '1 second', now(), 'unreached'
+     FROM generate_series(101, 200) AS number`,
+    [id],
+  );
+  expect(await starts()).toEqual(before);
 });
 
 test('of each node there is how long runs took there, and how many failed', async () => {

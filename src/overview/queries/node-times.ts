@@ -13,7 +13,7 @@ export interface NodeTimes {
 
 /*
  * Purpose: how long runs of a model take on each node, and how many fail there, of the newest 5,000 attempts, as far as
- *   they ended within the hour.
+ *   they ended within the hour and reached the model.
  * Race: none; it is a look.
  * Index: attempt_pkey from its end, so that what waits is not read; request_pkey for each.
  */
@@ -30,7 +30,7 @@ FROM (
   LIMIT 5000
 ) AS newest
 JOIN request ON request.id = newest.request_id
-WHERE newest.ended_at > now() - interval '1 hour' AND newest.node_id IS NOT NULL
+WHERE newest.ended_at > now() - interval '1 hour' AND newest.node_id IS NOT NULL AND newest.outcome <> 'unreached'
 GROUP BY model_id, node_id`;
 
 export function readNodeTimes(database: Database): Promise<NodeTimes[]> {

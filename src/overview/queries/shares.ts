@@ -38,7 +38,8 @@ const sampled = `SELECT api_key_id, count(*) AS waiting, count(*) FILTER (WHERE 
   GROUP BY api_key_id`;
 
 /*
- * Purpose: what each key has of a model now, and had in the last hour: the view key_shares for one model.
+ * Purpose: what each key has of a model now, and had in the last hour: the view key_shares for one model. A run
+ *   that never reached it is none that the key had.
  * Race: none; it is a look.
  * Index: nothing of the queue where this process has counted it, else its front by queue_entry_pkey and
  *   delayed_entry_in_queue, so that the depth costs nothing; attempt_pkey and request_pkey from a day ago on: said of both, or the
@@ -57,6 +58,7 @@ const sharesOf = (name: string, waiting: string) => statement(name)`WITH waiting
   JOIN request ON request.id = attempt.request_id AND request.id >= uuid_at(now() - interval '1 day')
   WHERE attempt.request_id >= uuid_at(now() - interval '1 day')
     AND attempt.ended_at > now() - interval '1 hour'
+    AND attempt.outcome <> 'unreached'
     AND request.model_id = $1::text
 ), used AS (
   SELECT api_key_id, count(*) FILTER (WHERE is_running) AS running,
