@@ -61,7 +61,10 @@ export class ModelFigures {
       completed_last_hour: sum('completed'),
       failed_last_hour: sum('failed'),
       availability: isAway ? 'unavailable' : 'available',
-      unavailable_since: isAway && circuits.length > 0 ? iso(circuits.at(-1)!.sinceMs) : null,
+      unavailable_since:
+        isAway && circuits.length > 0
+          ? iso(Math.min(...circuits.map(({ outageSinceMs }) => outageSinceMs)))
+          : null,
       unavailable_reason: isAway && circuits.length > 0 ? reasonOf(circuits) : null,
       nodes: model.runner.isPulled ? [] : nodesOf(id, snapshot),
       run_time: typical === undefined ? null : seconds(typical.runMs),

@@ -99,7 +99,11 @@ export class ModelFiguresDto {
   failed_last_hour!: number;
   @Field('Whether requests start now.', 'available', { enum: ['available', 'unavailable', 'paused'] })
   availability!: 'available' | 'unavailable' | 'paused';
-  @Field('Since when no node can reach it; null: one can.', null, maybeTime)
+  @Field(
+    'Since when the first of the nodes could not reach it, also where that was restarted since; null: one can.',
+    null,
+    maybeTime,
+  )
   unavailable_since!: string | null;
   @Field('Why not; null: one can.', null, { type: String, nullable: true })
   unavailable_reason!: string | null;

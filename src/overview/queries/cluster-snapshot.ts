@@ -18,6 +18,8 @@ export interface CircuitRow {
   address: string;
   reason: string;
   sinceMs: number;
+  /** Since when this node or one before it has found the model away, without a break. */
+  outageSinceMs: number;
   /** The node finds all addresses of the model away. */
   isAway: boolean;
   isProbing: boolean;
@@ -57,7 +59,7 @@ ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinc
   ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
   FROM node ORDER BY name, id`)} AS nodes,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms('since')} AS "sinceMs",
-  is_away AS "isAway", is_probing AS "isProbing"
+  ${ms('coalesce(outage_since, since)')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
 ${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count

@@ -16,7 +16,8 @@ export interface OpenCircuit {
 }
 
 /*
- * Purpose: makes the rows of a node those of its open circuits.
+ * Purpose: makes the rows of a node those of its open circuits. One that opens while another node finds the model away
+ *   is of the same outage, so that nodes that are restarted one after the other do not make it look new.
  * Race: a node writes its own rows only, one statement after the other. One that was given up meanwhile writes none: its
  *   row is locked, or not found; and its circuits go with it.
  * Index: circuit_pkey; a row is there only while a model is away.
@@ -28,14 +29,19 @@ const writeStatement = statement('write_circuits')`WITH here AS MATERIALIZED (
   WHERE node_id = $1::uuid
     AND (model_id, address) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
 )
-INSERT INTO circuit (model_id, node_id, address, reason, since, is_away, yields_slots, is_probing)
+INSERT INTO circuit (model_id, node_id, address, reason, since, is_away, yields_slots, is_probing, outage_since)
 SELECT open.model_id, here.id, open.address, open.reason, to_timestamp(open.since_ms / 1000),
-       open.is_away, open.yields_slots, open.is_probing
+       open.is_away, open.yields_slots, open.is_probing,
+       least(to_timestamp(max(open.since_ms) OVER (PARTITION BY open.model_id) / 1000),
+             (SELECT min(coalesce(other.outage_since, other.since)) FROM circuit AS other
+              WHERE other.model_id = open.model_id AND other.node_id <> here.id AND other.is_away AND open.is_away))
 FROM here, unnest($2::text[], $3::text[], $4::text[], $5::float8[], $6::boolean[], $7::boolean[], $8::boolean[])
   AS open (model_id, address, reason, since_ms, is_away, yields_slots, is_probing)
 ON CONFLICT (model_id, node_id, address) DO UPDATE
 SET reason = excluded.reason, since = excluded.since, is_away = excluded.is_away,
-    yields_slots = excluded.yields_slots, is_probing = excluded.is_probing`;
+    yields_slots = excluded.yields_slots, is_probing = excluded.is_probing,
+    outage_since = CASE WHEN circuit.is_away AND excluded.is_away THEN circuit.outage_since
+                        ELSE excluded.outage_since END`;
 
 /** A node that finds a model away, and leaves it to others. */
 export interface NodeCircuit {
