@@ -22,13 +22,26 @@ export function toOverviewNodes({ nodes, atMs }: ClusterSnapshot): OverviewNodeD
 }
 
 export function toNodes(snapshot: ClusterSnapshot, times: readonly NodeTimes[]): AdminNodeDto[] {
-  return snapshot.nodes.map((node) => {
+  const there = snapshot.nodes.map((node) => {
     return toNode(
       node,
       snapshot,
       times.filter(({ nodeId }) => nodeId === node.id),
     );
   });
+  return [...there, ...snapshot.lost.map(toLostNode)];
+}
+
+function toLostNode(node: ClusterSnapshot['lost'][number]): AdminNodeDto {
+  const { id, name, role, version, startedAtMs, heartbeatAtMs, lostAtMs, runs } = node;
+  return {
+    ...{ id, name, role, version: version ?? 'unknown', state: 'lost' },
+    started_at: iso(startedAtMs),
+    heartbeat_at: iso(heartbeatAtMs),
+    lost_at: iso(lostAtMs),
+    lost_runs: runs,
+    ...{ draining_since: null, running: 0, slots: 0, models: [] },
+  };
 }
 
 function toNode(
@@ -52,6 +65,7 @@ function toNode(
     version: version ?? 'unknown',
     started_at: iso(node.startedAtMs),
     heartbeat_at: iso(node.heartbeatAtMs),
+    ...{ lost_at: null, lost_runs: null },
     draining_since: node.drainingSinceMs === null ? null : iso(node.drainingSinceMs),
     running: ownRuns.reduce((sum, { count }) => sum + count, 0),
     slots: ownSlots.reduce((sum, { count }) => sum + count, 0),

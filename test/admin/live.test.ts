@@ -267,3 +267,32 @@ test('nodes say what they run, and those that are silent until when their slots 
   await service.query('DELETE FROM slot_grant WHERE node_id = $1', [silent]);
   await service.query('DELETE FROM node WHERE id = $1', [silent]);
 });
+
+test('a node that was given up is listed as lost for an hour, with how many runs it had', async () => {
+  const id = '01a1fbb3-65c9-706a-ab5f-d44e3660d917';
+  const run = await calls.submit('test/narrow', { hold: true });
+  await model.arrived(run);
+  await service.query(
+    `WITH gone AS (
+       INSERT INTO node (id, name, role, version, heartbeat_at)
+       VALUES ($1, 'gone', 'scheduler', '0.0.9', now() - interval '1 minute')
+     )
+     UPDATE lease SET node_id = $1 WHERE request_id = $2`,
+    [id, run],
+  );
+  const find = async (): Promise<AdminNodeListDto['data'][number] | undefined> =>
+    (await json<AdminNodeListDto>(get('nodes'))).data.find(({ name }) => name === 'gone');
+  const node = await until(async () => {
+    const found = await find();
+    return found?.lost_at && found;
+  });
+  expect(node).toMatchObject({
+    ...{ id, role: 'scheduler', version: '0.0.9', state: 'lost', running: 0, slots: 0, models: [] },
+    ...{ lost_runs: 1, lost_at: expect.any(String), heartbeat_at: expect.any(String) },
+  });
+  await calls.cancel(run);
+  await model.answer(run);
+  await calls.reached(run, 'COMPLETED');
+  await service.query(`UPDATE node_name SET lost_at = now() - interval '61 minutes' WHERE id = $1`, [id]);
+  await until(async () => (await find()) === undefined);
+});

@@ -272,7 +272,7 @@ export interface components {
             availability: "available" | "unavailable" | "paused";
             /**
              * Format: date-time
-             * @description Since when no node can reach it; null: one can.
+             * @description Since when the first of the nodes could not reach it, also where that was restarted since; null: one can.
              * @example null
              */
             unavailable_since: string | null;
@@ -607,7 +607,7 @@ export interface components {
             availability?: "available" | "unavailable" | "paused";
             /**
              * Format: date-time
-             * @description Since when no node can reach it; null: one can.
+             * @description Since when the first of the nodes could not reach it, also where that was restarted since; null: one can.
              * @example null
              */
             unavailable_since?: string | null;
@@ -891,7 +891,7 @@ export interface components {
              */
             role: string;
             /**
-             * @description `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them.
+             * @description `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is listed so for an hour.
              * @example ready
              * @enum {string}
              */
@@ -908,6 +908,17 @@ export interface components {
              * @example 2026-03-01T12:00:00.000Z
              */
             heartbeat_at: string;
+            /**
+             * Format: date-time
+             * @description When the others gave it up; null: they did not.
+             * @example null
+             */
+            lost_at: string | null;
+            /**
+             * @description How many runs it had then, which went back to their queues or ended; null: it was not given up.
+             * @example null
+             */
+            lost_runs: number | null;
             /**
              * Format: date-time
              * @description Since when it starts nothing more; null: it does.
@@ -929,7 +940,7 @@ export interface components {
         };
         /** @description All nodes. */
         AdminNodeList: {
-            /** @description By name. */
+            /** @description By name, and after them those that were lost within the hour, the last first. */
             data: components["schemas"]["AdminNode"][];
             /**
              * @description Always null: it is one page.
@@ -3273,7 +3284,7 @@ export interface components {
             ended_at: string | null;
             /**
              * Format: date-time
-             * @description When the pause before the next attempt is over.
+             * @description Of what was requeued: when the pause before the next attempt was or will be over; null: it had none.
              * @example null
              */
             until: string | null;

@@ -85,7 +85,9 @@ export const ApiNodes = (): MethodDecorator =>
     ApiOperation({
       operationId: 'adminNodes',
       summary: 'The processes of the cluster',
-      description: 'How each is, what it runs, and what it cannot reach; up to a second old.',
+      description:
+        'How each is, what it runs, and what it cannot reach; up to a second old. One that was lost is listed for an hour, ' +
+        'with how many runs it had; one that was stopped is not.',
     }),
     ApiOkResponse({ description: 'All nodes.', type: AdminNodeListDto }),
     ApiProblems('missing_key'),

@@ -46,7 +46,8 @@ export class AdminNodeDto {
   @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
   role!: string;
   @Field(
-    '`fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them.',
+    '`fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is ' +
+      'listed so for an hour.',
     'ready',
     { enum: nodeStates },
   )
@@ -55,6 +56,17 @@ export class AdminNodeDto {
   started_at!: string;
   @Field('Its last sign of life; there is one each 1.5 s.', exampleTime, time)
   heartbeat_at!: string;
+  @Field('When the others gave it up; null: they did not.', null, { ...time, nullable: true })
+  lost_at!: string | null;
+  @Field(
+    'How many runs it had then, which went back to their queues or ended; null: it was not given up.',
+    null,
+    {
+      ...whole,
+      nullable: true,
+    },
+  )
+  lost_runs!: number | null;
   @Field('Since when it starts nothing more; null: it does.', null, { ...time, nullable: true })
   draining_since!: string | null;
   @Field('How many runs it has.', 1, whole)
@@ -67,7 +79,10 @@ export class AdminNodeDto {
 
 @ApiSchema({ name: 'AdminNodeList', description: 'All nodes.' })
 export class AdminNodeListDto {
-  @ApiProperty({ description: 'By name.', type: [AdminNodeDto] })
+  @ApiProperty({
+    description: 'By name, and after them those that were lost within the hour, the last first.',
+    type: [AdminNodeDto],
+  })
   data!: AdminNodeDto[];
   @Field('Always null: it is one page.', null, { type: String, nullable: true })
   next_cursor!: null;

@@ -12,6 +12,13 @@ export interface NodeRow {
   heartbeatAtMs: number;
 }
 
+/** One that was given up, and is not back. */
+export interface LostNodeRow extends Omit<NodeRow, 'drainingSinceMs'> {
+  lostAtMs: number;
+  /** So many it had, which others have taken. */
+  runs: number;
+}
+
 export interface CircuitRow {
   modelId: string;
   nodeId: string;
@@ -35,6 +42,8 @@ export interface OfModelAndNode {
 export interface ClusterSnapshot {
   atMs: number;
   nodes: NodeRow[];
+  /** Within the hour, the last first. */
+  lost: LostNodeRow[];
   circuits: CircuitRow[];
   runs: OfModelAndNode[];
   slots: OfModelAndNode[];
@@ -51,13 +60,17 @@ const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FR
 /*
  * Purpose: all that a look at the cluster shows besides what each process has in memory, as of one moment.
  * Race: none; it is a look.
- * Index: of the tables of the moment, which are as long as what runs; delayed_entry_by_ready_at, so that what is held
- *   is not read, of which there may be a million; queue_entry_pkey from the heads on, as in oldest_waiting.
+ * Index: of the tables of the moment, which are as long as what runs; node_name_lost; delayed_entry_by_ready_at, so
+ *   that what is held is not read, of which there may be a million; queue_entry_pkey from the heads on, as in oldest_waiting.
  */
 const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
 ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
   ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
   FROM node ORDER BY name, id`)} AS nodes,
+(SELECT coalesce(jsonb_agg(row.node), '[]') FROM (
+  SELECT lost_node || jsonb_build_object('id', id, 'name', name, 'lostAtMs', ${ms('lost_at')}) AS node FROM node_name
+  WHERE lost_at > now() - interval '1 hour' AND NOT EXISTS (SELECT FROM node WHERE node.id = node_name.id)
+  ORDER BY lost_at DESC LIMIT 50) AS row) AS lost,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms('since')} AS "sinceMs",
   ${ms('coalesce(outage_since, since)')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
   FROM circuit ORDER BY since`)} AS circuits,

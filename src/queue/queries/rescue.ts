@@ -14,15 +14,30 @@ export interface Rescued extends WaitingRequest {
 }
 
 /*
- * Purpose: gives up nodes that are silent, and their slots.
+ * Purpose: gives up nodes that are silent, and their slots; what each was is kept for operators.
  * Race: several nodes may do it at once; a DELETE deletes a row once. A node that beats in the very moment holds its row's
  *   lock: its heartbeat is read again after the wait, and the row stays.
- * Index: none needed; node is a few rows.
+ * Index: none needed, node and lease are as short as what is there; node_name_pkey.
  */
-const giveUpStatement = statement('give_up_nodes')`DELETE FROM node
-WHERE id <> $1::uuid
-  AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
-RETURNING id, name`;
+const giveUpStatement = statement('give_up_nodes')`WITH lost AS (
+  DELETE FROM node
+  WHERE id <> $1::uuid
+    AND heartbeat_at < clock_timestamp() - $2::float8 * interval '1 millisecond'
+  RETURNING *
+), kept AS (
+  UPDATE node_name
+  SET lost_at = clock_timestamp(),
+      lost_node = jsonb_build_object(
+        'role', lost.role,
+        'version', lost.version,
+        'startedAtMs', extract(epoch FROM lost.started_at) * 1000,
+        'heartbeatAtMs', extract(epoch FROM lost.heartbeat_at) * 1000,
+        'runs', (SELECT count(*) FROM lease WHERE lease.node_id = lost.id)
+      )
+  FROM lost
+  WHERE node_name.id = lost.id
+)
+SELECT id, name FROM lost`;
 
 const dropGrants = statement('drop_grants')`DELETE FROM slot_grant
 WHERE NOT EXISTS (SELECT FROM node WHERE node.id = slot_grant.node_id)
