@@ -65,7 +65,7 @@ export class ModelFigures {
         isAway && circuits.length > 0
           ? iso(Math.min(...circuits.map(({ outageSinceMs }) => outageSinceMs)))
           : null,
-      unavailable_reason: isAway && circuits.length > 0 ? reasonOf(circuits) : null,
+      unavailable_reason: isAway ? awayReasonOf(model, circuits) : null,
       nodes: model.runner.isPulled ? [] : nodesOf(id, snapshot),
       run_time: typical === undefined ? null : seconds(typical.runMs),
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
@@ -102,6 +102,11 @@ export class ModelFigures {
       running: running.find((key) => key.keyId === keyId)?.count ?? 0,
     }));
   }
+}
+
+function awayReasonOf({ runner }: Model, circuits: ClusterSnapshot['circuits']): string | null {
+  if (runner.isPulled) return 'No worker asks for it.';
+  return circuits.length > 0 ? reasonOf(circuits) : null;
 }
 
 function nodesOf(id: string, { nodes, slots, runs, circuits }: ClusterSnapshot): ModelNodeDto[] {

@@ -19,6 +19,14 @@ async function seen(name: string): Promise<AdminWorkerDto> {
   return (await list()).data.find((worker) => worker.name === name)!;
 }
 
+test('a model whose workers are all gone says that none asks for it', async () => {
+  await round();
+  expect(await admin.json('GET', '/models/test/pulled')).toMatchObject({
+    ...{ availability: 'unavailable', unavailable_since: null },
+    unavailable_reason: 'No worker asks for it.',
+  });
+});
+
 test('a worker is listed with what it runs, and a request names the one that ran it', async () => {
   const worker = new WorkerCalls(service, 'gpu-1');
   const id = await calls.submit('test/pulled');
