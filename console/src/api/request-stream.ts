@@ -19,22 +19,31 @@ export function useRequestStream(id: string, isOpen: boolean): Followed {
     if (!isOpen) return;
     return keepOpen(
       () => `${requestPath(id)}/status/stream?logs=1`,
-      (source, close) =>
+      (source, close) => {
+        // A connection begins with the whole log.
+        let isFirst = true;
         source.addEventListener('message', ({ data }: MessageEvent<string>) => {
           const { logs = [], ...status } = JSON.parse(data) as StreamedStatus;
+          const isAll = isFirst;
+          isFirst = false;
           setFollowed((before) => {
             const { queue_position: position } = status;
             const isMove = position !== undefined && before.positions.at(-1)?.position !== position;
             return {
               status,
-              logs: logs.length === 0 ? before.logs : [...before.logs, ...logs].slice(-maxLines),
+              logs: isAll
+                ? logs
+                : logs.length === 0
+                  ? before.logs
+                  : [...before.logs, ...logs].slice(-maxLines),
               positions: isMove
                 ? [...before.positions, { at: new Date().toISOString(), position }]
                 : before.positions,
             };
           });
           if (status.status === 'COMPLETED') close();
-        }),
+        });
+      },
     );
   }, [id, isOpen]);
   return followed;
