@@ -1,11 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { redeliver } from '../api/calls';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { readDeliveries, redeliver } from '../api/calls';
 import type { Delivery } from '../api/types';
 import { counted, duration } from '../format/quantities';
-import { ActButton } from '../parts/rights';
-import { Failure } from '../parts/states';
-import { Time } from '../parts/time';
 import { State } from '../parts/request-state';
+import { ActButton } from '../parts/rights';
+import { Failure, Loaded } from '../parts/states';
+import { Table } from '../parts/table';
+import { Time } from '../parts/time';
 
 const states = { pending: 'waiting', delivered: 'succeeded', failed: 'failed', ended: 'cancelled' } as const;
 
@@ -53,5 +54,31 @@ export function Tries({ delivery }: { delivery: Delivery }) {
         ))}
       </ol>
     </details>
+  );
+}
+
+/** Of one request. */
+export function DeliveriesOf({ id }: { id: string }) {
+  const deliveries = useQuery({
+    queryKey: ['deliveries', id],
+    queryFn: ({ signal }) => readDeliveries(id, signal),
+  });
+  return (
+    <Loaded query={deliveries}>
+      {({ data }) => (
+        <Table
+          label="Deliveries"
+          rows={data}
+          rowKey={({ id }) => id}
+          empty="Nobody is told of this request by a webhook."
+          columns={[
+            { title: 'Where', cell: ({ url }) => url },
+            { title: 'State', className: 'tight', cell: (delivery) => <DeliveryState delivery={delivery} /> },
+            { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
+            { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },
+          ]}
+        />
+      )}
+    </Loaded>
   );
 }

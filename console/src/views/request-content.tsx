@@ -1,0 +1,146 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { readRequest, requestPath } from '../api/calls';
+import type { AdminRequest, LogEntry, RequestDetails } from '../api/types';
+import { AsCurl } from '../parts/curl';
+import { codeOf, shownState, State } from '../parts/request-state';
+import { Loaded } from '../parts/states';
+import { useFilters } from '../parts/use-url-state';
+import { DeliveriesOf } from './deliveries-view';
+import { GrowingView } from './growing-view';
+import { LogView } from './log-view';
+import { PayloadView } from './payload-view';
+
+const tabs = ['output', 'input', 'log', 'deliveries'] as const;
+type Tab = (typeof tabs)[number];
+
+/** Which tab is shown is in the address, so that a link leads to the log. */
+export function Content({ request, logs }: { request: RequestDetails; logs: readonly LogEntry[] }) {
+  const isOver = request.status === 'COMPLETED';
+  const [parameters, setFilters] = useFilters();
+  const chosen = tabs.find((name) => name === parameters.get('tab'));
+  const id = request.request_id;
+  const hasOutput = hasOutputOf(request);
+  const tab: Tab =
+    chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
+  const path = requestPath(id);
+  return (
+    <section className="card stack" aria-label="Its content">
+      <div className="row">
+        <div className="tabs" role="tablist" aria-label="Content">
+          {tabs.map((name) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              id={`tab-${name}`}
+              aria-selected={name === tab}
+              aria-controls="content"
+              onClick={() => setFilters({ tab: name }, { replace: true })}
+            >
+              {name[0]!.toUpperCase() + name.slice(1)}
+            </button>
+          ))}
+        </div>
+        <span className="end">
+          <AsCurl
+            calls={[
+              { path, what: 'Its status' },
+              { path: `${path}/status/stream?logs=1`, stream: true, what: 'The same as it changes' },
+              { path: `${path}/events`, what: 'What happened to it' },
+              { path: `${path}/output/stream`, stream: true, what: 'Its output while it grows' },
+              { path: `${path}/response`, what: 'Its output' },
+              { path: `${path}/input`, what: 'Its input' },
+              { path: `${path}/log`, what: 'Its log' },
+              { path: `${path}/deliveries`, what: 'Its deliveries' },
+              ...(isOver ? (['retry', 'erase'] as const) : (['cancel'] as const)).map((action) => ({
+                method: 'POST',
+                path: `${path}/${action}`,
+                what: { cancel: 'Cancel it', retry: 'Retry it', erase: 'Erase its content' }[action],
+              })),
+            ]}
+          />
+        </span>
+      </div>
+      <div role="tabpanel" id="content" aria-labelledby={`tab-${tab}`} className="stack">
+        {tab === 'output' && <Compared request={request} />}
+        {tab === 'input' &&
+          (request.erased_at === undefined ? (
+            <PayloadView path={`${path}/input`} name="input" size={request.input_bytes} />
+          ) : (
+            <p className="empty">The input was erased.</p>
+          ))}
+        {tab === 'log' && <LogView id={id} live={logs} isOver={isOver} />}
+        {tab === 'deliveries' && <DeliveriesOf id={id} />}
+      </div>
+    </section>
+  );
+}
+
+const hasOutputOf = ({ outcome, erased_at }: AdminRequest): boolean =>
+  outcome === 'succeeded' && erased_at === undefined;
+
+function Output({ request }: { request: RequestDetails }) {
+  const { request_id: id, status } = request;
+  if (status !== 'COMPLETED') return <GrowingView key={id} id={id} />;
+  if (!hasOutputOf(request)) return <NoOutput request={request} />;
+  return <PayloadView path={`${requestPath(id)}/response`} name="output" size={request.output_bytes} />;
+}
+
+/** Of a retry, the old outcome beside the new. */
+function Compared({ request }: { request: RequestDetails }) {
+  const { retry_of: old, retried_as: next } = request;
+  // Who retried wants to see whether it helped.
+  const [isBeside, setBeside] = useState(old !== undefined);
+  const other = old ?? next;
+  if (other === undefined) return <Output request={request} />;
+  const isNew = old !== undefined;
+  return (
+    <>
+      <label className="choice">
+        <input type="checkbox" checked={isBeside} onChange={({ target }) => setBeside(target.checked)} />
+        <span>Beside the {isNew ? 'request that it repeats' : 'request that repeats it'}</span>
+      </label>
+      <div className={isBeside ? 'two' : ''}>
+        <div className="stack">
+          {isBeside && <h2>{isNew ? 'New' : 'Old'}: this one</h2>}
+          <Output request={request} />
+        </div>
+        {isBeside && <Other id={other} title={isNew ? 'Old' : 'New'} />}
+      </div>
+    </>
+  );
+}
+
+function Other({ id, title }: { id: string; title: string }) {
+  const query = useQuery({ queryKey: ['request', id], queryFn: ({ signal }) => readRequest(id, signal) });
+  return (
+    <div className="stack">
+      <h2>
+        {title}: <Link href={`/requests/${id}`}>{id.slice(0, 8)}…</Link>
+      </h2>
+      <Loaded query={query}>
+        {(request) => (
+          <>
+            <State state={shownState(request)} note={codeOf(request)} />
+            <Output request={request} />
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+function NoOutput({ request: { erased_at, error } }: { request: AdminRequest }) {
+  if (erased_at !== undefined) return <p className="empty">The output was erased.</p>;
+  if (!error) return <p className="empty">It has no output.</p>;
+  return (
+    <>
+      <p className="notice bad">
+        <code>{error.code}</code> {error.message}
+      </p>
+      {error.details !== undefined && <pre>{JSON.stringify(error.details, null, 2).slice(0, 20_000)}</pre>}
+    </>
+  );
+}
