@@ -99,6 +99,15 @@ test('a pause, an operation and a cancel carry their reasons to the audit', asyn
   await tab.click('Cancel 2 requests', 'dialog');
   await tab.page.getByText('2 cancelled').waitFor();
   expect(await reasons('operation.start')).toEqual([{ reason: 'all of them' }]);
+  const rows = tab.page.getByRole('region', { name: 'Requests' }).getByRole('row');
+  await rows.getByText('cancelled').nth(1).waitFor();
+  await tab.page.getByText('0 found').waitFor();
+  await tab.click('Read again');
+  await tab.page.getByText('No request fits these filters.').waitFor();
+  await tab.show('requests');
+  await tab.page.getByText('1 bulk action ended in the last 24 h').click();
+  await tab.page.getByText('2 cancelled').waitFor();
+  expect(await tab.findings()).toEqual([]);
   await tab.show('models/test/one');
   await tab.click('Resume');
   await tab.page.getByRole('button', { name: 'Pause…' }).waitFor();
@@ -121,7 +130,7 @@ test('what failed is summed up with why, and a retry stands beside what it repea
   await tab.page.getByRole('heading', { name: /^New/ }).waitFor();
   await tab.page.getByRole('heading', { name: /^Old/ }).waitFor();
   const shown = () => tab.page.getByRole('tabpanel').innerText();
-  await until(async () => (await shown()).match(/answered with status 422|422/g)?.length === 2, {
+  await until(async () => (await shown()).match(/The model answered 422/g)?.length === 2, {
     explain: shown,
   });
   expect(await tab.findings()).toEqual([]);
@@ -133,6 +142,19 @@ test('which tab of a request is open is in its address', async () => {
   await tab.page.getByRole('tab', { name: 'Input', selected: true }).waitFor();
   await tab.page.getByRole('tab', { name: 'Deliveries' }).click();
   expect(tab.page.url()).toMatch(/\?tab=deliveries$/);
+});
+
+test('who goes back to a list finds there what was done meanwhile', async () => {
+  const [id] = await calls.submitAll(1, 'test/pulled');
+  await tab.show('requests?model_id=test/pulled');
+  const row = tab.page.getByRole('row').filter({ hasText: id!.slice(-4) });
+  await row.getByText('waiting').waitFor();
+  await row.locator('a.id').click();
+  await tab.click('Cancel…');
+  await tab.click('Cancel this request', 'dialog');
+  await tab.page.getByText('Cancelled after').waitFor();
+  await tab.page.goBack();
+  await row.getByText('cancelled').waitFor();
 });
 
 test('the keyboard leads to a request, along the rows, and back to where one was', async () => {

@@ -1,6 +1,7 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react';
-import { listNewest, listOperations, listRequests, requestsPath } from '../api/calls';
+import { listNewest, listRequests, requestsPath } from '../api/calls';
+import { rereadRows } from '../api/shown-rows';
 import type { Action, AdminRequest, RequestFilter } from '../api/types';
 import { counted, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
@@ -9,12 +10,14 @@ import { Bones, Failure } from '../parts/states';
 import { cameBack, scrollToPlace } from '../parts/travel';
 import { useFilters } from '../parts/use-url-state';
 import { toFilter } from '../request/filter';
-import { OperationDialog, OperationProgress } from './operations';
 import { Failures, Usual } from './found';
+import { OperationDialog } from './operation-dialog';
+import { Operations } from './operations';
 import { Filters } from './request-filters';
 import { Rows } from './request-rows';
 
 const pageSize = 50;
+const settleMs = 3_000;
 const none: readonly AdminRequest[] = [];
 const actions: [Action, string][] = [
   ['cancel', 'Cancel'],
@@ -46,6 +49,12 @@ function List({ filter }: { filter: RequestFilter }) {
     refetchOnWindowFocus: false,
     refetchOnMount: () => !cameBack(),
   });
+  const client = useQueryClient();
+  const reread = (): void => {
+    void rereadRows(client, filter);
+    // What runs was only asked to stop.
+    setTimeout(() => void rereadRows(client, filter), settleMs);
+  };
   const { data } = list;
   const rows = useMemo(() => data?.pages.flatMap(({ data }) => data) ?? [], [data]);
   // Hundreds of rows are drawn bit by bit, so that the page never stands still.
@@ -74,13 +83,16 @@ function List({ filter }: { filter: RequestFilter }) {
         </span>
         <span className="end">
           <AsCurl calls={[{ path: requestsPath(filter, { limit: pageSize }) }]} />
+          <button type="button" disabled={list.isFetching} onClick={() => void list.refetch()}>
+            Read again
+          </button>
         </span>
       </div>
       <Filters />
       <Usual filter={filter} />
       {count?.failures !== undefined && <Failures failures={count.failures} />}
       <Newer filter={filter} first={rows[0]} isReady={list.isSuccess} onShow={() => void list.refetch()} />
-      <Operations followed={followed} />
+      <Operations followed={followed} onEnded={reread} />
       <div className="row">
         <label className="choice">
           <input
@@ -178,15 +190,4 @@ function Newer({
       </span>
     </div>
   );
-}
-
-/** Those that go on, and the one that was just started. */
-function Operations({ followed }: { followed: string | undefined }) {
-  const operations = useQuery({
-    queryKey: ['operations', followed],
-    queryFn: ({ signal }) => listOperations(signal),
-  });
-  const shown =
-    operations.data?.data.filter(({ id, ended_at }) => id === followed || ended_at === null) ?? [];
-  return shown.map((operation) => <OperationProgress key={operation.id} operation={operation} />);
 }
