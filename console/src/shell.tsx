@@ -8,6 +8,7 @@ import type { Overview, SignedIn } from './api/types';
 import { counted } from './format/quantities';
 import { Dialog } from './parts/dialog';
 import { markRow, moveRow, useKeys } from './parts/keyboard';
+import { nodeWord } from './parts/node-state';
 import { may } from './parts/rights';
 import { currentTheme, showTheme, type Theme, themes } from './parts/theme';
 import { askForSearch, scrollToPlace } from './parts/travel';
@@ -62,9 +63,7 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
             {links}
           </nav>
           <span className="end">
-            <span className="only-desk">
-              <Nodes overview={overview} />
-            </span>
+            <Nodes overview={overview} />
             <button type="button" className="plain only-phone" popoverTarget="views">
               Menu
             </button>
@@ -93,11 +92,19 @@ function Nodes({ overview }: { overview: Overview | undefined }) {
   if (overview === undefined) return null;
   const { nodes } = overview;
   const others = nodes.filter(({ state }) => state !== 'ready');
-  const said =
-    others.length === 0 ? 'all ready' : others.map(({ name, state }) => `${name} ${state}`).join(', ');
+  const said = others.map(({ name, state }) => `${name} ${nodeWord(state)}`).join(', ');
+  if (others.length === 0) {
+    return (
+      <Link href="/nodes" className="muted only-desk">
+        {counted(nodes.length, 'node')} · {nodes.length === 1 ? 'ready' : 'all ready'}
+      </Link>
+    );
+  }
+  // On a phone as well.
   return (
-    <Link href="/nodes" className="muted">
-      {counted(nodes.length, 'node')} · {nodes.length === 1 && others.length === 0 ? 'ready' : said}
+    <Link href="/nodes" className="nodes-trouble">
+      <span className="only-desk">{counted(nodes.length, 'node')} · </span>
+      {said}
     </Link>
   );
 }

@@ -28,6 +28,14 @@ const reasons = (action: string) =>
     [action],
   );
 
+test('a model that no worker asks for says so, and does not hide the first steps', async () => {
+  await tab.show('');
+  await tab.page.getByText(/No worker asks for it.*start one. Nothing waits for it/).waitFor();
+  await tab.page.getByRole('region', { name: 'First steps' }).waitFor();
+  await tab.page.getByRole('link', { name: '1 model away' }).click();
+  await tab.page.waitForURL('**/models/test/pulled');
+});
+
 test('an endpoint is disabled for a reason, and enabled again', async () => {
   const { id: keyId } = await admin.newKey({ name: 'web shop' });
   await service.query(
@@ -217,6 +225,7 @@ test('a node that is silent says until when its slots rest, and one that is slow
   });
   await tab.show('nodes');
   const card = tab.page.getByRole('region', { name: 'Node silent' });
+  await card.getByText('lost', { exact: true }).waitFor();
   await card.getByText(/Silent since .* slots rest until/).waitFor();
   await card.getByText('slow, 3.0 times the fastest').waitFor();
   await card.getByRole('link', { name: '1 of 9' }).waitFor();

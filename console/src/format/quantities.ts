@@ -61,10 +61,18 @@ export function rate(perSecond: number): string {
 export const percent = (share: number): string =>
   `${share > 0 && share < 0.01 ? '<\u00a01' : Math.round(share * 100)}\u00a0%`;
 
-/** 1 request, 2 requests. */
 /** Before what is in them; null: there is no bound. */
 export const ofSlots = (slots: number | null): string =>
   slots === null ? '' : `of ${counted(slots, 'slot')} `;
 
+/** 1 request, 2 requests. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${whole(count)}\u00a0${count === 1 ? one : many}`;
+
+/** What becomes of them where nothing more is started. */
+export function runsGoOn(count: number): string {
+  if (count === 0) return 'Nothing runs now.';
+  return count === 1
+    ? 'The run in progress goes on to its end.'
+    : `${counted(count, 'run')} in progress go on to their end.`;
+}

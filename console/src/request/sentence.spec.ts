@@ -106,6 +106,23 @@ const cases: Case[] = [
     `It waits for acme/image/upscale, which no node can reach since ${local(480)} (GPU-3 refused the connection). 2 requests are before it; nothing is lost.`,
   ],
   [
+    'waits for a model that no worker asks for',
+    { reason: 'unavailable', queue_position: 0 },
+    [submitted],
+    { kind: 'worker', unavailable_since: null },
+    'It waits for a worker: none asks for acme/image/upscale. It is first in the queue; nothing is lost.',
+  ],
+  [
+    'waits for the only slot',
+    { reason: 'busy', queue_position: 1 },
+    [submitted],
+    {
+      concurrency: { current: 1, base: 1, override: null, overridden_at: null, overridden_by: null },
+      running: 1,
+    },
+    'It waits for the only slot of acme/image/upscale, which is busy. 1 request is before it.',
+  ],
+  [
     'waits for a paused model',
     { reason: 'paused', queue_position: 2 },
     [submitted],
@@ -298,4 +315,11 @@ const cases: Case[] = [
 test.each(cases)('a request that %s says so', (_what, given, events, about, said) => {
   const sentence = sentenceOf({ request: request(given), events, model: about && model(about), now });
   expect(sentence.replaceAll(/[\u00a0\u202f]/g, ' ')).toBe(said);
+});
+
+test('a request whose model has left models.yaml says so, and what can be done', () => {
+  const waiting = request({ reason: 'unavailable', queue_position: 0 });
+  expect(sentenceOf({ request: waiting, events: [], isModelGone: true, now })).toBe(
+    'It waits for acme/image/upscale, which is no longer in models.yaml. It starts once the model is there again, or can be cancelled.',
+  );
 });

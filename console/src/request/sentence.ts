@@ -8,6 +8,8 @@ export interface Told {
   events: readonly RequestEvent[];
   /** How its model stands, where that is known. */
   model?: AdminModel | undefined;
+  /** models.yaml has its model no longer. */
+  isModelGone?: boolean;
   now: number;
 }
 
@@ -25,12 +27,14 @@ const runsOf = (events: readonly RequestEvent[]): RequestEvent[] =>
 const lastEnd = (events: readonly RequestEvent[]): RequestEvent | undefined =>
   events.findLast(({ kind, outcome }) => kind === 'requeued' && outcome !== null);
 
-function waiting({ request, events, model, now }: Told): string {
+function waiting({ request, events, model, isModelGone = false, now }: Told): string {
   const { model_id: id, queue_position: position = 0 } = request;
   const before =
     position === 0
       ? 'It is first in the queue'
       : `${counted(position, 'request is', 'requests are')} before it`;
+  if (isModelGone)
+    return `It waits for ${id}, which is no longer in models.yaml. It starts once the model is there again, or can be cancelled.`;
   switch (request.reason) {
     case 'scheduled': {
       const at = request.scheduled_at;
@@ -45,6 +49,8 @@ function waiting({ request, events, model, now }: Told): string {
     }
     case 'unavailable': {
       const since = model?.unavailable_since ? ` since ${time(model.unavailable_since, now)}` : '';
+      if (model?.kind === 'worker')
+        return `It waits for a worker: none asks for ${id}${since}. ${before}; nothing is lost.`;
       const why = model?.unavailable_reason ? ` (${trimEnd(model.unavailable_reason)})` : '';
       return `It waits for ${id}, which no node can reach${since}${why}. ${before}; nothing is lost.`;
     }
@@ -63,7 +69,9 @@ function waiting({ request, events, model, now }: Told): string {
       const busy =
         slots === undefined || model!.running < slots
           ? `for a free slot of ${id}`
-          : `for one of the ${counted(slots, 'slot')} of ${id}, which are all busy`;
+          : slots === 1
+            ? `for the only slot of ${id}, which is busy`
+            : `for one of the ${counted(slots, 'slot')} of ${id}, which are all busy`;
       return `It waits ${busy}. ${before}.${estimate(request.estimated_start, 'start', now)}`;
     }
   }

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { changeModel } from '../api/calls';
 import type { AdminModel } from '../api/types';
-import { counted } from '../format/quantities';
+import { counted, runsGoOn } from '../format/quantities';
 import { Dialog } from '../parts/dialog';
 import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
@@ -73,8 +73,9 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
         }}
       >
         <p>
-          Nothing more is started, on any node. {counted(model.running, 'run')} in progress go on to their
-          end, {counted(model.waiting, 'request')} keep their places.
+          Nothing more is started, on any node. {runsGoOn(model.running)}{' '}
+          {model.waiting > 0 &&
+            `${counted(model.waiting, 'request keeps its place', 'requests keep their places')}.`}
         </p>
         <fieldset>
           <legend>New requests meanwhile</legend>

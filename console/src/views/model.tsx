@@ -1,17 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { type CSSProperties, lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
 import { listModels, readQueue, readShares } from '../api/calls';
 import { useLive } from '../api/live';
-import type { AdminModel, QueueEntry, Share, TypicalTime } from '../api/types';
-import { duration, ofSlots, percent, rate, whole } from '../format/quantities';
+import type { AdminModel, TypicalTime } from '../api/types';
+import { duration, ofSlots, rate, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
-import { Reach } from '../parts/reach';
 import { Bones, Failure, Loaded } from '../parts/states';
-import { Table } from '../parts/table';
-import { Ago, Since, Time } from '../parts/time';
-import { keyColour } from './key-colours';
+import { Since } from '../parts/time';
 import { ModelActions } from './model-actions';
+import { Nodes, QueueTable, Shares } from './model-tables';
 import { ModelName } from './overview';
 import { Plate, plateState, Slots } from './plate';
 import { Strip } from './strip';
@@ -168,157 +166,5 @@ function Typical({ name, time }: { name: string; time: TypicalTime | null | unde
         {duration(time.p50 * 1_000)} · {duration(time.p95 * 1_000)}
       </dd>
     </div>
-  );
-}
-
-const KeyName = ({ id, name }: { id: string; name: string | null }) => (
-  <span className="legend">
-    <span>
-      <i style={{ '--key': keyColour(id) } as CSSProperties} />
-      {name || 'a key that was removed'}
-    </span>
-  </span>
-);
-
-const shownAtFirst = 16;
-
-function QueueTable({ rows: all }: { rows: readonly QueueEntry[] }) {
-  const [isWhole, setWhole] = useState(false);
-  const rows = isWhole ? all : all.slice(0, shownAtFirst);
-  return (
-    <>
-      <Table
-        label="Queue"
-        rows={rows}
-        rowKey={({ request_id }) => request_id}
-        empty="Nothing runs and nobody waits."
-        columns={[
-          {
-            title: 'Position',
-            className: 'tight',
-            cell: ({ position, state }) =>
-              state === 'running' ? (
-                <span className="state" data-state="running">
-                  ● now
-                </span>
-              ) : (
-                (position ?? <span className="muted">{state}</span>)
-              ),
-          },
-          {
-            title: 'Request',
-            className: 'tight',
-            cell: ({ request_id }) => (
-              <Link className="id" data-row="" href={`/requests/${request_id}`} title={request_id}>
-                {request_id.slice(0, 8)}…{request_id.slice(-4)}
-              </Link>
-            ),
-          },
-          { title: 'Key', cell: ({ key }) => <KeyName {...key} /> },
-          { title: 'Priority', className: 'tight', cell: ({ priority }) => priority },
-          { title: 'Node', className: 'tight', cell: ({ node }) => node ?? '' },
-          {
-            title: 'For',
-            className: 'tight number',
-            cell: ({ since, started_at, not_before }) =>
-              not_before ? <Time at={not_before} /> : <Since at={started_at ?? since} />,
-          },
-        ]}
-      />
-      {all.length > rows.length && (
-        <div>
-          <button type="button" onClick={() => setWhole(true)}>
-            Show all {all.length}
-          </button>
-        </div>
-      )}
-    </>
-  );
-}
-
-function Shares({ rows }: { rows: readonly Share[] }) {
-  return (
-    <Table
-      label="Shares of capacity"
-      rows={rows}
-      rowKey={({ key }) => key.id}
-      empty="Nobody used it in the last hour."
-      columns={[
-        { title: 'Key', cell: ({ key }) => <KeyName {...key} /> },
-        { title: 'Weight', className: 'tight number', cell: ({ weight }) => weight },
-        { title: 'Waiting', className: 'tight number', cell: ({ waiting }) => whole(waiting) },
-        {
-          title: 'Running',
-          className: 'tight number',
-          cell: ({ running, max_running }) => `${running}${max_running === null ? '' : ` of ${max_running}`}`,
-        },
-        {
-          title: 'Now',
-          className: 'tight',
-          cell: ({ share_now }) => <Part share={share_now} name="of what runs" />,
-        },
-        {
-          title: 'Last hour',
-          className: 'tight',
-          cell: ({ share_last_hour }) => <Part share={share_last_hour} name="of the last hour" />,
-        },
-        {
-          title: 'Started',
-          className: 'tight number',
-          cell: ({ starts_last_hour }) => whole(starts_last_hour),
-        },
-        {
-          title: 'Ran',
-          className: 'tight number',
-          cell: ({ run_seconds_last_hour }) => duration(run_seconds_last_hour * 1_000),
-        },
-      ]}
-    />
-  );
-}
-
-function Part({ share, name }: { share: number | null; name: string }) {
-  if (share === null) return <span className="muted">–</span>;
-  return (
-    <span className="part">
-      <span style={{ width: `${Math.min(100, share * 100)}%` }} />
-      <b title={name}>{percent(share)}</b>
-    </span>
-  );
-}
-
-function Nodes({ model }: { model: AdminModel }) {
-  return (
-    <section className="card stack" aria-label="Nodes">
-      <h2>Nodes</h2>
-      <Table
-        label="Nodes and slots"
-        rows={model.nodes}
-        rowKey={({ name }) => name}
-        empty="No node runs it."
-        columns={[
-          { title: 'Node', cell: ({ name }) => <Link href="/nodes">{name}</Link> },
-          {
-            title: 'Slots',
-            className: 'tight',
-            cell: ({ slots, running }) => (
-              <>
-                <Slots running={running} slots={slots} />
-                {running} of {slots}
-              </>
-            ),
-          },
-          {
-            title: 'Reaches it',
-            cell: (node) => <Reach {...node} />,
-          },
-        ]}
-      />
-      {model.unavailable_since !== null && (
-        <p className="muted">
-          Out of reach <Ago at={model.unavailable_since} />.
-        </p>
-      )}
-    </section>
   );
 }

@@ -3,13 +3,14 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { drainNode, listNodes } from '../api/calls';
 import type { AdminNode } from '../api/types';
-import { counted, whole } from '../format/quantities';
+import { counted, runsGoOn, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { Reach } from '../parts/reach';
 import { ActButton } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
 import { type Column, Table } from '../parts/table';
+import { nodeWord } from '../parts/node-state';
 import { Ago, Since, Time } from '../parts/time';
 import { Failed, type OfModel, RunTime, Slow } from './node-speed';
 import { Slots } from './plate';
@@ -73,7 +74,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
     <section className="card stack" aria-label={`Node ${name}`}>
       <div className="row">
         <h2>{name}</h2>
-        <span className={state === 'ready' ? 'chip' : 'chip warn'}>{state}</span>
+        <span className={state === 'ready' ? 'chip' : 'chip warn'}>{nodeWord(state)}</span>
         <span className="muted">{roles[role] ?? role}</span>
         <span className="end">
           {role !== 'api' &&
@@ -179,8 +180,8 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
       {isAsked && (
         <Dialog title={`Drain ${name}?`} onClose={() => setAsked(false)}>
           <p>
-            It starts nothing more, and the other nodes get its slots. {counted(running, 'run')} in progress
-            go on to their end; then it can be stopped without losing anything.
+            It starts nothing more, and the other nodes get its slots. {runsGoOn(running)} It can then be
+            stopped without losing anything.
           </p>
           <div className="buttons">
             <button type="button" onClick={() => setAsked(false)}>

@@ -21,7 +21,8 @@ export function Overview() {
   const models = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   const shown = overview?.models ?? models.data?.data;
   const [isAllShown, setAllShown] = useState(false);
-  const isIdle = shown?.every((model) => isQuiet(model)) ?? false;
+  // Also where one is away, as a model of workers is until its first one.
+  const isIdle = shown?.every((model) => isUnused(model)) ?? false;
   const first = useQuery({
     queryKey: ['any-request'],
     queryFn: ({ signal }) => listRequests({}, { limit: 1 }, signal),
@@ -30,12 +31,14 @@ export function Overview() {
   const isFirstRun = isIdle && first.data?.data.length === 0;
   // Few models are cards in any case; of many, those where nothing happens are a list.
   const isMany = (shown?.length ?? 0) > 6;
-  const cards = shown?.filter((model) => isAllShown || !isMany || !isQuiet(model));
+  const cards = shown
+    ?.filter((model) => isAllShown || !isMany || !isQuiet(model))
+    .sort((one, other) => Number(isAway(other)) - Number(isAway(one)));
   const quiet = shown?.filter((model) => !cards!.includes(model)) ?? [];
   return (
     <main className="page">
       <div className="head">
-        <h1>{shown === undefined ? 'Overview' : headline(shown)}</h1>
+        <h1>{shown === undefined ? 'Overview' : <Headline models={shown} />}</h1>
         <span className="end">
           <Reload />
           <AsCurl
@@ -85,27 +88,29 @@ export function Overview() {
   );
 }
 
-const isQuiet = ({
-  waiting,
-  running,
-  delayed,
-  held,
-  completed_last_hour,
-  failed_last_hour,
-  availability,
-}: AdminModel): boolean =>
-  availability === 'available' &&
-  waiting + running + delayed + held + completed_last_hour + failed_last_hour === 0;
+const isUnused = (model: AdminModel): boolean => {
+  const { waiting, running, delayed, held, completed_last_hour, failed_last_hour } = model;
+  return waiting + running + delayed + held + completed_last_hour + failed_last_hour === 0;
+};
+const isQuiet = (model: AdminModel): boolean => model.availability === 'available' && isUnused(model);
+const isAway = ({ availability }: AdminModel): boolean => availability === 'unavailable';
 
 /** The page in a sentence, for a glance. */
-function headline(models: readonly AdminModel[]): string {
+function Headline({ models }: { models: readonly AdminModel[] }) {
   const sum = (of: (model: AdminModel) => number): number =>
     models.reduce((total, model) => total + of(model), 0);
   const [running, waiting] = [sum((model) => model.running), sum((model) => model.waiting)];
-  const away = models.filter(({ availability }) => availability === 'unavailable').length;
-  const trouble = away === 0 ? '' : `, ${counted(away, 'model')} away`;
-  if (running + waiting === 0) return `Nothing waits${trouble}`;
-  return `${whole(running)} running, ${whole(waiting)} waiting${trouble}`;
+  const away = models.filter(isAway);
+  return (
+    <>
+      {running + waiting === 0 ? 'Nothing waits' : `${whole(running)} running, ${whole(waiting)} waiting`}
+      {away.length > 0 && (
+        <>
+          , <Link href={`/models/${away[0]!.id}`}>{counted(away.length, 'model')} away</Link>
+        </>
+      )}
+    </>
+  );
 }
 
 export function ModelName({ id }: { id: string }) {

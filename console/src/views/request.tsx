@@ -61,6 +61,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
   const events = history.data?.data ?? [];
   const now = useNow();
   const model = overview?.models.find(({ id }) => id === request.model_id);
+  const isModelGone = overview !== undefined && model === undefined;
   const positions = [...(history.data?.positions ?? []), ...stream.positions];
   // What was read first may be of an attempt before.
   const { progress } = stream.status.status === undefined ? read : stream.status;
@@ -76,7 +77,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
           <Actions request={request} />
         </span>
       </div>
-      <p className="sentence">{sentenceOf({ request, events, model, now })}</p>
+      <p className="sentence">{sentenceOf({ request, events, model, isModelGone, now })}</p>
       {request.status === 'IN_PROGRESS' && progress !== undefined && <ProgressBar {...progress} />}
       <section className="card" aria-label="Its life">
         <Loaded query={history}>

@@ -24,6 +24,20 @@ export function Trouble({ model }: { model: AdminModel }) {
       </p>
     );
   }
+  if (availability === 'unavailable' && model.kind === 'worker') {
+    return (
+      <p className="trouble">
+        No worker asks for it
+        {model.unavailable_since !== null && (
+          <>
+            {' '}
+            since <Time at={model.unavailable_since} />
+          </>
+        )}
+        : start one. {wait}.
+      </p>
+    );
+  }
   if (availability === 'unavailable') {
     return (
       <p className="trouble">

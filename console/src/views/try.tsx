@@ -117,6 +117,7 @@ function Outcome({ id }: { id: string }) {
           const request = followedBy(read, status);
           const isDone = request.status === 'COMPLETED';
           const model = overview?.models.find(({ id }) => id === request.model_id);
+          const isModelGone = overview !== undefined && model === undefined;
           return (
             <>
               <div className="row">
@@ -125,7 +126,7 @@ function Outcome({ id }: { id: string }) {
                   <Link href={`/requests/${id}`}>The whole story</Link>
                 </span>
               </div>
-              <p>{sentenceOf({ request, events: [], model, now })}</p>
+              <p>{sentenceOf({ request, events: [], model, isModelGone, now })}</p>
               {logs.length > 0 && !isDone && <p className="small muted">{logs.at(-1)!.message}</p>}
               {request.outcome === 'succeeded' && (
                 <PayloadView path={`${requestPath(id)}/response`} name="output" />
