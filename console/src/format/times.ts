@@ -1,7 +1,7 @@
 import { duration } from './quantities';
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const dayOnly = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const dayAndYear = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
 /** Local: the time alone where it is today. */
@@ -10,8 +10,10 @@ export function time(at: string | number, now: number = Date.now()): string {
   const today = new Date(now);
   if (date.toDateString() === today.toDateString()) return clock.format(date);
   const isThisYear = date.getFullYear() === today.getFullYear();
-  return `${(isThisYear ? day : dayAndYear).format(date)}, ${clock.format(date)}`;
+  return `${(isThisYear ? dayOnly : dayAndYear).format(date)}, ${clock.format(date)}`;
 }
+
+export const day = (at: string): string => dayAndYear.format(new Date(at));
 
 export const clockTime = (at: string | number): string => clock.format(new Date(at));
 

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react';
+import { useIsBelow } from './page-width';
 
 export interface Column<T> {
   title: string;
@@ -16,13 +17,28 @@ interface TableProps<T> {
   empty?: ReactNode;
   /** On a phone a few lines a row, and no label for what speaks for itself. */
   isBrief?: boolean;
+  /** Below which width of the page, in pixels, a row is a card: its columns do not fit any more. */
+  cardsBelow?: number;
 }
 
 /** A table on a desk, cards on a phone. `j` and `k` go through what `data-row` marks in it. */
-export function Table<T>({ label, columns, rows, rowKey, isSelected, empty, isBrief }: TableProps<T>) {
+export function Table<T>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  isSelected,
+  empty,
+  isBrief = false,
+  cardsBelow = 640,
+}: TableProps<T>) {
+  const isCards = useIsBelow(cardsBelow);
   if (rows.length === 0) return <p className="empty">{empty ?? 'There is nothing here yet.'}</p>;
   return (
-    <table className={isBrief ? 'table brief' : 'table'} aria-label={label}>
+    <table
+      className={`table${isCards ? ' cards' : ''}${isCards && isBrief ? ' brief' : ''}`}
+      aria-label={label}
+    >
       <thead>
         <tr>
           {columns.map(({ title, className }, i) => (

@@ -1,5 +1,5 @@
 import { duration } from '../format/quantities';
-import { ago, time, utc } from '../format/times';
+import { ago, day, time, utc } from '../format/times';
 import { useNowText } from './now';
 
 /** Local, with UTC on hover. */
@@ -8,6 +8,15 @@ export function Time({ at }: { at: string | null | undefined }) {
   return (
     <time dateTime={at} title={utc(at)}>
       {time(at)}
+    </time>
+  );
+}
+
+/** Where there is no room for more. */
+export function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={`${time(at)} · ${utc(at)}`}>
+      {day(at)}
     </time>
   );
 }

@@ -49,7 +49,7 @@ export function Failures({ failures }: { failures: NonNullable<FoundCount['failu
           },
           {
             title: 'Model and code',
-            className: 'tight',
+            className: 'wraps',
             cell: ({ model_id, code }) => (
               <>
                 {model_id}{' '}

@@ -1,19 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Fragment, useState } from 'react';
-import { Link } from 'wouter';
+import { useState } from 'react';
 import { createKey, listKeys, revokeKey } from '../api/calls';
-import type { AdminKey, LimitLeft, NewKey } from '../api/types';
-import { whole } from '../format/quantities';
+import type { AdminKey, NewKey } from '../api/types';
 import { CopyButton } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
-import { Table } from '../parts/table';
-import { Ago, Time } from '../parts/time';
 import { useFilters } from '../parts/use-url-state';
 import { KeyForm } from './key-form';
+import { KeyTable } from './key-table';
 
 export default function Keys() {
   const [isMaking, setMaking] = useState(false);
@@ -96,141 +93,6 @@ function Made({ made, onDone }: { made: NewKey; onDone: () => void }) {
       </div>
     </section>
   );
-}
-
-interface KeyTableProps {
-  rows: readonly AdminKey[];
-  onChange: (key: AdminKey) => void;
-  onRevoke: (key: AdminKey) => void;
-}
-
-function KeyTable({ rows, onChange, onRevoke }: KeyTableProps) {
-  const most = Math.max(1, ...rows.map(({ requests_last_30_days: count }) => count));
-  return (
-    <Table
-      label="Keys"
-      rows={rows}
-      rowKey={({ id }) => id}
-      empty="There is no key."
-      columns={[
-        {
-          title: 'Key',
-          cell: ({ id, name, prefix, subject }) => (
-            <>
-              <Link data-row="" href={`/requests?key_id=${id}`}>
-                {name}
-              </Link>{' '}
-              <span className="id muted">{subject ?? `${prefix}…`}</span>
-            </>
-          ),
-        },
-        {
-          title: 'May',
-          cell: ({ scopes, models }) => (
-            <>
-              {scopes.join(', ')}
-              {models !== null && <div className="small muted">for {models.join(', ')}</div>}
-            </>
-          ),
-        },
-        {
-          title: 'Left of its limits',
-          className: 'tight',
-          cell: ({ quota }) => (
-            <span className="left small">
-              <Left of={quota.submit} what="submissions" />
-              <Left of={quota.other} what="other calls" />
-            </span>
-          ),
-        },
-        {
-          title: 'Waiting',
-          className: 'tight number',
-          cell: ({ waiting, max_waiting }) => bounded(waiting, max_waiting),
-        },
-        {
-          title: 'Running',
-          className: 'tight number',
-          cell: ({ running, max_running }) => bounded(running, max_running),
-        },
-        {
-          title: 'Today',
-          className: 'tight number',
-          cell: ({ requests_today }) => whole(requests_today),
-        },
-        {
-          title: '30 days',
-          className: 'tight number',
-          cell: ({ requests_last_30_days: count }) => <Used count={count} of={most} />,
-        },
-        { title: 'Last used', className: 'tight', cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
-        {
-          title: 'Ends',
-          className: 'tight',
-          cell: ({ revoked_at, expires_at }) =>
-            revoked_at !== null ? (
-              <span className="chip warn">revoked</span>
-            ) : expires_at === null ? (
-              <span className="muted">never</span>
-            ) : (
-              <Time at={expires_at} />
-            ),
-        },
-        {
-          title: '',
-          className: 'tight',
-          cell: (key) =>
-            key.revoked_at === null && (
-              <span className="row">
-                <ActButton onClick={() => onChange(key)}>Change…</ActButton>
-                <ActButton className="danger" onClick={() => onRevoke(key)}>
-                  Revoke…
-                </ActButton>
-              </span>
-            ),
-        },
-      ]}
-    />
-  );
-}
-
-/** Counts end at 10,000. */
-const many = (value: number): string => `${whole(value)}${value >= 10_000 ? '+' : ''}`;
-const bounded = (value: number, max: number | null): string =>
-  `${many(value)}${max === null ? '' : ` of ${whole(max)}`}`;
-
-/** Who uses most can be seen from afar. */
-const Used = ({ count, of }: { count: number; of: number }) => (
-  <span className="part">
-    <span style={{ width: `${(count / of) * 100}%` }} />
-    <b>{whole(count)}</b>
-  </span>
-);
-
-/** Of each window, as a bar that empties. */
-function Left({ of, what }: { of: readonly LimitLeft[]; what: string }) {
-  if (of.length === 0) {
-    return (
-      <>
-        <span className="muted">{what}</span>
-        <span className="muted">no limit</span>
-      </>
-    );
-  }
-  return of.map(({ limit, window_s, remaining }, i) => {
-    const window = window_s === 1 ? 's' : window_s === 60 ? 'min' : `${window_s} s`;
-    return (
-      <Fragment key={window_s}>
-        <span className="muted">{i === 0 ? what : ''}</span>
-        <span className="part wide">
-          <span style={{ width: `${(remaining / limit) * 100}%` }} />
-          <b>
-            {whole(remaining)} of {whole(limit)}/{window}
-          </b>
-        </span>
-      </Fragment>
-    );
-  });
 }
 
 function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {

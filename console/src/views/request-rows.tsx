@@ -32,6 +32,7 @@ export function Rows({ rows, marked, onToggle, hasReasons }: RowsProps) {
       isSelected={({ request_id }) => marked.has(request_id)}
       empty="No request fits these filters."
       isBrief
+      cardsBelow={hasReasons ? 1240 : 1000}
     />
   );
 }
@@ -71,11 +72,15 @@ function columnsOf(
       : []),
     {
       title: 'Model',
-      className: hasReasons ? 'tight' : 'cut',
-      cell: ({ model_id }) => <Link href={`/models/${model_id}`}>{model_id}</Link>,
+      className: hasReasons ? 'tight name' : 'cut',
+      cell: ({ model_id: id }) => (
+        <Link href={`/models/${id}`} title={id}>
+          {id}
+        </Link>
+      ),
     },
-    { title: 'Key', className: 'tight', cell: ({ key }) => key.name ?? '–' },
-    { title: 'Node', className: 'tight', cell: ({ node }) => node ?? '' },
+    { title: 'Key', className: 'tight name', cell: ({ key }) => <Named name={key.name ?? '–'} /> },
+    { title: 'Node', className: 'tight name', cell: ({ node }) => node !== null && <Named name={node} /> },
     { title: 'Submitted', className: 'tight', cell: ({ created_at }) => <Ago at={created_at} /> },
     {
       title: 'Waited',
@@ -91,6 +96,7 @@ function columnsOf(
   ];
 }
 
+const Named = ({ name }: { name: string }) => <span title={name}>{name}</span>;
 const Why = ({ error }: Pick<AdminRequest, 'error'>) => <span title={error?.message}>{error?.message}</span>;
 
 const thumbnail = (request: AdminRequest) =>
