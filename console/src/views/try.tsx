@@ -12,7 +12,9 @@ import { ActButton, useMay } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
 import { sentenceOf } from '../request/sentence';
 import { CallExamples } from './call-examples';
+import { GrowingView } from './growing-view';
 import { PayloadView } from './payload-view';
+import { ProgressBar } from './progress-bar';
 import { emptyInput, type Input, inputOf } from '../request/schema-input';
 import { SchemaForm } from './schema-form';
 
@@ -102,6 +104,7 @@ function Form({ view }: { view: ModelView }) {
 
 function Outcome({ id }: { id: string }) {
   const mayRead = useMay('observe');
+  const mayReadPayloads = useMay('payloads');
   const query = useQuery({
     queryKey: ['request', id],
     queryFn: ({ signal }) => readRequest(id, signal),
@@ -116,6 +119,7 @@ function Outcome({ id }: { id: string }) {
         {(read) => {
           const request = followedBy(read, status);
           const isDone = request.status === 'COMPLETED';
+          const { progress } = status.status === undefined ? read : status;
           const model = overview?.models.find(({ id }) => id === request.model_id);
           const isModelGone = overview !== undefined && model === undefined;
           return (
@@ -127,7 +131,9 @@ function Outcome({ id }: { id: string }) {
                 </span>
               </div>
               <p>{sentenceOf({ request, events: [], model, isModelGone, now })}</p>
+              {request.status === 'IN_PROGRESS' && progress !== undefined && <ProgressBar {...progress} />}
               {logs.length > 0 && !isDone && <p className="small muted">{logs.at(-1)!.message}</p>}
+              {!isDone && mayReadPayloads && <GrowingView id={id} />}
               {request.outcome === 'succeeded' && (
                 <PayloadView path={`${requestPath(id)}/response`} name="output" />
               )}
