@@ -1,3 +1,4 @@
+import { useEffect, useEffectEvent, useState } from 'react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { readDeliveries, redeliver } from '../api/calls';
 import type { Delivery } from '../api/types';
@@ -8,6 +9,7 @@ import { Failure, Loaded } from '../parts/states';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
 
+const lookEveryMs = 2_000;
 const states = { pending: 'waiting', delivered: 'succeeded', failed: 'failed', ended: 'cancelled' } as const;
 
 export const DeliveryState = ({ delivery: { state } }: { delivery: Delivery }) => (
@@ -20,10 +22,29 @@ export function Redeliver({ delivery }: { delivery: Delivery }) {
     mutationFn: () => redeliver(delivery.id),
     onSuccess: () => client.invalidateQueries({ queryKey: ['deliveries'] }),
   });
+  const lastTry = delivery.tries.at(-1)?.at;
+  const [triedBefore, setTriedBefore] = useState<string>();
+  const isSent = again.isSuccess && lastTry !== triedBefore;
+  const isAwaited = again.isSuccess && !isSent;
+  const look = useEffectEvent(() => {
+    for (const name of ['deliveries', 'webhooks']) void client.invalidateQueries({ queryKey: [name] });
+  });
+  useEffect(() => {
+    if (isSent) look();
+    if (!isAwaited) return;
+    const timer = setInterval(() => look(), lookEveryMs);
+    return () => clearInterval(timer);
+  }, [isSent, isAwaited]);
   return (
     <>
-      <ActButton disabled={again.isPending || again.isSuccess} onClick={() => again.mutate()}>
-        {again.isSuccess ? 'Sent again' : 'Send again'}
+      <ActButton
+        disabled={again.isPending || isAwaited}
+        onClick={() => {
+          setTriedBefore(lastTry);
+          again.mutate();
+        }}
+      >
+        {isAwaited ? 'Sending…' : isSent ? 'Sent again' : 'Send again'}
       </ActButton>
       {again.error !== null && <Failure error={again.error} />}
     </>
@@ -58,11 +79,14 @@ export function Tries({ delivery }: { delivery: Delivery }) {
 }
 
 /** Of one request. */
-export function DeliveriesOf({ id }: { id: string }) {
-  const deliveries = useQuery({
+export const useDeliveriesOf = (id: string, isWanted: boolean) =>
+  useQuery({
     queryKey: ['deliveries', id],
     queryFn: ({ signal }) => readDeliveries(id, signal),
+    enabled: isWanted,
   });
+
+export function DeliveriesOf({ deliveries }: { deliveries: ReturnType<typeof useDeliveriesOf> }) {
   return (
     <Loaded query={deliveries}>
       {({ data }) => (

@@ -1,17 +1,25 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { readLog } from '../api/calls';
 import type { LogEntry } from '../api/types';
 import { clockTime, utc } from '../format/times';
-import { counted } from '../format/quantities';
+import { counted, whole } from '../format/quantities';
 import { CopyButton } from '../parts/copy';
 import { useMay } from '../parts/rights';
 import { Bones, Failure } from '../parts/states';
 
 const shownAtMost = 1_000;
 
-/** `live`: what the stream has told since; it is shown after what was read, each line once. */
-export function LogView({ id, live, isOver }: { id: string; live: readonly LogEntry[]; isOver: boolean }) {
+interface LogViewProps {
+  id: string;
+  /** What the stream has told since; it is shown after what was read, each line once. */
+  live: readonly LogEntry[];
+  isOver: boolean;
+  /** How many lines there are, as far as that is known. */
+  onCount: (said: string) => void;
+}
+
+export function LogView({ id, live, isOver, onCount }: LogViewProps) {
   const isAllowed = useMay('payloads');
   const list = useRef<HTMLOListElement>(null);
   const [isFollowing, setFollowing] = useState(true);
@@ -26,6 +34,11 @@ export function LogView({ id, live, isOver }: { id: string; live: readonly LogEn
   const last = read.at(-1)?.timestamp ?? '';
   const entries = [...read, ...live.filter(({ timestamp }) => timestamp > last)];
   const shown = entries.slice(-shownAtMost);
+  const count = log.isSuccess ? `${whole(entries.length)}${log.hasNextPage ? '+' : ''}` : undefined;
+  const tell = useEffectEvent(onCount);
+  useEffect(() => {
+    if (count !== undefined) tell(count);
+  }, [count]);
   useEffect(() => {
     if (isFollowing && list.current !== null) list.current.scrollTop = list.current.scrollHeight;
   }, [entries.length, isFollowing]);

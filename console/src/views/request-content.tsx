@@ -7,7 +7,7 @@ import { AsCurl } from '../parts/curl';
 import { codeOf, shownState, State } from '../parts/request-state';
 import { Loaded } from '../parts/states';
 import { useFilters } from '../parts/use-url-state';
-import { DeliveriesOf } from './deliveries-view';
+import { DeliveriesOf, useDeliveriesOf } from './deliveries-view';
 import { GrowingView } from './growing-view';
 import { LogView } from './log-view';
 import { PayloadView } from './payload-view';
@@ -25,6 +25,13 @@ export function Content({ request, logs }: { request: RequestDetails; logs: read
   const tab: Tab =
     chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
   const path = requestPath(id);
+  const deliveries = useDeliveriesOf(id, isOver || tab === 'deliveries');
+  const [lines, setLines] = useState<string>();
+  // To read a log is audited, so that its length is known only once somebody did, or while it comes.
+  const counts: Partial<Record<Tab, string | number>> = {
+    log: lines ?? (logs.length > 0 ? logs.length : undefined),
+    deliveries: deliveries.data?.data.length,
+  };
   return (
     <section className="card stack" aria-label="Its content">
       <div className="row">
@@ -40,6 +47,7 @@ export function Content({ request, logs }: { request: RequestDetails; logs: read
               onClick={() => setFilters({ tab: name }, { replace: true })}
             >
               {name[0]!.toUpperCase() + name.slice(1)}
+              {counts[name] !== undefined && <span className="muted">{counts[name]}</span>}
             </button>
           ))}
         </div>
@@ -71,8 +79,8 @@ export function Content({ request, logs }: { request: RequestDetails; logs: read
           ) : (
             <p className="empty">The input was erased.</p>
           ))}
-        {tab === 'log' && <LogView id={id} live={logs} isOver={isOver} />}
-        {tab === 'deliveries' && <DeliveriesOf id={id} />}
+        {tab === 'log' && <LogView id={id} live={logs} isOver={isOver} onCount={setLines} />}
+        {tab === 'deliveries' && <DeliveriesOf deliveries={deliveries} />}
       </div>
     </section>
   );

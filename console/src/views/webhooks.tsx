@@ -26,7 +26,11 @@ export default function Webhooks() {
           <AsCurl calls={[{ path: 'v1/admin/webhooks' }]} />
         </span>
       </div>
-      <section className="card" aria-label="Endpoints">
+      <section className="card stack" aria-label="Endpoints">
+        <div className="row">
+          <h2>Endpoints</h2>
+          <span className="muted">counts of the last 24 h; pending is of now</span>
+        </div>
         <Listed list={webhooks} bones={4}>
           {(rows) => <Endpoints rows={rows} />}
         </Listed>
@@ -40,6 +44,7 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
   return (
     <Table
       label="Endpoints"
+      cardsBelow={1000}
       rows={rows}
       rowKey={({ id, host }) => id ?? host}
       empty="Nobody is called when requests complete."
@@ -65,11 +70,17 @@ function Endpoints({ rows }: { rows: readonly Receiver[] }) {
             ),
         },
         { title: 'Key', className: 'tight', cell: ({ key }) => key?.name ?? '' },
-        { title: 'Delivered, 24 h', className: 'tight number', cell: (row) => whole(row.delivered_last_day) },
+        { title: 'Delivered', className: 'tight number', cell: (row) => whole(row.delivered_last_day) },
         {
-          title: 'Failed, 24 h',
+          title: 'Given up',
           className: 'tight number',
           cell: ({ failed_last_day: failed }) =>
+            failed === 0 ? '0' : <b className="bad">{whole(failed)}</b>,
+        },
+        {
+          title: 'Failed tries',
+          className: 'tight number',
+          cell: ({ failed_tries_last_day: failed }) =>
             failed === 0 ? '0' : <b className="bad">{whole(failed)}</b>,
         },
         {
@@ -187,6 +198,7 @@ function Deliveries() {
         {(rows) => (
           <Table
             label="Deliveries, newest first"
+            cardsBelow={1000}
             rows={rows}
             rowKey={({ id }) => id}
             empty="No delivery fits."
@@ -206,7 +218,7 @@ function Deliveries() {
                     </Link>
                   ),
               },
-              { title: 'Where', cell: ({ url }) => url },
+              { title: 'Where', className: 'wraps', cell: ({ url }) => url },
               { title: 'Tries', cell: (delivery) => <Tries delivery={delivery} /> },
               { title: '', className: 'tight', cell: (delivery) => <Redeliver delivery={delivery} /> },
             ]}
