@@ -1,22 +1,18 @@
 import { useMutation } from '@tanstack/react-query';
 import { type AuditFilter, auditPath, listAudit } from '../api/calls';
 import { send } from '../api/client';
-import type { AuditEntry } from '../api/types';
+import type { AuditAction, AuditEntry } from '../api/types';
 import { AsCurl } from '../parts/curl';
 import { Listed, useList } from '../parts/pages';
 import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
 import { useFilters } from '../parts/use-url-state';
-import { FilterBar, Text, When } from './request-filters';
+import { auditActions } from './audit-actions';
+import { Target, useTargetNames } from './audit-target';
+import { Choice, FilterBar, Text, When } from './request-filters';
 
-const names = ['action', 'actor', 'target', 'after', 'before'] as const;
-const fields = [
-  ['target', 'To what', 'acme/image/upscale'],
-  ['action', 'Action', 'model.pause'],
-  ['actor', 'Who', 'a name, or the id of a key'],
-] as const;
-const [main, ...others] = fields;
+const names = ['actor', 'target', 'after', 'before'] as const;
 
 export default function Audit() {
   const [parameters, setFilters] = useFilters();
@@ -25,11 +21,12 @@ export default function Audit() {
     const value = parameters.get(name);
     if (value) filter[name] = value;
   }
+  const action = parameters.get('action') as AuditAction | null;
+  if (action) filter.action = action;
   const list = useList(['audit', filter], (cursor, signal) => listAudit(filter, cursor, signal));
   const exporting = useMutation({ mutationFn: () => download(auditPath(filter)) });
-  const field = (name: (typeof fields)[number][0], label: string, placeholder: string) => (
+  const field = (name: 'actor' | 'target', label: string, placeholder: string) => (
     <Text
-      key={name}
       label={label}
       placeholder={placeholder}
       value={filter[name] ?? ''}
@@ -51,9 +48,15 @@ export default function Audit() {
       {exporting.error !== null && <Failure error={exporting.error} />}
       <FilterBar
         count={Object.keys(filter).filter((name) => name !== 'target').length}
-        search={field(...main)}
+        search={field('target', 'To what', 'acme/image/upscale')}
       >
-        {others.map(([name, label, example]) => field(name, label, example))}
+        <Choice
+          label="Action"
+          value={filter.action ?? ''}
+          onChange={(value) => setFilters({ action: value })}
+          options={[['', 'any action'], ...auditActions.map((name) => [name, name] as const)]}
+        />
+        {field('actor', 'Who', 'a name, or the id of a key')}
         <When label="After" value={filter.after ?? ''} onChange={(after) => setFilters({ after })} />
         <When label="Before" value={filter.before ?? ''} onChange={(before) => setFilters({ before })} />
       </FilterBar>
@@ -67,9 +70,11 @@ export default function Audit() {
 }
 
 function Entries({ rows }: { rows: readonly AuditEntry[] }) {
+  const named = useTargetNames();
   return (
     <Table
       label="Audit entries, newest first"
+      cardsBelow={1000}
       rows={rows}
       rowKey={({ id }) => id}
       empty="Nothing fits."
@@ -84,7 +89,7 @@ function Entries({ rows }: { rows: readonly AuditEntry[] }) {
             </>
           ),
         },
-        { title: 'To what', cell: ({ target }) => target ?? '' },
+        { title: 'To what', cell: (entry) => <Target entry={entry} named={named} /> },
         { title: 'Change', cell: (entry) => <Change entry={entry} /> },
         {
           title: 'From where',

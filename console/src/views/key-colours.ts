@@ -1,8 +1,6 @@
-const seen = new Map<string, number>();
-
-/** A key keeps its colour as long as the page is open; the ninth looks like the first. */
+/** By its id alone: a key has its colour in every tab, on every day. Of many keys some look alike. */
 export function keyColour(keyId: string): string {
-  let index = seen.get(keyId);
-  if (index === undefined) seen.set(keyId, (index = seen.size));
-  return `var(--key-${index % 8})`;
+  let hash = 0;
+  for (let i = 0; i < keyId.length; i++) hash = (Math.imul(hash, 31) + keyId.charCodeAt(i)) >>> 0;
+  return `var(--key-${(hash ^ (hash >>> 15)) & 7})`;
 }

@@ -153,7 +153,7 @@ export function Text({
   );
 }
 
-function Choice({
+export function Choice({
   label,
   value,
   onChange,

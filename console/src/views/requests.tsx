@@ -111,11 +111,8 @@ function List({ filter }: { filter: RequestFilter }) {
               onClick={() => setAsked({ action, filter: marked.size === 0 ? filter : { ids: [...marked] } })}
             >
               <span>
-                {verb}
-                <span className="more">
-                  {marked.size === 0 ? ' all found' : ` ${whole(marked.size)} marked`}
-                </span>
-                …
+                {verb} {marked.size === 0 ? 'all' : whole(marked.size)}
+                <span className="more">{marked.size === 0 ? ' found' : ' marked'}</span>…
               </span>
             </ActButton>
           ))}

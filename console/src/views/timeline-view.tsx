@@ -213,6 +213,9 @@ function Bar({ span, x, width, y }: { span: Span; x: number; width: number; y: n
         <rect x={x} width={to - x} y={y} height={barHeight} rx="3" />
       )}
       {to - x > 24 && isBad && <path className="mark" d={`M${to - 18} ${middle - 4}l8 8m0 -8l-8 8`} />}
+      {to - x <= 24 && isBad && (
+        <path className="mark above" d={`M${(x + to) / 2 - 3} ${y - 8}l6 6m0 -6l-6 6`} />
+      )}
       {to - x > 24 && end === 'succeeded' && <path className="mark" d={`M${to - 19} ${middle}l4 4l7 -8`} />}
     </g>
   );
