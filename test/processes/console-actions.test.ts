@@ -61,11 +61,49 @@ test('the session of somebody else is ended, and they sign in again', async () =
   const guest = await (await ConsoleTab.open(browser, service.url)).signIn(key);
   await tab.show('sessions');
   const row = tab.page.getByRole('row').filter({ hasText: 'a guest' });
-  await row.getByRole('button', { name: 'End it' }).click();
+  await row.getByRole('button', { name: 'End it…' }).click();
+  await tab.page.getByLabel('Reason').fill('left the house');
+  expect(await tab.findings()).toEqual([]);
+  await tab.click('End this session', 'dialog');
   await row.waitFor({ state: 'detached' });
+  expect(await reasons('session.end')).toEqual([{ reason: 'left the house' }]);
   await guest.page.goto(`${service.url}/console/nodes`);
   await guest.page.getByLabel('API key').waitFor();
   await guest.close();
+});
+
+test('a key is made, changed and revoked, and a node drained, each for a reason', async () => {
+  await tab.show('keys');
+  await tab.click('Make a key…');
+  await tab.page.getByLabel('Name, of who').fill('night shift');
+  await tab.page.getByLabel('Reason').fill('a new team');
+  await tab.click('Make the key', 'dialog');
+  const row = tab.page.getByRole('row').filter({ hasText: 'night shift' });
+  await row.getByRole('button', { name: 'Change…' }).click();
+  await tab.page.getByLabel('Weight of its turns').fill('3');
+  await tab.page.getByLabel('Reason').fill('they pay for it');
+  await tab.click('Change night shift', 'dialog');
+  await tab.page.locator('dialog').waitFor({ state: 'detached' });
+  await row.getByRole('button', { name: 'Revoke…' }).click();
+  await tab.page.getByLabel('Reason').fill('dissolved');
+  expect(await tab.findings()).toEqual([]);
+  await tab.click('Revoke night shift', 'dialog');
+  await row.waitFor({ state: 'detached' });
+  await tab.show('nodes');
+  await tab.click('Drain…');
+  await tab.page.getByLabel('Reason').fill('new memory');
+  await tab.click('Drain alpha', 'dialog');
+  await tab.click('Let it run again');
+  await tab.page.getByRole('button', { name: 'Drain…' }).waitFor();
+  const said = await service.query(
+    `SELECT action, reason FROM audit_entry WHERE reason IS NOT NULL AND action ~ '^(key|node)' ORDER BY id`,
+  );
+  expect(said.map(({ action, reason }) => `${String(action)}: ${String(reason)}`)).toEqual([
+    'key.create: a new team',
+    'key.update: they pay for it',
+    'key.revoke: dissolved',
+    'node.drain: new memory',
+  ]);
 });
 
 test('models.yaml is read again: a fault is told and changes nothing, a new model is there', async () => {
@@ -219,6 +257,7 @@ test('a node that is silent says until when its slots rest, and one that is slow
         data: [
           { ...node, models: [{ ...first, ...time(1) }] },
           { ...node, id: 'silent', name: 'silent', state: 'fenced', models: [resting] },
+          { ...node, id: 'gone', name: 'gone', state: 'lost', lost_at: '2026-03-01T12:00:00Z', lost_runs: 3 },
         ],
       },
     });
@@ -227,6 +266,9 @@ test('a node that is silent says until when its slots rest, and one that is slow
   const card = tab.page.getByRole('region', { name: 'Node silent' });
   await card.getByText('lost', { exact: true }).waitFor();
   await card.getByText(/Silent since .* slots rest until/).waitFor();
+  const gone = tab.page.getByRole('region', { name: 'Node gone' });
+  await gone.getByText(/It had 3\sruns, which went back to their queues or ended/).waitFor();
+  expect(await gone.getByRole('button', { name: 'Drain…' }).count()).toBe(0);
   await card.getByText('slow, 3.0 times the fastest').waitFor();
   await card.getByRole('link', { name: '1 of 9' }).waitFor();
   expect(await tab.findings()).toEqual([]);

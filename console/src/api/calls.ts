@@ -81,13 +81,15 @@ export const listKeys = (cursor: string | undefined, signal?: AbortSignal) =>
 export const createKey = (body: t.KeyBody) => answer(api.POST('/v1/admin/keys', { body }));
 export const changeKey = (id: string, body: t.KeyBody) =>
   answer(api.PATCH('/v1/admin/keys/{key_id}', { params: ofKey(id), body }));
-export const revokeKey = (id: string) => answer(api.DELETE('/v1/admin/keys/{key_id}', { params: ofKey(id) }));
+export const revokeKey = (id: string, body: t.Reason) =>
+  answer(api.DELETE('/v1/admin/keys/{key_id}', { params: ofKey(id), body }));
 
 export const listNodes = (signal?: AbortSignal) => answer(api.GET('/v1/admin/nodes', { signal }));
-export const drainNode = (id: string, drain: boolean) =>
+export const drainNode = (id: string, drain: boolean, body: t.Reason) =>
   answer(
     api.request(drain ? 'post' : 'delete', '/v1/admin/nodes/{node_id}/drain', {
       params: { path: { node_id: id } },
+      body,
     }),
   );
 
@@ -116,8 +118,8 @@ export const redeliver = (id: string) =>
 
 export const listSessions = (cursor: string | undefined, signal?: AbortSignal) =>
   answer(api.GET('/v1/admin/sessions', { params: { query: { limit: 100, cursor } }, signal }));
-export const endSession = (id: string) =>
-  answer(api.DELETE('/v1/admin/sessions/{session_id}', { params: { path: { session_id: id } } }));
+export const endSession = (id: string, body: t.Reason) =>
+  answer(api.DELETE('/v1/admin/sessions/{session_id}', { params: { path: { session_id: id } }, body }));
 export interface AuditFilter {
   action?: t.AuditAction;
   actor?: string;

@@ -4,6 +4,7 @@ import { changeKey } from '../api/calls';
 import type { AdminKey, KeyBody, NewKey, Scope } from '../api/types';
 import { localTime } from '../format/times';
 import { Dialog } from '../parts/dialog';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { Failure } from '../parts/states';
 
 const scopes: readonly (readonly [Scope, string])[] = [
@@ -29,6 +30,7 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
   const [chosen, setChosen] = useState<ReadonlySet<Scope>>(
     new Set(given?.scopes ?? ['submit', 'read', 'cancel']),
   );
+  const [reason, setReason] = useState('');
   const saving = useMutation({
     mutationFn: async (body: KeyBody) => {
       if (given === undefined) onMade?.(await save!(body));
@@ -41,7 +43,7 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
   });
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    saving.mutate(toBody(new FormData(event.currentTarget), chosen, given));
+    saving.mutate({ ...toBody(new FormData(event.currentTarget), chosen, given), ...reasonIn(reason) });
   };
   return (
     <Dialog
@@ -122,6 +124,7 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
             value={given?.expires_at && localTime(new Date(given.expires_at))}
           />
         </div>
+        <ReasonField value={reason} onChange={setReason} />
         {saving.error !== null && <Failure error={saving.error} />}
         <div className="buttons">
           <button type="button" onClick={onClose}>

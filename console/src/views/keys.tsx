@@ -6,6 +6,7 @@ import { CopyButton } from '../parts/copy';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { useFilters } from '../parts/use-url-state';
@@ -97,8 +98,9 @@ function Made({ made, onDone }: { made: NewKey; onDone: () => void }) {
 
 function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {
   const client = useQueryClient();
+  const [reason, setReason] = useState('');
   const revoking = useMutation({
-    mutationFn: () => revokeKey(given.id),
+    mutationFn: () => revokeKey(given.id, reasonIn(reason)),
     onSuccess: () => {
       onClose();
       return client.invalidateQueries({ queryKey: ['keys'] });
@@ -110,6 +112,7 @@ function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {
         Every call with it is refused from now on, and its sessions end. What it submitted stays, and runs.
         This cannot be undone.
       </p>
+      <ReasonField value={reason} onChange={setReason} />
       {revoking.error !== null && <Failure error={revoking.error} />}
       <div className="buttons">
         <button type="button" onClick={onClose}>

@@ -7,11 +7,13 @@ import { counted, runsGoOn, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { Reach } from '../parts/reach';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure, Loaded } from '../parts/states';
 import { type Column, Table } from '../parts/table';
 import { nodeWord } from '../parts/node-state';
 import { Ago, Since, Time } from '../parts/time';
+import { LostNode } from './lost-node';
 import { Failed, type OfModel, RunTime, Slow } from './node-speed';
 import { Slots } from './plate';
 import { Workers } from './workers';
@@ -34,9 +36,13 @@ export default function Nodes() {
         {({ data }) => (
           <>
             <Slow nodes={data} />
-            {data.map((node) => (
-              <NodeCard key={node.id} node={node} all={data} />
-            ))}
+            {data.map((node) =>
+              node.lost_at === null ? (
+                <NodeCard key={node.id} node={node} all={data} />
+              ) : (
+                <LostNode key={node.id} node={node} />
+              ),
+            )}
           </>
         )}
       </Loaded>
@@ -62,9 +68,10 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
     node;
   const resting = models.find(({ resting_until }) => resting_until !== null)?.resting_until;
   const [isAsked, setAsked] = useState(false);
+  const [reason, setReason] = useState('');
   const client = useQueryClient();
   const draining = useMutation({
-    mutationFn: (drain: boolean) => drainNode(node.id, drain),
+    mutationFn: (drain: boolean) => drainNode(node.id, drain, drain ? reasonIn(reason) : {}),
     onSuccess: () => {
       setAsked(false);
       return client.invalidateQueries({ queryKey: ['nodes'] });
@@ -183,6 +190,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
             It starts nothing more, and the other nodes get its slots. {runsGoOn(running)} It can then be
             stopped without losing anything.
           </p>
+          <ReasonField value={reason} onChange={setReason} />
           <div className="buttons">
             <button type="button" onClick={() => setAsked(false)}>
               Leave it running

@@ -1,8 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { endSession, listSessions } from '../api/calls';
 import type { AdminSession } from '../api/types';
 import { AsCurl } from '../parts/curl';
+import { Dialog } from '../parts/dialog';
 import { Listed, useList } from '../parts/pages';
+import { ReasonField, reasonIn } from '../parts/reason-field';
 import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
@@ -57,16 +60,47 @@ export default function Sessions() {
 
 function End({ session }: { session: AdminSession }) {
   const client = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const [reason, setReason] = useState('');
   const ending = useMutation({
-    mutationFn: () => endSession(session.id),
-    onSuccess: () => client.invalidateQueries({ queryKey: [session.is_current ? 'session' : 'sessions'] }),
+    mutationFn: () => endSession(session.id, reasonIn(reason)),
+    onSuccess: () => {
+      setAsked(false);
+      return client.invalidateQueries({ queryKey: [session.is_current ? 'session' : 'sessions'] });
+    },
   });
   return (
     <>
-      <ActButton disabled={ending.isPending} onClick={() => ending.mutate()}>
-        {session.is_current ? 'Sign out' : 'End it'}
-      </ActButton>
+      {session.is_current ? (
+        <ActButton disabled={ending.isPending} onClick={() => ending.mutate()}>
+          Sign out
+        </ActButton>
+      ) : (
+        <ActButton onClick={() => setAsked(true)}>End it…</ActButton>
+      )}
       {ending.error !== null && <Failure error={ending.error} />}
+      {isAsked && (
+        <Dialog
+          title={`End the session of ${session.name ?? 'a key without a name'}?`}
+          onClose={() => setAsked(false)}
+        >
+          <p>They are signed out at once. With their key they may sign in again.</p>
+          <ReasonField value={reason} onChange={setReason} />
+          <div className="buttons">
+            <button type="button" onClick={() => setAsked(false)}>
+              Leave it
+            </button>
+            <button
+              type="button"
+              className="primary danger"
+              disabled={ending.isPending}
+              onClick={() => ending.mutate()}
+            >
+              End this session
+            </button>
+          </div>
+        </Dialog>
+      )}
     </>
   );
 }
