@@ -45,3 +45,19 @@ test('the page of a request shows how far it is and its output as it grows, anew
   await shows('Once upon a time');
   expect(tab.complaints).toEqual([]);
 }, 60_000);
+
+test('Try shows how far a run is, and its output as it grows', async () => {
+  await tab.show('try/acme/text/story');
+  await tab.page.locator('textarea').fill('{"hold": true}');
+  await tab.click('Submit');
+  const story = tab.page.getByRole('link', { name: 'The whole story' });
+  const id = (await story.getAttribute('href'))!.split('/').at(-1)!;
+  await model.say(id, [{ type: 'progress', value: 0.25 }, delta('Once')]);
+  await shows('25 %');
+  await shows('Once');
+  await model.say(id, [delta(' upon a time')]);
+  await shows('Once upon a time');
+  await model.answer(id, '');
+  await tab.page.getByText('and succeeded').waitFor();
+  expect(await tab.text()).not.toContain('25 %');
+});

@@ -77,7 +77,7 @@ export function spansOf(events: readonly RequestEvent[], now: number): Span[] {
   }
 }
 
-/** Of a pause that is over its end is not kept: it is taken to go on to the next start. */
+/** Of older pauses the end is not kept: they are taken to go on to the next start. */
 function pauseAfter({ outcome, until }: RequestEvent): number | undefined {
   if (until) return ms(until);
   return outcome === 'failed' || outcome === 'timed_out' || outcome === 'unreached' ? Infinity : undefined;
