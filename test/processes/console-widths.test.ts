@@ -65,3 +65,19 @@ test.each([
     expect([width, await tab.page.evaluate(over)]).toEqual([width, '[]']);
   }
 });
+
+test('a lost node is in the header of a phone, which stays as wide as its window', async () => {
+  const { page } = tab;
+  const nodes = [{ id: 'b', name: 'gpu-machine-18.rack-4.example.org', state: 'fenced' }];
+  const first = `event: overview\ndata: ${JSON.stringify({ at: new Date(), models: [], nodes })}\n\n`;
+  await page.route('**/v1/admin/events', (route) =>
+    route.fulfill({ contentType: 'text/event-stream', body: first }),
+  );
+  await page.setViewportSize({ width: 390, height: 844 });
+  await tab.show('sessions');
+  await page
+    .getByRole('banner')
+    .getByText(/gpu-machine-18.* lost/)
+    .waitFor();
+  expect(await page.evaluate(over)).toBe('[]');
+});
