@@ -159,10 +159,10 @@ const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1
 export function time(value: unknown): number {
   // A plus sign that was not encoded arrives as a space.
   const written = text(value).replace(/ (\d\d:\d\d)$/, '+$1');
-  const [, year, month, day] = (rfc3339.exec(written) ?? []).map(Number);
+  const [, year = NaN, month = NaN, day = NaN] = (rfc3339.exec(written) ?? []).map(Number);
   const ms = Date.parse(written.toUpperCase().replace(' ', 'T'));
   // Date.parse takes the 31st of a month of 30 days for the 1st of the next.
-  const isDay = day !== undefined && day <= new Date(Date.UTC(year!, month!, 0)).getUTCDate();
+  const isDay = day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
   if (!isDay || Number.isNaN(ms)) {
     throw new Error('expected a time as in RFC 3339, such as 2030-01-31T08:00:00Z');
   }
