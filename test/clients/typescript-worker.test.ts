@@ -1,54 +1,19 @@
-import {
-  Fail,
-  type Handler,
-  Retry,
-  type Run,
-  serve,
-  type ServeOptions,
-} from '../../clients/typescript/src/worker/index.js';
+import { Fail, Retry, serve } from '../../clients/typescript/src/worker/index.js';
+import { bodyOf, ProtocolWorkers, untilAborted } from '../support/protocol-workers.js';
 import { until } from '../support/until.js';
-import { problem, type WorkerCall, WorkerProtocol } from '../support/worker-protocol.js';
+import { problem, type WorkerProtocol } from '../support/worker-protocol.js';
 
+const workers = new ProtocolWorkers();
+const { work, callTo, lines } = workers;
 let service: WorkerProtocol;
-const lines: string[] = [];
-const started: AbortController[] = [];
-const working: Promise<unknown>[] = [];
 
 // The pauses are as short as they may be.
 const { random } = Math;
 beforeAll(() => void (Math.random = () => 0));
 afterAll(() => void (Math.random = random));
 
-beforeEach(async () => {
-  lines.splice(0);
-  service = await new WorkerProtocol().start();
-});
-afterEach(async () => {
-  for (const worker of started.splice(0)) worker.abort();
-  await Promise.all(working.splice(0));
-  await service.stop();
-});
-
-function work(handler: Handler, options: ServeOptions = {}) {
-  const drain = new AbortController();
-  started.push(drain);
-  const say = (line: string): void => void lines.push(line);
-  const over = serve('me/x', handler, {
-    url: service.url,
-    key: 'ns_k',
-    signal: drain.signal,
-    say,
-    ...options,
-  });
-  working.push(over.catch(() => undefined));
-  return { drain: () => drain.abort(), over };
-}
-
-const callTo = (route: string, count = 1): Promise<WorkerCall> =>
-  until(() => service.of(route)[count - 1], { message: `${count} calls of ${route}` });
-const bodyOf = ({ body }: WorkerCall): Record<string, unknown> => JSON.parse(body) as Record<string, unknown>;
-const untilAborted = ({ signal }: Run): Promise<never> =>
-  new Promise((_, fail) => signal.addEventListener('abort', () => fail(signal.reason as Error)));
+beforeEach(async () => (service = await workers.start()));
+afterEach(() => workers.stop());
 
 test('a run: claimed by a held call, its output put under its lease', async () => {
   const { drain, over } = work((input: { n: number }, run) => ({
