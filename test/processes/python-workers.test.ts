@@ -9,6 +9,7 @@ import {
   cancels,
   drains,
   killedAndFrozen,
+  leavesHalfWay,
   movesFiles,
   outlastsItsLease,
   throughGateway,
@@ -25,8 +26,17 @@ from worker import serve
 # Not WinDLL or CDLL: these calls keep the interpreter to themselves.
 libc = ctypes.PyDLL(None)
 
+def tell(input, run):
+    for _ in range(input["tokens"]):
+        if run.cancelled:
+            return
+        yield "token "
+        time.sleep(0.01)
+
 def run_it(input, run):
     print("run", run.request_id, run.attempt, flush=True)
+    if "tokens" in input:
+        return tell(input, run)
     run.log("begin")
     if "holds" in input:
         libc.sleep(input["holds"])
@@ -43,11 +53,22 @@ def run_it(input, run):
         raise RuntimeError("stopped")
     return {"n": input["n"], "attempt": run.attempt, "pid": os.getpid()}
 
-serve({sys.argv[1]: run_it}, concurrency=int(sys.argv[2]))
+serve({sys.argv[1]: run_it}, concurrency=int(sys.argv[2]), grace=float(sys.argv[3]))
 `;
 
 beforeAll(async () => {
-  const names = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'files', 'long', 'holding', 'stuck'];
+  const names = [
+    'gateway',
+    'killed',
+    'frozen',
+    'drained',
+    'cancelled',
+    'files',
+    'long',
+    'holding',
+    'stuck',
+    'half',
+  ];
   const models = Object.fromEntries(names.map((name) => [`me/${name}`, {}]));
   service = await startTestService({ limits: 'off', models: workerModels(models) });
   directory = await temporaryDirectory();
@@ -59,9 +80,9 @@ afterAll(() => service.stop());
 /** With nothing but Python, and one file beside the program: -S leaves out whatever is installed. */
 const trials = (): Trials => ({
   service,
-  start: (model, url, { concurrency = 1 } = {}) => {
+  start: (model, url, { concurrency = 1, graceS = 25 } = {}) => {
     const environment = { NOWSERVING_URL: url, NOWSERVING_KEY: service.key, PYTHONDONTWRITEBYTECODE: '1' };
-    const args = ['-S', 'program.py', model, String(concurrency)];
+    const args = ['-S', 'program.py', model, String(concurrency), String(graceS)];
     return new WorkerProcess('python3', args, directory, environment).says('Serving');
   },
 });
@@ -82,6 +103,12 @@ test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 
 test('a cancel sets run.cancelled', () => cancels(trials(), 'me/cancelled'), 60_000);
+
+test(
+  'a run that ends early because its worker leaves is run again, at no cost',
+  () => leavesHalfWay(trials(), 'me/half'),
+  60_000,
+);
 
 test('a handler that holds the interpreter for 20 s keeps its lease', async () => {
   const calls = new QueueCalls(service);

@@ -5,6 +5,7 @@ import {
   cancels,
   drains,
   killedAndFrozen,
+  leavesHalfWay,
   movesFiles,
   outlastsItsLease,
   throughGateway,
@@ -18,9 +19,15 @@ const program = `
 import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from 'nowserving/worker';
 
-const [model, concurrency] = process.argv.slice(2);
-await serve(model, async function* ({ n, hold = 0, upload, download }, run) {
+const [model, concurrency, graceS] = process.argv.slice(2);
+await serve(model, async function* ({ n, hold = 0, upload, download, tokens }, run) {
   console.log('run', run.requestId, run.attempt);
+  for (let token = 0; token < tokens; token++) {
+    if (run.signal.aborted) return;
+    yield 'token ';
+    await delay(10);
+  }
+  if (tokens) return;
   run.log('begin');
   yield 'a';
   yield 'b';
@@ -33,14 +40,13 @@ await serve(model, async function* ({ n, hold = 0, upload, download }, run) {
     throw run.signal.reason;
   }
   return { n, attempt: run.attempt, pid: process.pid };
-}, { concurrency: Number(concurrency) });
+}, { concurrency: Number(concurrency), grace: graceS * 1000 });
 `;
 
 beforeAll(async () => {
-  const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'files', 'long'].map((name) => [
-    `me/${name}`,
-    {},
-  ]);
+  const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'files', 'long', 'half'].map(
+    (name) => [`me/${name}`, {}],
+  );
   [service, project] = await Promise.all([
     startTestService({
       limits: 'off',
@@ -54,9 +60,9 @@ afterAll(() => service.stop());
 
 const trials = (): Trials => ({
   service,
-  start: (model, url, { concurrency = 1 } = {}) => {
+  start: (model, url, { concurrency = 1, graceS = 25 } = {}) => {
     const environment = { NOWSERVING_URL: url, NOWSERVING_KEY: service.key };
-    const args = ['worker.mjs', model, String(concurrency)];
+    const args = ['worker.mjs', model, String(concurrency), String(graceS)];
     return new WorkerProcess(process.execPath, args, project.directory, environment).says('Serving');
   },
 });
@@ -77,3 +83,9 @@ test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 
 test('a cancel aborts the signal of its run', () => cancels(trials(), 'me/cancelled'), 60_000);
+
+test(
+  'a run that ends early because its worker leaves is run again, at no cost',
+  () => leavesHalfWay(trials(), 'me/half'),
+  60_000,
+);

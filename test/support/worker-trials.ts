@@ -8,11 +8,17 @@ import type { WorkerProcess } from './worker-process.js';
 /**
  * What workers in any language are put through. Each starts as `start(model, url, options)` with a program that does
  * what its input says: `{ n, hold }` logs `begin`, yields two deltas, waits while `hold` is there, and gives
- * `{ n, attempt, pid }`, with the `file` of the text `upload`, and the `text` of the URL `download`; each run prints `run <request id> <attempt>`, an aborted one `stopped <reason>`.
+ * `{ n, attempt, pid }`, with the `file` of the text `upload`, and the `text` of the URL `download`; with `tokens`, it
+ * yields so many, one each 10 ms, and returns when it is told to stop. Each run prints `run <request id> <attempt>`, an
+ * aborted one `stopped <reason>`.
  */
 export interface Trials {
   service: TestService;
-  start(model: string, url: string, options?: { concurrency?: number }): Promise<WorkerProcess>;
+  start(
+    model: string,
+    url: string,
+    options?: { concurrency?: number; graceS?: number },
+  ): Promise<WorkerProcess>;
 }
 
 const runsOf = (workers: WorkerProcess[]): string[] =>
@@ -155,4 +161,18 @@ export async function cancels({ service, start }: Trials, model: string): Promis
   await worker.says('stopped cancelled');
   expect(await completed(calls, id)).toMatchObject({ success: false, error: { code: 'cancelled' } });
   await worker.stop();
+}
+
+/** What a run had said when its worker had to leave is not its output: another worker gives all of it. */
+export async function leavesHalfWay({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url, { graceS: 0.5 });
+  const id = await calls.submit(model, { tokens: 300 });
+  await worker.says(`run ${id}`);
+  await worker.stop();
+  const another = await start(model, service.url);
+  expect(await completed(calls, id)).toMatchObject({ success: true, attempt: 1 });
+  const response = await service.get(calls.path(id));
+  expect(await response.json()).toBe('token '.repeat(300));
+  await another.stop();
 }

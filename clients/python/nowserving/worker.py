@@ -987,7 +987,14 @@ def _tried(attempt: Callable[[], Any], cancelled: Cancelled) -> Any:
 
 def _execute(handler: Handler, input: Any, run: Run) -> Any:
     """Runs a handler to its end; what it yields are deltas. None: the deltas are the output."""
-    result = handler(input, run)
+    output = _output_of(handler(input, run), run)
+    # What was said until the run had to stop is not all that it would have said.
+    if output is None and run.cancelled:
+        raise Stopped(run.cancelled.reason)
+    return output
+
+
+def _output_of(result: Any, run: Run) -> Any:
     if not isinstance(result, Iterator):
         return result
     try:

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from nowserving import Client
+from nowserving import Client, worker
 from support import Service
+from worker_protocol import Protocol
 
 
 NAMES = ("URL", "KEY", "LIMITED_KEY", "MODEL", "WEBHOOK_SECRET")
@@ -26,3 +31,33 @@ def service() -> Service:
 def client(service: Service) -> Iterator[Client]:
     with Client(service.url, service.key) as client:
         yield client
+
+
+@pytest.fixture
+def protocol() -> Iterator[Protocol]:
+    protocol = Protocol()
+    yield protocol
+    protocol.over.set()
+    protocol.server.shutdown()
+    protocol.server.server_close()
+
+
+@pytest.fixture
+def start(protocol: Protocol, tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """Starts a program beside a copy of the file, with whatever else is installed left out."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(body: str, *args: str) -> subprocess.Popen[str]:
+        shutil.copy(worker.__file__, tmp_path / "worker.py")
+        (tmp_path / "program.py").write_text(f"from worker import Fail, Retry, serve\n\n{body}\n")
+        env = {"PATH": os.environ["PATH"], "NOWSERVING_URL": protocol.url, "NOWSERVING_KEY": "ns_k"}
+        command = [sys.executable, "-S", "-B", "program.py", *args]
+        pipe = subprocess.PIPE
+        program = subprocess.Popen(command, cwd=tmp_path, env=env, stdout=pipe, stderr=pipe, text=True)
+        started.append(program)
+        return program
+
+    yield start
+    for program in started:
+        program.kill()
+        program.communicate()

@@ -10,7 +10,13 @@ export async function execute(
   run: Run,
   room: () => Promise<void>,
 ): Promise<unknown> {
-  const result: unknown = await handler(input, run);
+  const output = await outputOf(await handler(input, run), run, room);
+  // What was said until the run had to stop is not all that it would have said.
+  if (output === undefined) run.signal.throwIfAborted();
+  return output;
+}
+
+async function outputOf(result: unknown, run: Run, room: () => Promise<void>): Promise<unknown> {
   if (!isIterable(result)) return result;
   const iterator = result[Symbol.asyncIterator]();
   try {
