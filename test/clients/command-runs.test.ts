@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { RunEvent } from '../../clients/typescript/src/worker/event-sender.js';
 import { execute, voiceOf } from '../../clients/typescript/src/worker/execute.js';
-import { Fail, HandBack, Retry, Stopped } from '../../clients/typescript/src/worker/failures.js';
+import {
+  Fail,
+  HandBack,
+  Retry,
+  Stopped,
+  type StopReason,
+} from '../../clients/typescript/src/worker/failures.js';
 import { type Command, commandHandler } from '../../clients/typescript/src/worker/command/command-handler.js';
 import { until } from '../support/until.js';
 
@@ -116,11 +122,28 @@ test('one that is not there is handed back', async () => {
   await expect(run('', { command: '/etc/hostname' })).rejects.toThrow(HandBack);
 });
 
-test('one that is stopped gets SIGTERM, and may still give its output', async () => {
-  const over = run(`trap 'echo 2; exit 0' TERM; echo ready >&2; while :; do sleep 0.01; done`);
+/** Says `printed`, and once it gets SIGTERM `last`, as if all were well. */
+const untilTerm = (printed: string, last: string): string =>
+  `trap 'printf "${last}"; exit 0' TERM; printf '${printed}'; echo ready >&2; while :; do sleep 0.01; done`;
+
+test('one that is stopped by a cancel gets SIGTERM, and may still give its output', async () => {
+  const over = run(untilTerm('', '2'));
   await until(() => events.length > 0);
   stop.controller.abort(new Stopped('cancelled'));
   expect(await over).toBe(2);
+});
+
+test.each<[StopReason, Command['stdout'], string]>([
+  ['shutdown', 'json', ''],
+  ['timed_out', 'json', ''],
+  ['shutdown', 'text', 'a'],
+  ['cancelled', 'text', 'a'],
+  ['cancelled', 'ndjson', '{"type":"delta","delta":"a"}\\n'],
+])('what it prints when it is stopped (%s, %s) is not its output', async (reason, stdout, printed) => {
+  const over = run(untilTerm(printed, stdout === 'json' ? '2' : ''), { stdout });
+  await until(() => events.some(({ type }) => type === 'log'));
+  stop.controller.abort(new Stopped(reason));
+  await expect(over).rejects.toEqual(new Stopped(reason));
 });
 
 test('one that ignores it is killed, with all that it started', async () => {

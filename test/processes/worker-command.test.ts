@@ -1,6 +1,7 @@
 import { packClient, UserProject } from '../support/client-package.js';
 import { startTestService, type TestService } from '../support/index.js';
 import { QueueCalls } from '../support/queue-calls.js';
+import { until } from '../support/until.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
 
 let service: TestService;
@@ -8,7 +9,7 @@ let calls: QueueCalls;
 let project: UserProject;
 
 beforeAll(async () => {
-  const names = ['cat', 'text', 'events', 'codes', 'absent', 'slow', 'files'];
+  const names = ['cat', 'text', 'events', 'codes', 'absent', 'slow', 'files', 'half'];
   const models = Object.fromEntries(names.map((name) => [`me/${name}`, { attempts: 1 }]));
   [service, project] = await Promise.all([
     startTestService({ limits: 'off', models: workerModels(models) }),
@@ -102,6 +103,24 @@ test('a cancel ends the process group', async () => {
   await calls.cancel(id);
   expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ error: { code: 'cancelled' } });
   await worker.stop();
+}, 60_000);
+
+test('half an output of a command that is told to end is none, whatever its exit code', async () => {
+  const script = `trap 'exit 0' TERM; printf half; echo said >&2; sleep 1000 & wait`;
+  const saidHalf = (id: string) =>
+    until(async () => (await calls.status(id, '?logs=1')).logs?.some(({ message }) => message === 'said'));
+  const worker = await work('me/half', script, '--stdout', 'text', '--grace', '0');
+  const cancelled = await calls.submit('me/half');
+  await saidHalf(cancelled);
+  await calls.cancel(cancelled);
+  expect(await calls.reached(cancelled, 'COMPLETED')).toMatchObject({ error: { code: 'cancelled' } });
+  const id = await calls.submit('me/half');
+  await saidHalf(id);
+  await worker.stop();
+  const other = await work('me/half', 'printf whole', '--stdout', 'text');
+  expect(await calls.reached(id, 'COMPLETED')).toMatchObject({ success: true, attempt: 1 });
+  expect(await (await calls.response(id)).json()).toBe('whole');
+  await other.stop();
 }, 60_000);
 
 test('npx starts it, in a folder with nothing else', async () => {

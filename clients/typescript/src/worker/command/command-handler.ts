@@ -2,6 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { Stopped } from '../failures.js';
 import type { Run } from '../types.js';
 import { environmentOf } from './environment.js';
 import { errorOf } from './exit-codes.js';
@@ -44,6 +45,7 @@ export function commandHandler({ command, args, stdout, killAfterMs, env }: Comm
       const failed = errorOf(await group.exited);
       if (failed !== undefined) throw reader.error ?? failed;
       if (reader.error !== undefined) throw reader.error;
+      if (!isCancelled(run.signal)) run.signal.throwIfAborted();
       return await withUploads(reader.output(), folder, (name, path) => run.upload(name, path));
     } finally {
       run.signal.removeEventListener('abort', stop);
@@ -53,6 +55,10 @@ export function commandHandler({ command, args, stdout, killAfterMs, env }: Comm
     }
   };
 }
+
+/** A cancelled run may still give its output; one that is run again elsewhere is not to end with half of it. */
+const isCancelled = ({ reason }: AbortSignal): boolean =>
+  reason instanceof Stopped && reason.reason === 'cancelled';
 
 /** Progress bars, which end with a carriage return, are lines too. */
 function logLines(stderr: Readable, run: Pick<Run, 'log'>): void {
