@@ -7,6 +7,7 @@ import { Lines } from '../../clients/typescript/src/worker/command/lines.js';
 import { fileIn, withUploads } from '../../clients/typescript/src/worker/command/output-files.js';
 import { readerOf, type StdoutForm } from '../../clients/typescript/src/worker/command/stdout.js';
 import { Fail, HandBack, Retry } from '../../clients/typescript/src/worker/failures.js';
+import { JsonText } from '../../clients/typescript/src/worker/json-text.js';
 import { temporaryDirectory } from '../support/data-directory.js';
 
 test('exit codes: 64 to 66 are final, 78, 126 and 127 hand back, all others may be tried again', () => {
@@ -135,7 +136,7 @@ function read(form: StdoutForm, ...printed: string[]) {
 }
 
 test('json: one value, in whatever pieces', () => {
-  expect(read('json', '{"a"', ':[1', ']}\n').output()).toEqual({ a: [1] });
+  expect(read('json', '{"a"', ':[1', ']}\n').output()).toBe('{"a":[1]}');
   expect(() => read('json', '').output()).toThrow('The command ended without an output.');
   expect(() => read('json', '{} {}').output()).toThrow('is not one JSON value');
 });
@@ -161,13 +162,23 @@ test('ndjson: log, progress, delta, output', () => {
     line({ type: 'sparkle' }),
     line({ type: 'output', output: null }) + line({ type: 'output', output: 2 }),
   );
-  expect(deltas).toEqual(['a', { b: 1 }]);
-  expect(output()).toBeNull();
+  expect(deltas).toEqual(['a', new JsonText('{"b":1}')]);
+  expect(output()).toBe('null');
   expect(said).toEqual([
     ['WARN', 'hot'],
     [0.5, 'half'],
     ['WARN', 'A line of the type "sparkle" cannot be used, and is passed over.'],
   ]);
+});
+
+test('numbers that JavaScript cannot hold stay as they were printed', () => {
+  const numbers = '{"n": 12345678901234567890, "f": 1.0, "e": 1e400}';
+  expect(read('json', ` ${numbers}\n`).output()).toBe(numbers);
+  const { deltas, output } = read(
+    'ndjson',
+    `{"delta":${numbers},"type":"delta"}\n{"type":"output","output":${numbers}}`,
+  );
+  expect([deltas, output()]).toEqual([[new JsonText(numbers)], numbers]);
 });
 
 test('ndjson: an error is final unless it says otherwise', () => {
@@ -184,23 +195,15 @@ test('files of the output folder are uploaded once each, wherever the output nam
   await writeFile(join(folder, 'sub/b.png'), 'b');
   await symlink('a.png', join(folder, 'again.png'));
   const uploads: string[] = [];
-  const output = {
-    image: 'file:a.png',
-    more: ['file:sub/b.png', { again: 'file:again.png' }],
-    text: 'a file:a.png',
-    url: 'file:///a',
-    n: 1,
-    none: null,
-  };
-  const replaced = await withUploads(output, folder, async (name, path) => {
+  const output = (one: string, two: string, again: string): string =>
+    `{ "image": ${one}, "more":[${two}, {"again" : ${again}}],
+      "text":"a file:a.png", "url": "file:///a", "file:a.png" : 1.0, "n": 12345678901234567890 }`;
+  const named = output('"file:a.png"', '"file:sub\\/b.png"', '"\\u0066ile:again.png"');
+  const replaced = await withUploads(named, folder, async (name, path) => {
     uploads.push(path);
     return `https://files/${name}`;
   });
-  expect(replaced).toEqual({
-    ...output,
-    image: 'https://files/a.png',
-    more: ['https://files/b.png', { again: 'https://files/a.png' }],
-  });
+  expect(replaced).toBe(output('"https://files/a.png"', '"https://files/b.png"', '"https://files/a.png"'));
   expect(uploads).toEqual([join(folder, 'a.png'), join(folder, 'sub/b.png')]);
 });
 

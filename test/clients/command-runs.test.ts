@@ -8,6 +8,7 @@ import {
   Stopped,
   type StopReason,
 } from '../../clients/typescript/src/worker/failures.js';
+import { JsonText } from '../../clients/typescript/src/worker/json-text.js';
 import { type Command, commandHandler } from '../../clients/typescript/src/worker/command/command-handler.js';
 import { until } from '../support/until.js';
 
@@ -21,12 +22,18 @@ beforeEach(() => {
 });
 
 /** What becomes of a run of a shell script. */
-function run(script: string, options: Partial<Command> = {}, input: unknown = {}): Promise<unknown> {
+async function run(script: string, options: Partial<Command> = {}, input: unknown = {}): Promise<unknown> {
+  const output = await outputOf(script, options, JSON.stringify(input));
+  return output instanceof JsonText ? JSON.parse(output.text) : output;
+}
+
+function outputOf(script: string, options: Partial<Command> = {}, inputText = '{}'): Promise<unknown> {
   const command = { command: 'sh', args: ['-c', script], stdout: 'json' as const, killAfterMs: 100, env: [] };
   return execute(
     commandHandler({ ...command, ...options }),
-    input,
+    JSON.parse(inputText),
     {
+      inputText,
       requestId: 'an-id',
       model: 'me/x',
       attempt: 1,
@@ -55,6 +62,11 @@ const isAlive = (pid: number): boolean => {
 
 test('the input is on standard input, then it ends; standard output is the output', async () => {
   expect(await run('cat', {}, { prompt: 'hello' })).toEqual({ prompt: 'hello' });
+});
+
+test('input and output go through as they are', async () => {
+  const text = '{"n": 12345678901234567890, "f": 1.0, "f": 1e400}';
+  expect(await outputOf('cat', {}, text)).toEqual(new JsonText(text));
 });
 
 test('a large input that is not read does no harm', async () => {

@@ -289,6 +289,20 @@ test('a file of the service is fetched with the lease, an input that is large to
   expect(file.headers).toMatchObject({ authorization: 'Key ns_k', 'lease-token': 'token-0' });
 });
 
+test('the input is there as it was submitted, whether it came with the claim or not', async () => {
+  const text = String.raw`{"n":1.0,"input":{"input":[12345678901234567890,"}\""]}}`;
+  const run = { request_id: 'r', lease_token: 't', attempt: 1, model_id: 'me/x' };
+  const claimed = (input: string): string => `{"runs":[${JSON.stringify(run).slice(0, -1)},${input}}]}`;
+  service.next['claims'] = [
+    [200, claimed(`"input":${text}`)],
+    [200, claimed('"input_url":"/v1/worker/runs/r/input"')],
+  ];
+  service.next['input'] = [[200, text]];
+  work((_input, { inputText }) => ({ inputText }));
+  await callTo('output', 2);
+  expect(service.of('output').map(bodyOf)).toEqual([{ inputText: text }, { inputText: text }]);
+});
+
 test('a URL of a caller is not fetched unless its origin is allowed', async () => {
   work((input: { url: string }, run) => run.download(input.url));
   service.offer({ input: { url: 'http://169.254.169.254/latest' } });

@@ -40,6 +40,16 @@ test('any program is a model: its input on standard input, its output on standar
   await worker.stop();
 }, 60_000);
 
+test('input and output go through as they are, also numbers that JavaScript cannot hold', async () => {
+  const worker = await work('me/cat', 'cat');
+  const json = '{"n":12345678901234567890,"f":1.0}';
+  const headers = { authorization: `Key ${service.key}`, 'content-type': 'application/json' };
+  const submitted = await fetch(`${service.url}/v1/queue/me/cat`, { method: 'POST', headers, body: json });
+  const { request_id } = (await submitted.json()) as { request_id: string };
+  expect(await (await calls.response(request_id)).text()).toBe(json);
+  await worker.stop();
+}, 60_000);
+
 test('text is streamed, and joined as the output; standard error is the log', async () => {
   const worker = await work('me/text', 'echo begun >&2; printf "a b"; printf " c"', '--stdout', 'text');
   const { id, body } = await endOf('me/text', {});
@@ -133,9 +143,9 @@ test('npx starts it, in a folder with nothing else', async () => {
 }, 60_000);
 
 test('--try runs once without a service', async () => {
-  const tried = nowserving('work', '--model', 'me/cat', '--try', '{"a":1}', '--', 'cat');
+  const tried = nowserving('work', '--model', 'me/cat', '--try', '{"a":\n1.0}', '--', 'cat');
   expect(await tried.exited).toEqual({ code: 0, signal: null });
-  expect(tried.output).toBe('{"type":"output","output":{"a":1}}\n');
+  expect(tried.output).toBe('{"type":"output","output":{"a": 1.0}}\n');
 }, 60_000);
 
 test('what is wrong with its arguments is said', async () => {

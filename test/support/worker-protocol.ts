@@ -9,7 +9,9 @@ export interface WorkerCall {
   body: string;
 }
 
-type Answer = readonly [status: number, body?: object, headers?: Record<string, string>] | 'drop' | undefined;
+/** A body that is a text is JSON already. */
+type Body = object | string;
+type Answer = readonly [status: number, body?: Body, headers?: Record<string, string>] | 'drop' | undefined;
 
 /** The worker's protocol without a queue: hands out what a test offers, and answers as the test says. */
 export class WorkerProtocol {
@@ -102,12 +104,7 @@ export const problem = (status: number, code: string, headers?: Record<string, s
   headers,
 ];
 
-function send(
-  response: ServerResponse,
-  status: number,
-  body?: object,
-  headers?: Record<string, string>,
-): void {
+function send(response: ServerResponse, status: number, body?: Body, headers?: Record<string, string>): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(body === undefined ? undefined : JSON.stringify(body));
+  response.end(typeof body === 'object' ? JSON.stringify(body) : body);
 }

@@ -22,6 +22,8 @@ export interface Answer {
   retryAfterS?: number | undefined;
   /** When the service answered, by its own clock. */
   atMs: number;
+  /** Of which `body` is made. */
+  text: string;
   body: Record<string, unknown>;
 }
 
@@ -90,6 +92,7 @@ async function read(response: Response): Promise<Answer> {
     status: response.status,
     retryAfterS: secondsOf(response.headers.get('retry-after')),
     atMs: Number.isNaN(date) ? Date.now() : date,
+    text,
   };
   const body = parsed(text);
   if (response.ok) {

@@ -1,4 +1,5 @@
 import { pause } from '../deadline.js';
+import { jsonOf } from './json-text.js';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
 
@@ -7,6 +8,9 @@ export type RunEvent =
   | { type: 'log'; level: LogLevel; source?: 'stdout' | 'stderr'; message: string }
   | { type: 'progress'; value: number; message?: string }
   | { type: 'delta'; delta: unknown };
+
+export const lineOf = (event: RunEvent): string =>
+  event.type === 'delta' ? `{"type":"delta","delta":${jsonOf(event.delta)}}` : JSON.stringify(event);
 
 /** `next`: what is before that number has arrived. */
 export type Sent = { next: number } | { refused: string } | 'over';
@@ -46,7 +50,7 @@ export class EventSender {
       this.dropped++;
       return;
     }
-    const line = { type: event.type, text: `${JSON.stringify(event)}\n` };
+    const line = { type: event.type, text: `${lineOf(event)}\n` };
     const last = this.pending.length > this.inFlight ? this.pending.at(-1) : undefined;
     if (event.type === 'progress' && last?.type === 'progress') {
       this.bytes -= sizeOf(this.pending.pop()!); // only the last value counts

@@ -1,4 +1,5 @@
 import { piecesOf, type EventSender, type LogLevel } from './event-sender.js';
+import { jsonOf, JsonText } from './json-text.js';
 import type { Handler, Run } from './types.js';
 
 const maxMessageLength = 8_192;
@@ -44,10 +45,8 @@ export function voiceOf(add: EventSender['add']): Pick<Run, 'log' | 'progress' |
       add({ type: 'progress', value, ...(message !== undefined && { message }) });
     },
     delta(value) {
-      // Of a function, say.
-      const isNone = (JSON.stringify(value) as string | undefined) === undefined;
-      if (isNone) throw new TypeError('A delta is a JSON value.');
-      for (const delta of piecesOf(value)) add({ type: 'delta', delta });
+      const delta = typeof value === 'string' ? value : new JsonText(jsonOf(value));
+      for (const piece of piecesOf(delta)) add({ type: 'delta', delta: piece });
     },
   };
 }

@@ -4,6 +4,7 @@ import { EventSender, type Sent } from './event-sender.js';
 import { execute, voiceOf } from './execute.js';
 import { Fail, type Failure, failureOf, HandBack, Retry, Stopped, type StopReason } from './failures.js';
 import { download, type FileAccess, upload } from './files.js';
+import { jsonOf } from './json-text.js';
 import type { ClaimedRun, Handler, Run } from './types.js';
 
 /** What is to be told must be told before the lease is over. */
@@ -103,9 +104,11 @@ export class LeasedRun {
       downloads,
       signal,
     };
+    const inputText = await this.inputText(access);
     const run: Run = {
       requestId: this.requestId,
       model: claimed.model_id,
+      inputText,
       attempt: claimed.attempt,
       deadline: claimed.deadline_at ? new Date(claimed.deadline_at) : undefined,
       traceparent: claimed.traceparent ?? undefined,
@@ -117,21 +120,21 @@ export class LeasedRun {
       download: ((url: string, { to }: { to?: string } = {}) => download(url, access, to)) as Run['download'],
       upload: (name, content, type) => upload(name, content, type, access),
     };
-    const output = await execute(handler, await this.input(access), run, () => this.events.room());
+    const output = await execute(handler, JSON.parse(inputText), run, () => this.events.room());
     return { output: this.outputText(output) };
   }
 
-  private async input(access: FileAccess): Promise<unknown> {
-    const { input, input_url } = this.claimed;
+  private async inputText(access: FileAccess): Promise<string> {
+    const { input = 'null', input_url } = this.claimed;
     if (input_url === undefined) return input;
-    return JSON.parse(new TextDecoder().decode((await download(input_url, access)) as Uint8Array));
+    return new TextDecoder().decode((await download(input_url, access)) as Uint8Array);
   }
 
   /** Empty: the deltas are the output. */
   private outputText(output: unknown): string {
     if (output === undefined && this.hasDeltas) return '';
     try {
-      return JSON.stringify(output ?? null);
+      return jsonOf(output ?? null);
     } catch (error) {
       throw new Fail(`The output is no JSON value: ${(error as Error).message.split('\n', 1)[0]}`);
     }

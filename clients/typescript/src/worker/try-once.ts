@@ -2,10 +2,14 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { RunEvent } from './event-sender.js';
+import { lineOf, type RunEvent } from './event-sender.js';
 import { execute, voiceOf } from './execute.js';
 import { failureOf, Stopped } from './failures.js';
+import { joined, jsonOf } from './json-text.js';
 import type { Handler, Run } from './types.js';
+
+/** Of JSON that a command printed: its strings have none. */
+const lineEnds = /[\r\n]+/g;
 
 /** Runs one input without a service: prints what the run says, and its output or error, as lines of JSON. */
 export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText: string): Promise<void> {
@@ -16,12 +20,14 @@ export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText:
   const deltas: unknown[] = [];
   const say = (event: RunEvent): void => {
     if (event.type === 'delta') deltas.push(event.delta);
-    print(event);
+    print(lineOf(event));
   };
   try {
+    const input = inputOf(inputText);
     const run: Run = {
       requestId: '00000000-0000-7000-8000-000000000000',
       model,
+      inputText,
       attempt: 1,
       deadline: undefined,
       traceparent: undefined,
@@ -30,11 +36,12 @@ export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText:
       download: downloadHere as Run['download'],
       upload: uploadHere,
     };
-    const output = await execute(handler, inputOf(inputText), run, () => Promise.resolve());
-    print({ type: 'output', output: output ?? (deltas.length > 0 ? joined(deltas) : null) });
+    const output = await execute(handler, input, run, () => Promise.resolve());
+    const json = jsonOf(output ?? (deltas.length > 0 ? joined(deltas) : null));
+    print(`{"type":"output","output":${json.replaceAll(lineEnds, ' ')}}`);
   } catch (error) {
     if (error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    print({ type: 'error', ...failureOf(error) });
+    print(JSON.stringify({ type: 'error', ...failureOf(error) }));
     process.exitCode = 1;
   } finally {
     process.off('SIGINT', interrupt);
@@ -49,11 +56,8 @@ function inputOf(text: string): unknown {
   }
 }
 
-const joined = (deltas: unknown[]): unknown =>
-  deltas.every((delta) => typeof delta === 'string') ? deltas.join('') : deltas;
-
-function print(line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 /** Whoever tries may read any file and any address. */

@@ -4,6 +4,8 @@ import type { LogLevel } from './event-sender.js';
 export interface Run {
   readonly requestId: string;
   readonly model: string;
+  /** The input as JSON text, as it was submitted: numbers of JavaScript end at 2^53. */
+  readonly inputText: string;
   /** Failed and lost runs so far + 1. */
   readonly attempt: number;
   readonly deadline: Date | undefined;
@@ -59,7 +61,8 @@ export interface ClaimedRun {
   lease_token: string;
   lease_s: number;
   deadline_at?: string | null;
-  input?: unknown;
+  /** JSON text. */
+  input?: string | undefined;
   input_url?: string;
   traceparent?: string | null;
 }

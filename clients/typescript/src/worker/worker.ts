@@ -6,6 +6,7 @@ import { Backoff, Hold } from './backoff.js';
 import { Beats } from './beats.js';
 import { type Answer, isPassing, WorkerCalls } from './calls.js';
 import type { HandBack } from './failures.js';
+import { memberOf, partsOf } from './json-scanner.js';
 import { LeasedRun, type RunSurroundings } from './leased-run.js';
 import type { ClaimedRun, Handler, ServeOptions } from './types.js';
 
@@ -117,8 +118,7 @@ export class Worker {
     const { status, code = `http_${status}`, detail = 'The claim was refused.' } = answer;
     if (status === 204 || status === 409) return;
     if (status === 410) this.drain(`${detail} The worker stops.`);
-    else if (status === 200)
-      for (const run of (answer.body['runs'] ?? []) as ClaimedRun[]) this.start(run, answer.atMs);
+    else if (status === 200) for (const run of claimedRuns(answer)) this.start(run, answer.atMs);
     else {
       this.fault = new NowServingError(code, detail, { status });
       this.drain(detail);
@@ -191,4 +191,9 @@ export class Worker {
       max,
     });
   }
+}
+
+function claimedRuns({ text }: Answer): ClaimedRun[] {
+  const runs = partsOf(memberOf(text, 'runs') ?? '[]');
+  return runs.map((run) => ({ ...(JSON.parse(run.text) as ClaimedRun), input: memberOf(run.text, 'input') }));
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Stopped } from '../failures.js';
+import { JsonText } from '../json-text.js';
 import type { Run } from '../types.js';
 import { environmentOf } from './environment.js';
 import { errorOf } from './exit-codes.js';
@@ -24,7 +25,7 @@ export interface Command {
 
 /** A handler that runs a command for each request, in a folder of its own. */
 export function commandHandler({ command, args, stdout, killAfterMs, env }: Command) {
-  return async function* (input: unknown, run: Run): AsyncGenerator<unknown, unknown, undefined> {
+  return async function* (_input: unknown, run: Run): AsyncGenerator<unknown, unknown, undefined> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'nowserving-')));
     let group: ProcessGroup | undefined;
     const stop = (): void => group?.end(killAfterMs);
@@ -34,7 +35,7 @@ export function commandHandler({ command, args, stdout, killAfterMs, env }: Comm
         args,
         cwd: folder,
         env: environmentOf(process.env, env, run, folder),
-        input: JSON.stringify(input),
+        input: run.inputText,
       });
       if (run.signal.aborted) stop();
       else run.signal.addEventListener('abort', stop);
@@ -46,7 +47,9 @@ export function commandHandler({ command, args, stdout, killAfterMs, env }: Comm
       if (failed !== undefined) throw reader.error ?? failed;
       if (reader.error !== undefined) throw reader.error;
       if (!isCancelled(run.signal)) run.signal.throwIfAborted();
-      return await withUploads(reader.output(), folder, (name, path) => run.upload(name, path));
+      const output = reader.output();
+      if (output === undefined) return undefined;
+      return new JsonText(await withUploads(output, folder, (name, path) => run.upload(name, path)));
     } finally {
       run.signal.removeEventListener('abort', stop);
       stop();

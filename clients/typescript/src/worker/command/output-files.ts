@@ -1,34 +1,29 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, relative, resolve, sep } from 'node:path';
 import { Fail } from '../failures.js';
+import { stringsOf } from '../json-scanner.js';
 
 const scheme = 'file:';
 
-/** An output in which each text such as `file:x.png` has become the URL of that file. */
+/** An output, as JSON text, in which each string such as `file:x.png` has become the URL of that file. */
 export async function withUploads(
-  output: unknown,
+  output: string,
   folder: string,
   upload: (name: string, path: string) => Promise<string>,
-): Promise<unknown> {
-  const urls = new Map<string, Promise<string>>();
-  const uploaded = async (name: string): Promise<string> => {
+): Promise<string> {
+  const urls = new Map<string, string>();
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { start, end } of stringsOf(output)) {
+    const text = JSON.parse(output.slice(start, end)) as string;
+    if (!isFileName(text)) continue;
+    const name = text.slice(scheme.length);
     const path = await fileIn(folder, name);
-    if (!urls.has(path)) urls.set(path, upload(basename(name), path));
-    return urls.get(path)!;
-  };
-  const replaced = async (value: unknown): Promise<unknown> => {
-    if (typeof value === 'string') return isFileName(value) ? uploaded(value.slice(scheme.length)) : value;
-    if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) {
-      const items: unknown[] = [];
-      for (const item of value) items.push(await replaced(item));
-      return items;
-    }
-    const entries: [string, unknown][] = [];
-    for (const [name, item] of Object.entries(value)) entries.push([name, await replaced(item)]);
-    return Object.fromEntries(entries);
-  };
-  return replaced(output);
+    if (!urls.has(path)) urls.set(path, await upload(basename(name), path));
+    pieces.push(output.slice(from, start), JSON.stringify(urls.get(path)));
+    from = end;
+  }
+  return pieces.join('') + output.slice(from);
 }
 
 /** `file://…` is a URL, and left as it is. */

@@ -1,6 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { LogLevel } from '../event-sender.js';
 import { Fail, Retry } from '../failures.js';
+import { memberOf } from '../json-scanner.js';
+import { JsonText } from '../json-text.js';
 import type { Run } from '../types.js';
 import { Lines } from './lines.js';
 
@@ -16,8 +18,8 @@ export interface StdoutReader {
   end(): unknown[];
   /** What the command itself said was wrong. */
   readonly error: Error | undefined;
-  /** After exit 0; undefined: the deltas. Throws where there is none. */
-  output(): unknown;
+  /** JSON text, after exit 0; undefined: the deltas. Throws where there is none. */
+  output(): string | undefined;
 }
 
 export function readerOf(form: StdoutForm, run: Pick<Run, 'log' | 'progress'>): StdoutReader {
@@ -41,14 +43,15 @@ class JsonReader implements StdoutReader {
     return [];
   }
 
-  output(): unknown {
+  output(): string {
     const text = Buffer.concat(this.chunks).toString('utf8');
     if (text.trim() === '') throw new Fail('The command ended without an output.');
     try {
-      return JSON.parse(text);
+      JSON.parse(text);
     } catch {
       throw new Fail('What the command printed is not one JSON value.');
     }
+    return text.trim();
   }
 }
 
@@ -90,7 +93,7 @@ const levels: Record<string, LogLevel> = {
 class NdjsonReader implements StdoutReader {
   error: Error | undefined;
   private readonly lines = new Lines(/\r?\n/, maxBytes);
-  private given: { output: unknown } | undefined;
+  private given: string | undefined;
   private hasDeltas = false;
 
   constructor(private readonly run: Pick<Run, 'log' | 'progress'>) {}
@@ -103,10 +106,10 @@ class NdjsonReader implements StdoutReader {
     return this.lines.end().flatMap((line) => this.read(line));
   }
 
-  output(): unknown {
+  output(): string | undefined {
     if (this.given === undefined && !this.hasDeltas)
       throw new Fail('The command ended without an output line.');
-    return this.given?.output;
+    return this.given;
   }
 
   private read(line: string): unknown[] {
@@ -117,8 +120,8 @@ class NdjsonReader implements StdoutReader {
       this.run.progress(value, message === undefined ? undefined : textOf(message));
     } else if (type === 'delta' && delta !== undefined) {
       this.hasDeltas = true;
-      return [delta];
-    } else if (type === 'output' && output !== undefined) this.given = { output };
+      return [typeof delta === 'string' ? delta : new JsonText(memberOf(line, 'delta')!)];
+    } else if (type === 'output' && output !== undefined) this.given = memberOf(line, 'output');
     else if (type === 'error') {
       const said = message === undefined ? 'The command failed.' : textOf(message);
       this.error = retryable === true ? new Retry({ message: said }) : new Fail(said);
