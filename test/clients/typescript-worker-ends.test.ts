@@ -1,6 +1,6 @@
 import type { Run } from '../../clients/typescript/src/worker/index.js';
 import { bodyOf, ProtocolWorkers, untilAborted } from '../support/protocol-workers.js';
-import type { WorkerProtocol } from '../support/worker-protocol.js';
+import { problem, type WorkerProtocol } from '../support/worker-protocol.js';
 
 const workers = new ProtocolWorkers();
 const { work, callTo } = workers;
@@ -50,4 +50,21 @@ test('an output that is returned counts, also when the worker had to stop', asyn
   drain();
   await over;
   expect(service.of('output').map(bodyOf)).toEqual([{ text: 'a' }]);
+});
+
+test.each([
+  ['/upload/1', 413, { message: 'The upload of a.png was refused: It is some_problem.', retryable: false }],
+  ['files', 400, { message: 'The upload of a.png was refused: It is some_problem.', retryable: false }],
+  [
+    '/upload/1',
+    403,
+    { message: 'Error: The upload of a.png was refused: It is some_problem.', retryable: true },
+  ],
+])('an upload that %s refuses with %i fails the run in its words', async (route, status, failure) => {
+  service.next['files'] = [[200, { file_url: '/v1/files/1/a.png', upload_url: '/upload/1' }]];
+  service.next[route] = [problem(status, 'some_problem')];
+  work((_input, run) => run.upload('a.png', new Uint8Array([1, 2, 3])));
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual(failure);
+  expect(service.of('files')).toHaveLength(1);
 });

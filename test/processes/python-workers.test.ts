@@ -14,6 +14,7 @@ import {
   outlastsItsLease,
   throughGateway,
   type Trials,
+  uploadsTooMuch,
 } from '../support/worker-trials.js';
 
 let service: TestService;
@@ -37,6 +38,8 @@ def run_it(input, run):
     print("run", run.request_id, run.attempt, flush=True)
     if "tokens" in input:
         return tell(input, run)
+    if "bytes" in input:
+        return run.upload("a.bin", bytes(input["bytes"]))
     run.log("begin")
     if "holds" in input:
         libc.sleep(input["holds"])
@@ -68,9 +71,14 @@ beforeAll(async () => {
     'holding',
     'stuck',
     'half',
+    'large',
   ];
   const models = Object.fromEntries(names.map((name) => [`me/${name}`, {}]));
-  service = await startTestService({ limits: 'off', models: workerModels(models) });
+  service = await startTestService({
+    limits: 'off',
+    config: { maxFileBytes: 3_000_000 },
+    models: workerModels(models),
+  });
   directory = await temporaryDirectory();
   await copyFile('clients/python/nowserving/worker.py', join(directory, 'worker.py'));
   await writeFile(join(directory, 'program.py'), program);
@@ -99,6 +107,8 @@ test('a worker that is killed, one that is frozen past its lease, and one that o
 }, 200_000);
 
 test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
+
+test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'), 60_000);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 

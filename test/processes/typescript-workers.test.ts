@@ -10,6 +10,7 @@ import {
   outlastsItsLease,
   throughGateway,
   type Trials,
+  uploadsTooMuch,
 } from '../support/worker-trials.js';
 
 let service: TestService;
@@ -20,7 +21,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from 'nowserving/worker';
 
 const [model, concurrency, graceS] = process.argv.slice(2);
-await serve(model, async function* ({ n, hold = 0, upload, download, tokens }, run) {
+await serve(model, async function* ({ n, hold = 0, upload, download, tokens, bytes }, run) {
   console.log('run', run.requestId, run.attempt);
   for (let token = 0; token < tokens; token++) {
     if (run.signal.aborted) return;
@@ -28,6 +29,7 @@ await serve(model, async function* ({ n, hold = 0, upload, download, tokens }, r
     await delay(10);
   }
   if (tokens) return;
+  if (bytes) return run.upload('a.bin', new Uint8Array(bytes));
   run.log('begin');
   yield 'a';
   yield 'b';
@@ -44,12 +46,21 @@ await serve(model, async function* ({ n, hold = 0, upload, download, tokens }, r
 `;
 
 beforeAll(async () => {
-  const models = ['gateway', 'killed', 'frozen', 'drained', 'cancelled', 'files', 'long', 'half'].map(
-    (name) => [`me/${name}`, {}],
-  );
+  const models = [
+    'gateway',
+    'killed',
+    'frozen',
+    'drained',
+    'cancelled',
+    'files',
+    'long',
+    'half',
+    'large',
+  ].map((name) => [`me/${name}`, {}]);
   [service, project] = await Promise.all([
     startTestService({
       limits: 'off',
+      config: { maxFileBytes: 3_000_000 },
       models: workerModels(Object.fromEntries(models) as object as Record<string, object>),
     }),
     packClient().then((packed) => UserProject.with(packed, {})),
@@ -79,6 +90,8 @@ test('a worker that is killed, one that is frozen past its lease, and one that o
 }, 200_000);
 
 test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
+
+test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'), 60_000);
 
 test('SIGTERM: what runs ends, what waits is left to others', () => drains(trials(), 'me/drained'), 60_000);
 

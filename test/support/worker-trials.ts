@@ -9,7 +9,7 @@ import type { WorkerProcess } from './worker-process.js';
  * What workers in any language are put through. Each starts as `start(model, url, options)` with a program that does
  * what its input says: `{ n, hold }` logs `begin`, yields two deltas, waits while `hold` is there, and gives
  * `{ n, attempt, pid }`, with the `file` of the text `upload`, and the `text` of the URL `download`; with `tokens`, it
- * yields so many, one each 10 ms, and returns when it is told to stop. Each run prints `run <request id> <attempt>`, an
+ * yields so many, one each 10 ms, and returns when it is told to stop; with `bytes`, it uploads so many. Each run prints `run <request id> <attempt>`, an
  * aborted one `stopped <reason>`.
  */
 export interface Trials {
@@ -160,6 +160,23 @@ export async function cancels({ service, start }: Trials, model: string): Promis
   await calls.cancel(id);
   await worker.says('stopped cancelled');
   expect(await completed(calls, id)).toMatchObject({ success: false, error: { code: 'cancelled' } });
+  await worker.stop();
+}
+
+/** A file that the service does not take fails its request at once, in the words of the service. */
+export async function uploadsTooMuch({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const worker = await start(model, service.url, { concurrency: 2 });
+  const { maxFileBytes } = service.config;
+  const ids = await inParallel(2, [maxFileBytes + 1, 20_000_000], (bytes) => calls.submit(model, { bytes }));
+  for (const id of ids) {
+    const { attempt, error } = await completed(calls, id);
+    expect([attempt, error?.message]).toEqual([
+      1,
+      `The upload of a.bin was refused: A file may have ${maxFileBytes} bytes at most.`,
+    ]);
+  }
+  expect(runsOf([worker])).toHaveLength(2);
   await worker.stop();
 }
 

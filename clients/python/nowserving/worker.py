@@ -57,6 +57,8 @@ MAX_FAILURE = 500
 LEASED_PAUSE_S = 8.0
 PATIENCE_S = 30.0
 BYTES_PER_S = 64 * 1024
+# Another try may fare better, as after 500 and above.
+PASSING = (408, 409, 425, 429)
 
 Handler = Callable[[Any, "Run"], Any]
 Content = Union[bytes, str, "os.PathLike[str]", IO[bytes]]
@@ -256,6 +258,11 @@ class Answer:
         return not self.is_passing and self.status not in (401, 403)
 
 
+def _read(response: http.client.HTTPResponse) -> Answer:
+    data = response.read()
+    return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+
+
 def _seconds(field: str | None) -> float | None:
     if field is None:
         return None
@@ -306,10 +313,10 @@ class _Line:
             connection.sock.settimeout(timeout)
             connection.request(method, self._base.path + path, body, dict(headers))
             response = connection.getresponse()
-            data = response.read()
+            answer = _read(response)
             if response.will_close:
                 self._close()
-            return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, data)
+            return answer
         except BaseException:
             self._close()
             raise
@@ -903,18 +910,16 @@ class _Files:
         def send() -> str:
             answer = self._service.once("POST", self._path, body, token=self._token)
             if not answer.is_success:
-                raise urllib.error.HTTPError(self._path, answer.status, answer.detail, http.client.HTTPMessage(), None)
-            to = urljoin(self._service.base, answer.body["upload_url"])
+                raise _refusal(answer, name)
             is_path = isinstance(content, (str, os.PathLike))
             file: Any = open(content, "rb") if is_path else content  # type: ignore[arg-type]
             try:
-                headers = {"Content-Type": content_type, "Content-Length": str(_size(file))}
-                request = urllib.request.Request(to, data=file, method="PUT", headers=headers)
-                with _OPENER.open(request, timeout=60) as done:
-                    done.read()
+                done = _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type)
             finally:
                 if is_path:
                     file.close()
+            if not done.is_success:
+                raise _refusal(done, name)
             return str(answer.body["file_url"])
 
         return str(_tried(send, Cancelled()))
@@ -960,6 +965,31 @@ def _origin(url: str) -> tuple[str, Optional[str], Optional[int]]:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
+def _put(url: str, file: Any, content_type: str) -> Answer:
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    connection = kind(parts.netloc, timeout=60, blocksize=1024 * 1024)
+    target = parts._replace(scheme="", netloc="", fragment="").geturl()
+    headers = {"Content-Type": content_type, "Content-Length": str(_size(file))}
+    try:
+        connection.connect()
+        try:
+            connection.request("PUT", target, file, headers)
+        except ConnectionError:
+            pass  # the service may have answered before it had all, and said why
+        return _read(connection.getresponse())
+    finally:
+        connection.close()
+
+
+def _refusal(answer: Answer, name: str) -> Exception:
+    """Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again."""
+    said = f"The upload of {name} was refused: {answer.detail}"
+    if 400 <= answer.status <= 499 and answer.status not in (401, 403, *PASSING):
+        return Fail(said)
+    return urllib.error.HTTPError("", answer.status, said, http.client.HTTPMessage(), None)
+
+
 def _size(content: Any) -> int:
     if isinstance(content, (bytes, bytearray, memoryview)):
         return len(content)
@@ -979,7 +1009,7 @@ def _tried(attempt: Callable[[], Any], cancelled: Cancelled) -> Any:
             code = error.code if isinstance(error, urllib.error.HTTPError) else 503
             if cancelled.is_set():
                 raise Stopped(cancelled.reason) from None
-            if tried == 5 or (code < 500 and code not in (408, 409, 425, 429)):
+            if tried == 5 or (code < 500 and code not in PASSING):
                 raise
             cancelled.wait(backoff.next())
     raise AssertionError

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import signal
+import socket
+import threading
 from typing import Any
 
+import pytest
+
+from nowserving.worker import _put
 from support import until
 from worker_protocol import RUN, Protocol
 
@@ -48,3 +54,39 @@ def test_nor_is_what_it_had_said_when_the_request_was_cancelled(protocol: Protoc
     [failure] = until(lambda: protocol.of("failure"))
     assert json.loads(failure) == {"message": "The run must stop: cancelled.", "retryable": False}
     assert protocol.of("output") == []
+
+
+@pytest.mark.parametrize(
+    ("refused_by", "status", "failure"),
+    [
+        ("here", 413, {"message": "The upload of a.png was refused: It is too large.", "retryable": False}),
+        ("files", 400, {"message": "The upload of a.png was refused: It is too large.", "retryable": False}),
+        ("here", 403, {"message": "HTTPError: HTTP Error 403: The upload of a.png was refused: It is too large.", "retryable": True}),
+    ],
+)
+def test_an_upload_that_is_refused_fails_the_run_in_the_words_of_the_service(
+    protocol: Protocol, start: Any, refused_by: str, status: int, failure: dict[str, Any]
+) -> None:
+    protocol.run = RUN
+    urls = {"file_url": "https://queue/v1/files/1/a.png", "upload_url": "/upload/here?signature=s"}
+    protocol.next["files"] = [(200, urls)]
+    protocol.next[refused_by] = [(status, {"code": "some_problem", "detail": "It is too large."})]
+    start('serve({"me/x": lambda input, run: run.upload("a.png", b"123")})')
+    [said] = until(lambda: protocol.of("failure"))
+    assert json.loads(said) == failure
+    assert len(protocol.of("files")) == 1
+
+
+def test_an_answer_before_the_end_of_an_upload_is_read() -> None:
+    def refuse() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(65_536)
+            body = json.dumps({"code": "body_too_large", "detail": "It is too large."})
+            connection.sendall(f"HTTP/1.1 413 No\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}".encode())
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=refuse, daemon=True).start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/upload"
+        answer = _put(url, io.BytesIO(bytes(50_000_000)), "image/png")
+    assert (answer.status, answer.detail) == (413, "It is too large.")

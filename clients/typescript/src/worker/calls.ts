@@ -56,7 +56,7 @@ export class WorkerCalls {
     try {
       const url = `${this.base}/v1/worker${path}`;
       const response = await fetch(url, { method, headers, body: body ?? null, signal: deadline.signal });
-      return await read(response);
+      return await answerOf(response);
     } finally {
       deadline.end();
     }
@@ -85,7 +85,7 @@ export function isPassing(answer: Answer): boolean {
 /** A key that is refused in mid-run may be put right while the lease lasts. */
 const isDecided = (answer: Answer): boolean => !isPassing(answer) && ![401, 403].includes(answer.status);
 
-async function read(response: Response): Promise<Answer> {
+export async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
   const date = Date.parse(response.headers.get('date') ?? '');
   const answer = {

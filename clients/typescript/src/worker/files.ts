@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { pause } from '../deadline.js';
 import { Backoff } from './backoff.js';
-import { isSuccess, type WorkerCalls } from './calls.js';
+import { type Answer, answerOf, isSuccess, type WorkerCalls } from './calls.js';
 import { Fail } from './failures.js';
 
 const maxTries = 6;
@@ -46,7 +46,8 @@ export function sourceOf(
 export async function download(url: string, access: FileAccess, to?: string): Promise<Uint8Array | string> {
   return withTries(access.signal, async () => {
     const response = await followed(url, access);
-    if (!response.ok) throw statusError(response, `${new URL(response.url).origin} answered`);
+    if (!response.ok)
+      throw statusError(response, `${new URL(response.url).origin} answered ${response.status}`);
     if (to === undefined) return new Uint8Array(await response.arrayBuffer());
     await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(to), {
       signal: access.signal,
@@ -90,11 +91,11 @@ export async function upload(
   };
   return withTries(signal, async () => {
     const answer = await calls.once(call);
-    if (!isSuccess(answer)) throw statusError(answer, answer.detail ?? 'The service answered');
+    if (!isSuccess(answer)) throw refusal(answer, name);
     const { file_url, upload_url } = answer.body as { file_url: string; upload_url: string };
     const headers = { 'content-type': type };
     const response = await fetch(new URL(upload_url, calls.base), { method: 'PUT', headers, body, signal });
-    if (!response.ok) throw statusError(response, `The upload of ${basename(name)} was answered`);
+    if (!response.ok) throw refusal(await answerOf(response), name);
     await response.body?.cancel();
     return file_url;
   });
@@ -110,7 +111,15 @@ class StatusError extends Error {
 }
 
 const statusError = ({ status }: { status: number }, said: string): StatusError =>
-  new StatusError(`${said} ${status}`, status >= 500 || [408, 409, 425, 429].includes(status));
+  new StatusError(said, status >= 500 || [408, 409, 425, 429].includes(status));
+
+/** Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again. */
+function refusal(answer: Answer, name: string): Error {
+  const { status, detail = `The service answered ${status}.` } = answer;
+  const error = statusError(answer, `The upload of ${basename(name)} was refused: ${detail}`);
+  const isFinal = !error.isPassing && status >= 400 && ![401, 403].includes(status);
+  return isFinal ? new Fail(error.message) : error;
+}
 
 async function withTries<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
   const backoff = new Backoff(maxPauseMs);
