@@ -1,4 +1,4 @@
-import type { Run } from '../../clients/typescript/src/worker/index.js';
+import { Fail, type Run } from '../../clients/typescript/src/worker/index.js';
 import { bodyOf, ProtocolWorkers, untilAborted } from '../support/protocol-workers.js';
 import { problem, type WorkerProtocol } from '../support/worker-protocol.js';
 
@@ -67,4 +67,36 @@ test.each([
   service.offer();
   expect(bodyOf(await callTo('failure'))).toEqual(failure);
   expect(service.of('files')).toHaveLength(1);
+});
+
+const circular: unknown[] = [];
+circular.push(circular);
+
+test.each<[string, unknown, string]>([
+  ['NaN', NaN, 'NaN is no JSON number.'],
+  ['an infinity within', { scores: [1, -Infinity] }, '-Infinity is no JSON number.'],
+  ['a big integer', 1n, 'Do not know how to serialize a BigInt'],
+  ['a function', () => 1, 'A function is no JSON value.'],
+  ['a circle', circular, 'Converting circular structure to JSON'],
+])('an output that is no JSON fails the run: %s', async (_name, output, why) => {
+  work(() => output);
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual({
+    message: `The output is no JSON value: ${why}`,
+    retryable: false,
+  });
+});
+
+test('so does a delta', async () => {
+  work((_input, run) => run.delta({ score: NaN }));
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toMatchObject({ message: 'TypeError: NaN is no JSON number.' });
+  expect(service.of('events')).toEqual([]);
+});
+
+test.each([[{ score: NaN }], [circular]])('details that are no JSON are left out: %p', async (details) => {
+  work(() => Promise.reject(new Fail('no', { status: 422, details })));
+  service.offer();
+  expect(bodyOf(await callTo('failure'))).toEqual({ message: 'no', retryable: false, status: 422 });
+  await callTo('claims', 2);
 });

@@ -559,10 +559,7 @@ class _Leased:
             output = _execute(self._handler, self._input(), self.run)
             if output is None and self._events.has_deltas:
                 return "output", b""  # the deltas are the output
-            try:
-                return "output", _json(output)
-            except (TypeError, ValueError) as error:
-                raise Fail(f"The output is no JSON value: {error}") from None
+            return "output", _output_json(output)
         except BaseException as error:
             reason = self.run.cancelled.reason
             if reason == "shutdown":
@@ -1045,16 +1042,32 @@ def _output_of(result: Any, run: Run) -> Any:
 def failure_of(error: BaseException) -> dict[str, Any]:
     """As the service takes it. Callers see it: no stack, and not at any length."""
     if isinstance(error, Fail):
-        fields = {"status": error.status, "details": error.details}
-        given = {name: value for name, value in fields.items() if value is not None}
-        return {"message": str(error), "retryable": False, **given}
+        return {"message": str(error), "retryable": False, **_told(status=error.status, details=error.details)}
     if isinstance(error, Retry):
-        after = {} if error.after is None else {"retry_after_s": error.after}
-        return {"message": str(error), "retryable": True, **after}
+        return {"message": str(error), "retryable": True, **_told(retry_after_s=error.after)}
     if isinstance(error, Stopped):
         return {"message": str(error), "retryable": error.reason != "cancelled"}
     text = f"{type(error).__name__}: {error}".split("\n", 1)[0]
     return {"message": text[:MAX_FAILURE], "retryable": True}
+
+
+def _told(**fields: Any) -> dict[str, Any]:
+    """What of it can be told: a failure with details that are no JSON is one all the same."""
+    return {name: value for name, value in fields.items() if value is not None and _is_json(value)}
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        return bool(_json(value))
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
+def _output_json(output: Any) -> bytes:
+    try:
+        return _json(output)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Fail(f"The output is no JSON value: {error}") from None
 
 
 def _json(value: Any) -> bytes:

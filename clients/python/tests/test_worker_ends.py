@@ -90,3 +90,22 @@ def test_an_answer_before_the_end_of_an_upload_is_read() -> None:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/upload"
         answer = _put(url, io.BytesIO(bytes(50_000_000)), "image/png")
     assert (answer.status, answer.detail) == (413, "It is too large.")
+
+
+@pytest.mark.parametrize("details", ['{"score": float("nan")}', "{1, 2}"])
+def test_details_that_are_no_json_are_left_out(protocol: Protocol, start: Any, details: str) -> None:
+    protocol.run = RUN
+    start(f'def fails(input, run): raise Fail("no", status=422, details={details})\nserve({{"me/x": fails}})')
+    [said] = until(lambda: protocol.of("failure"))
+    assert json.loads(said) == {"message": "no", "retryable": False, "status": 422}
+    until(lambda: len(protocol.of("claims")) == 2)
+
+
+@pytest.mark.parametrize("output", ['float("nan")', '{"scores": [1, float("-inf")]}', "{1, 2}"])
+def test_an_output_that_is_no_json_fails_the_run(protocol: Protocol, start: Any, output: str) -> None:
+    protocol.run = RUN
+    program = f'serve({{"me/x": lambda input, run: {output}}})'
+    start(program)
+    [said] = until(lambda: protocol.of("failure"))
+    failure = json.loads(said)
+    assert failure["message"].startswith("The output is no JSON value: ") and failure["retryable"] is False

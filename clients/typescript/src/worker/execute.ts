@@ -1,4 +1,5 @@
 import { piecesOf, type EventSender, type LogLevel } from './event-sender.js';
+import { Fail } from './failures.js';
 import { jsonOf, JsonText } from './json-text.js';
 import type { Handler, Run } from './types.js';
 
@@ -15,6 +16,15 @@ export async function execute(
   // What was said until the run had to stop is not all that it would have said.
   if (output === undefined) run.signal.throwIfAborted();
   return output;
+}
+
+/** As JSON text; nothing is null. */
+export function outputText(output: unknown): string {
+  try {
+    return jsonOf(output ?? null);
+  } catch (error) {
+    throw new Fail(`The output is no JSON value: ${(error as Error).message.split('\n', 1)[0]}`);
+  }
 }
 
 async function outputOf(result: unknown, run: Run, room: () => Promise<void>): Promise<unknown> {

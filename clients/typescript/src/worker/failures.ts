@@ -1,3 +1,5 @@
+import { isJson } from './json-text.js';
+
 const maxMessageLength = 500;
 
 /** Why a run must stop; the `cause` of what `run.signal` throws. */
@@ -61,19 +63,19 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof Fail) {
     const { message, status, details } = error;
-    return {
-      message,
-      retryable: false,
-      ...(status && { status }),
-      ...(details !== undefined && { details }),
-    };
+    return { message, retryable: false, ...told({ status, details }) };
   }
   if (error instanceof Retry) {
     const { message, after } = error;
-    return { message, retryable: true, ...(after !== undefined && { retry_after_s: after }) };
+    return { message, retryable: true, ...told({ retry_after_s: after }) };
   }
   if (error instanceof Stopped) return { message: error.message, retryable: error.reason !== 'cancelled' };
   return { message: firstLineOf(error), retryable: true };
+}
+
+/** What of it can be told: a failure with details that are no JSON is one all the same. */
+function told<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => isJson(value))) as Partial<Fields>;
 }
 
 /** Callers see it: no stack, and not at any length. */

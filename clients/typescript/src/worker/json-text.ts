@@ -6,9 +6,23 @@ export class JsonText {
 /** A value as JSON text. Throws where it is none. */
 export function jsonOf(value: unknown): string {
   if (value instanceof JsonText) return value.text;
-  const text = JSON.stringify(value) as string | undefined;
+  const text = JSON.stringify(value, finite) as string | undefined;
   if (text === undefined) throw new TypeError(`A ${typeof value} is no JSON value.`);
   return text;
+}
+
+/** JSON.stringify makes null of NaN, and says nothing. */
+function finite(_name: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new TypeError(`${value} is no JSON number.`);
+}
+
+export function isJson(value: unknown): boolean {
+  try {
+    return jsonOf(value) !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** The output that deltas make, as the service does it: strings that follow each other are joined, all else is listed. */

@@ -1,10 +1,9 @@
 import { Backoff } from './backoff.js';
 import { isSuccess, type WorkerCall, type WorkerCalls } from './calls.js';
 import { EventSender, type Sent } from './event-sender.js';
-import { execute, voiceOf } from './execute.js';
+import { execute, outputText, voiceOf } from './execute.js';
 import { Fail, type Failure, failureOf, HandBack, Retry, Stopped, type StopReason } from './failures.js';
 import { download, type FileAccess, upload } from './files.js';
-import { jsonOf } from './json-text.js';
 import type { ClaimedRun, Handler, Run } from './types.js';
 
 /** What is to be told must be told before the lease is over. */
@@ -121,23 +120,14 @@ export class LeasedRun {
       upload: (name, content, type) => upload(name, content, type, access),
     };
     const output = await execute(handler, JSON.parse(inputText), run, () => this.events.room());
-    return { output: this.outputText(output) };
+    // Empty: the deltas are the output.
+    return { output: output === undefined && this.hasDeltas ? '' : outputText(output) };
   }
 
   private async inputText(access: FileAccess): Promise<string> {
     const { input = 'null', input_url } = this.claimed;
     if (input_url === undefined) return input;
     return new TextDecoder().decode((await download(input_url, access)) as Uint8Array);
-  }
-
-  /** Empty: the deltas are the output. */
-  private outputText(output: unknown): string {
-    if (output === undefined && this.hasDeltas) return '';
-    try {
-      return jsonOf(output ?? null);
-    } catch (error) {
-      throw new Fail(`The output is no JSON value: ${(error as Error).message.split('\n', 1)[0]}`);
-    }
   }
 
   private endOf(error: unknown): End {
