@@ -148,6 +148,27 @@ test('--try runs once without a service', async () => {
   expect(tried.output).toBe('{"type":"output","output":{"a": 1.0}}\n');
 }, 60_000);
 
+test('what is tried has the output that the service would make of its deltas', async () => {
+  const lines = ['"a"', '"b"', '{"n":1.0}', '"c"', '"d"'].map((delta) => `{"type":"delta","delta":${delta}}`);
+  const print = ['printf', '%s\\n', ...lines];
+  const tried = nowserving('work', '--model', 'me/x', '--stdout', 'ndjson', '--try', '{}', '--', ...print);
+  expect(await tried.exited).toEqual({ code: 0, signal: null });
+  expect(tried.output.trimEnd().split('\n')).toEqual([
+    ...lines,
+    '{"type":"output","output":["ab",{"n":1.0},"cd"]}',
+  ]);
+}, 60_000);
+
+test('what is tried with bad JSON fails for good, and in one line', async () => {
+  const tried = nowserving('work', '--model', 'me/x', '--try', '{n:1}', '--', 'cat');
+  expect(await tried.exited).toEqual({ code: 1, signal: null });
+  expect(JSON.parse(tried.output)).toEqual({
+    type: 'error',
+    message: expect.stringContaining('What follows --try is JSON') as string,
+    retryable: false,
+  });
+}, 60_000);
+
 test('what is wrong with its arguments is said', async () => {
   const wrong = nowserving('work', '--', 'cat');
   expect(await wrong.exited).toEqual({ code: 64, signal: null });

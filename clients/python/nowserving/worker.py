@@ -127,7 +127,7 @@ class Run:
         self._add({"type": "progress", "value": value, **said})
 
     def delta(self, value: Any) -> None:
-        """A piece of the output, shown at once. Texts are joined, others listed, unless the handler gives an output."""
+        """A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output."""
         if not isinstance(value, str):
             self._add({"type": "delta", "delta": value})
             return
@@ -1103,11 +1103,21 @@ def _try_once(handlers: Mapping[str, Handler], text: str) -> None:
         except ValueError:
             raise Fail("""What follows --try is JSON, such as --try '{"prompt":"hello"}'.""") from None
         output = _execute(handler, given, Run(claimed, show, _LocalFiles()))
-        if output is None and deltas:
-            output = "".join(deltas) if all(isinstance(delta, str) for delta in deltas) else deltas
-        show({"type": "output", "output": output})
+        _output_json(output)  # raises where it is none
+        show({"type": "output", "output": _joined(deltas) if output is None and deltas else output})
     except Exception as error:
         if not isinstance(error, (Fail, Retry)):
             traceback.print_exc()
         show({"type": "error", **failure_of(error)})
         sys.exit(1)
+
+
+def _joined(deltas: Sequence[Any]) -> Any:
+    """The output that deltas make, as the service does it: texts that follow each other are joined, all else is listed."""
+    parts: list[Any] = []
+    for delta in deltas:
+        if parts and isinstance(delta, str) and isinstance(parts[-1], str):
+            parts[-1] += delta
+        else:
+            parts.append(delta)
+    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts

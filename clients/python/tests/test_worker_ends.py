@@ -109,3 +109,24 @@ def test_an_output_that_is_no_json_fails_the_run(protocol: Protocol, start: Any,
     [said] = until(lambda: protocol.of("failure"))
     failure = json.loads(said)
     assert failure["message"].startswith("The output is no JSON value: ") and failure["retryable"] is False
+    printed, _ = start(program, "--try", "{}").communicate(timeout=20)
+    assert json.loads(printed) == {"type": "error", **failure}
+
+
+def test_what_is_tried_with_bad_json_fails_for_good(start: Any) -> None:
+    printed, said = start('serve({"me/x": lambda input, run: 1})', "--try", "{n:1}").communicate(timeout=20)
+    assert json.loads(printed)["retryable"] is False and "Traceback" not in said
+
+
+def test_what_is_tried_has_the_output_that_the_service_makes_of_its_deltas(start: Any) -> None:
+    story = """
+def story(input, run):
+    yield "a"
+    yield "b"
+    yield {"n": 1}
+    yield "c"
+    yield "d"
+serve({"me/x": story})
+"""
+    printed, _ = start(story, "--try", "{}").communicate(timeout=20)
+    assert json.loads(printed.splitlines()[-1]) == {"type": "output", "output": ["ab", {"n": 1}, "cd"]}

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { lineOf, type RunEvent } from './event-sender.js';
-import { execute, voiceOf } from './execute.js';
-import { failureOf, Stopped } from './failures.js';
-import { joined, jsonOf } from './json-text.js';
+import { execute, outputText, voiceOf } from './execute.js';
+import { Fail, failureOf, Retry, Stopped } from './failures.js';
+import { joined } from './json-text.js';
 import type { Handler, Run } from './types.js';
 
 /** Of JSON that a command printed: its strings have none. */
@@ -37,10 +37,11 @@ export async function tryOnce(handlers: ReadonlyMap<string, Handler>, inputText:
       upload: uploadHere,
     };
     const output = await execute(handler, input, run, () => Promise.resolve());
-    const json = jsonOf(output ?? (deltas.length > 0 ? joined(deltas) : null));
+    const json = outputText(output === undefined && deltas.length > 0 ? joined(deltas) : output);
     print(`{"type":"output","output":${json.replaceAll(lineEnds, ' ')}}`);
   } catch (error) {
-    if (error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    const isMeant = error instanceof Fail || error instanceof Retry;
+    if (error instanceof Error && !isMeant) process.stderr.write(`${error.stack}\n`);
     print(JSON.stringify({ type: 'error', ...failureOf(error) }));
     process.exitCode = 1;
   } finally {
@@ -52,7 +53,7 @@ function inputOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new TypeError(`What follows --try is JSON, such as --try '{"prompt":"hello"}'.`);
+    throw new Fail(`What follows --try is JSON, such as --try '{"prompt":"hello"}'.`);
   }
 }
 

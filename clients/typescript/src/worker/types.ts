@@ -16,7 +16,7 @@ export interface Run {
   log(message: string, level?: LogLevel, source?: 'stdout' | 'stderr'): void;
   /** `value` is from 0 to 1; the last one shows. */
   progress(value: number, message?: string): void;
-  /** A piece of the output, shown at once. Texts are joined, others listed, unless the handler gives an output. */
+  /** A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output. */
   delta(value: unknown): void;
   /** The bytes of a file of the service, or of an origin that `downloads` allows. */
   download(url: string): Promise<Uint8Array>;
