@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { RunEvents } from '../queue/runs/run-events.js';
 import type { LeaseName } from '../queue/workers/lease.js';
@@ -18,7 +17,6 @@ export class WorkerRunCalls {
     private readonly ends: WorkerEnds,
     private readonly events: WorkerEvents,
     private readonly runEvents: RunEvents,
-    private readonly config: Config,
   ) {}
 
   async renew(lease: LeaseName): Promise<void> {
@@ -33,16 +31,7 @@ export class WorkerRunCalls {
   }
 
   async append(lease: LeaseName, from: number, body: Buffer): Promise<{ next: number; cancel: boolean }> {
-    const said = readEvents(body);
-    const deltas = said.flatMap((one) => (one.type === 'delta' ? one.delta : []));
-    const bytes = deltas.reduce((sum, delta) => sum + Buffer.byteLength(delta), 0);
-    const { maxOutputBytes } = this.config;
-    if (bytes > 0 && this.events.outputBytesOf(lease) + bytes > maxOutputBytes)
-      throw new DomainError(
-        'body_too_large',
-        `The deltas of a run may have ${maxOutputBytes} bytes at most.`,
-      );
-    const taken = await this.events.append(lease, from, said);
+    const taken = await this.events.append(lease, from, readEvents(body));
     if (taken === undefined) throw leaseLost();
     const { next, cancel } = taken;
     if (next < from) {

@@ -38,7 +38,7 @@ test('the parts of an output are rows, numbered within the attempt over all its 
     next: 2,
     nextIndex: 2,
     cancel: false,
-    outputBytes: 12,
+    isTooLarge: false,
   });
   const third = said(run, 2, { deltas: ['12345678901234567890'] });
   expect(await append(here, third)).toMatchObject({ nextIndex: 3 });
@@ -63,6 +63,19 @@ test('a part is there once when it is written again while the first write is und
   expect(await again).toMatchObject({ next: 3, nextIndex: 2 });
   expect(await append(there, batch)).toMatchObject({ next: 3, nextIndex: 2 });
   expect(await readOutputOf(here, run.id, 1)).toEqual(['"a"', '"b"']);
+});
+
+test('what would be too much output is refused whole, and what is written already is not counted again', async () => {
+  const run = await runOne(here, node);
+  const maxOutputBytes = 10;
+  const [first, second] = [0, 1].map((from) => said(run, from, { deltas: ['"aaa"'], maxOutputBytes }));
+  const refused = said(run, 2, { deltas: ['1'], logs: logLines(run, 0).logs, maxOutputBytes });
+  for (const batch of [first!, second!, second!, first!])
+    expect(await append(here, batch)).toMatchObject({ isTooLarge: false });
+  expect(await append(here, refused)).toMatchObject({ isTooLarge: true, next: 2, nextIndex: 2 });
+  expect(await append(here, second!)).toMatchObject({ isTooLarge: false, next: 2 });
+  expect(await append(here, { ...refused, deltas: [] })).toMatchObject({ isTooLarge: false, next: 4 });
+  expect(await rows(run)).toHaveLength(2);
 });
 
 test('another attempt begins at 0, and the parts of the one before stay its own', async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { until } from '../support/index.js';
-import type { QueueCalls } from '../support/queue-calls.js';
+import { type QueueCalls, verdict } from '../support/queue-calls.js';
 import { testNodes } from '../support/test-nodes.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
@@ -14,7 +14,8 @@ let onA: WorkerCalls;
 let onB: WorkerCalls;
 
 beforeEach(async () => {
-  [a, b] = [await start({ rateLimitSubmit: [] }), await start({ rateLimitSubmit: [] })];
+  const config = { rateLimitSubmit: [], maxOutputBytes: 10_000 };
+  [a, b] = [await start(config), await start(config)];
   onA = new WorkerCalls(a.service);
   onB = new WorkerCalls(b.service, onA.id);
 });
@@ -35,6 +36,16 @@ test('a claim held on one node is woken by a submission on another, and the run 
   expect((await onA.output(run, 'done')).status).toBe(200);
   expect(await (await a.response(id)).json()).toBe('done');
   expect((await a.status(id, '?logs=1')).logs!.map(({ message }) => message)).toEqual(['on b', 'on a']);
+});
+
+test('the deltas of a run are bounded over all nodes', async () => {
+  await a.submit('test/pulled');
+  const run = await onA.run();
+  const delta = { type: 'delta', delta: 'x'.repeat(6_000) };
+  expect((await onA.events(run, 0, [delta])).status).toBe(202);
+  expect((await onB.events(run, 0, [delta])).status).toBe(202);
+  expect(await verdict(onB.events(run, 1, [delta]))).toEqual([413, 'body_too_large']);
+  await onB.output(run);
 });
 
 test('a claim whose answer was lost is repeated on another node, and gets the same runs', async () => {

@@ -44,6 +44,15 @@ async function lose({ request_id: id }: WorkerRun): Promise<void> {
   await rescuer().rescueNow();
 }
 
+/** In seconds. */
+async function leaseLeft({ request_id: id }: WorkerRun): Promise<number> {
+  const [lease] = await service.query<{ left: number }>(
+    `SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 AS left FROM lease WHERE request_id = $1`,
+    [id],
+  );
+  return lease!.left;
+}
+
 describe('an output', () => {
   test('ends the run; said again it is taken as before, and nothing else is', async () => {
     const run = await begin();
@@ -178,6 +187,37 @@ describe('what a run says', () => {
     expect(await verdict(worker.events(run, 1, [delta]))).toEqual([413, 'body_too_large']);
     await worker.output(run);
   });
+
+  test('may come again when its deltas are all that there may be, and makes no room for more', async () => {
+    const run = await begin();
+    const [one, two] = ['a', 'b'].map((letter) => ({ type: 'delta', delta: letter.repeat(4_500) }));
+    const progress = { type: 'progress', value: 1 };
+    for (const known of [1, 2]) {
+      expect(await json(worker.events(run, 0, [one!]))).toMatchObject({ next: known });
+      expect(await json(worker.events(run, 1, [two!]))).toMatchObject({ next: 2 });
+      expect(await json(worker.events(run, 0, [one!, two!]))).toMatchObject({ next: 2 });
+    }
+    expect(await verdict(worker.events(run, 2, [one!]))).toEqual([413, 'body_too_large']);
+    expect(await verdict(worker.events(run, 0, [one!, two!, one!]))).toEqual([413, 'body_too_large']);
+    expect(await json(worker.events(run, 2, [progress]))).toMatchObject({ next: 3 });
+    await worker.ofRun('PUT', run, 'output', '');
+    const output = (await (await calls.response(run.request_id)).json()) as string;
+    expect(output).toBe(`${'a'.repeat(4_500)}${'b'.repeat(4_500)}`);
+  });
+
+  test('renews the lease, also when it was said before', async () => {
+    const run = await begin();
+    const line = { type: 'log', message: 'x' };
+    for (const what of [[line], [line], []]) {
+      await service.query(
+        `UPDATE lease SET expires_at = now() + interval '5 seconds' WHERE request_id = $1`,
+        [run.request_id],
+      );
+      await json(worker.events(run, 0, what));
+      expect(await leaseLeft(run)).toBeGreaterThan(20);
+    }
+    await worker.output(run);
+  });
 });
 
 describe('a run that is given back', () => {
@@ -211,11 +251,7 @@ describe('a beat', () => {
       cancel: [],
       lost: [],
     });
-    const [lease] = await service.query<{ left: number }>(
-      `SELECT extract(epoch FROM expires_at - clock_timestamp())::float8 AS left FROM lease WHERE request_id = $1`,
-      [mine.request_id],
-    );
-    expect(lease!.left).toBeGreaterThan(20);
+    expect(await leaseLeft(mine)).toBeGreaterThan(20);
     await worker.output(gone);
     expect(await worker.beat([mine, gone])).toMatchObject({ lost: [gone.request_id] });
     await worker.output(mine);

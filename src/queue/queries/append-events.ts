@@ -32,6 +32,8 @@ export interface EventBatch {
   progress: Progress | null;
   /** JSON texts, each a row: strings that followed each other are joined already. */
   deltas: string[];
+  /** All deltas of the attempt may have so many; left out, whoever sends them has counted. */
+  maxOutputBytes?: number;
 }
 
 export interface Appended {
@@ -41,8 +43,8 @@ export interface Appended {
   next: number;
   /** The run was asked to stop. */
   cancel: boolean;
-  /** Of all deltas of the attempt. */
-  outputBytes: number;
+  /** With it the deltas of the attempt would be too many bytes: nothing of it is written. */
+  isTooLarge: boolean;
   /** Index of the next delta's row. */
   nextIndex: number;
 }
@@ -51,24 +53,27 @@ export interface Appended {
  * Purpose: appends what runs that hold their lease say: log lines, the last progress, parts of the output.
  * Race: the lease's row lock keeps it from being deleted before this commits, so nothing can follow the event that
  *   completed the request, and a run without its lease writes nothing. A batch whose answer was lost is sent again: it
- *   waits for the first, finds on the lease that its events are there, and changes nothing; so does one that would
- *   leave a gap. Ids and indexes are drawn after the lock, in order. Leases are locked in the order of their ids.
+ *   waits for the first, finds on the lease that its events are there, and only renews the lease, as every call of a
+ *   worker's run does; one that would leave a gap, or more output than there may be, changes nothing. The lease counts
+ *   the bytes, so that all nodes know them and a repetition adds none. Ids and indexes are drawn after the lock, in order. Leases are locked in the order of their ids.
  * Index: lease_pkey. The update of the lease is HOT. No CTE is joined with another: the cost of a batch grows with its
  *   length, not with its square.
  */
 const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
   SELECT *
   FROM unnest($1::uuid[], $2::uuid[], $3::integer[], $4::integer[], $5::json[], $6::real[], $7::text[], $8::json[],
-              $9::integer[], $10::bigint[])
-    AS batch (request_id, token, first, count, logs, progress_value, progress_message, deltas, delta_count, bytes)
+              $9::integer[], $10::bigint[], $11::bigint[])
+    AS batch (request_id, token, first, count, logs, progress_value, progress_message, deltas, delta_count, bytes,
+              max_bytes)
 ), held AS MATERIALIZED (
   SELECT batch.*, batch.first = lease.events AS is_next, lease.attempt, lease.events, lease.deltas AS next_index,
-         lease.output_bytes, lease.cancel_requested_at
+         lease.output_bytes, lease.cancel_requested_at,
+         (batch.bytes = 0 OR lease.output_bytes + batch.bytes <= batch.max_bytes) IS NOT FALSE AS fits
   FROM batch
   JOIN lease ON lease.request_id = batch.request_id AND lease.token = batch.token
   ORDER BY lease.request_id FOR NO KEY UPDATE OF lease
 ), accepted AS MATERIALIZED (
-  SELECT * FROM held WHERE is_next
+  SELECT * FROM held WHERE is_next AND fits
 ), counted AS (
   UPDATE lease
   SET events = accepted.first + accepted.count,
@@ -80,6 +85,10 @@ const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
       expires_at = CASE WHEN lease.worker_id IS NOT NULL THEN clock_timestamp() + ${workerLease} END
   FROM accepted
   WHERE lease.request_id = accepted.request_id
+), renewed AS (
+  UPDATE lease SET expires_at = clock_timestamp() + ${workerLease}
+  FROM held
+  WHERE lease.request_id = held.request_id AND lease.worker_id IS NOT NULL AND held.first < held.events
 ), logged AS (
   INSERT INTO request_event (request_id, at, kind, attempt, level, source, message)
   SELECT accepted.request_id, to_timestamp(line.at_ms / 1000), 'log', accepted.attempt, line.level, line.source,
@@ -94,9 +103,9 @@ const appendStatement = statement('append_events')`WITH batch AS MATERIALIZED (
   FROM accepted, json_array_elements(accepted.deltas) WITH ORDINALITY AS part (delta, number)
 )
 SELECT request_id AS "requestId", attempt, cancel_requested_at IS NOT NULL AS cancel,
-       events + CASE WHEN is_next THEN count ELSE 0 END AS next,
-       next_index + CASE WHEN is_next THEN delta_count ELSE 0 END AS "nextIndex",
-       output_bytes + CASE WHEN is_next THEN bytes ELSE 0 END AS "outputBytes"
+       is_next AND NOT fits AS "isTooLarge",
+       events + CASE WHEN is_next AND fits THEN count ELSE 0 END AS next,
+       next_index + CASE WHEN is_next AND fits THEN delta_count ELSE 0 END AS "nextIndex"
 FROM held`;
 
 /**
@@ -131,6 +140,7 @@ function valuesOf(batches: readonly EventBatch[]): unknown[] {
     jsonArray(batches.map(({ deltas }) => (deltas.length === 0 ? null : `[${deltas.join(',')}]`))),
     batches.map(({ deltas }) => deltas.length),
     batches.map(({ deltas }) => deltas.reduce((sum, delta) => sum + Buffer.byteLength(delta), 0)),
+    batches.map(({ maxOutputBytes }) => maxOutputBytes ?? null),
   ];
 }
 

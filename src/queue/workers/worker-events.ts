@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Config } from '../../config/config.js';
 import { Clock } from '../../database/clock.js';
+import { DomainError } from '../../errors/domain-error.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import type { Appended, EventBatch } from '../queries/append-events.js';
 import type { LeaseName } from '../queries/worker-leases.js';
@@ -14,7 +16,6 @@ interface Spoken {
   /** undefined: it was not asked for. */
   log: RunLog | undefined;
   next: number;
-  outputBytes: number;
 }
 
 const maxKnown = 10_000;
@@ -29,16 +30,12 @@ export class WorkerEvents {
     private readonly clock: Clock,
     private readonly events: RunEvents,
     private readonly store: RunStore,
+    private readonly config: Config,
   ) {}
-
-  /** What the deltas of the run come to, as far as this node knows. */
-  outputBytesOf({ token }: LeaseName): number {
-    return this.spoken.get(token, performance.now())?.outputBytes ?? 0;
-  }
 
   /**
    * Appends what is new of it, from the number `from` on. Nothing, where that would leave a gap: `next` is below `from`
-   * then. undefined: the lease is lost.
+   * then. undefined: the lease is lost. Throws `body_too_large` where its deltas are too much with those before.
    */
   async append(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
     const upTo = from + said.length;
@@ -56,14 +53,10 @@ export class WorkerEvents {
     const { id: requestId, token } = lease;
     const log = said.some(({ type }) => type === 'log') ? await this.logOf(lease, from) : undefined;
     const atMs = this.clock.now();
+    const { maxOutputBytes } = this.config;
     const batch: EventBatch = {
-      requestId,
-      token,
-      from,
-      count: said.length,
-      logs: [],
-      progress: null,
-      deltas: [],
+      ...{ requestId, token, from, count: said.length, maxOutputBytes },
+      ...{ logs: [], progress: null, deltas: [] },
     };
     const buffer = new EventBuffer();
     for (const one of said) {
@@ -78,10 +71,13 @@ export class WorkerEvents {
     const known = this.spoken.get(token, performance.now());
     this.spoken.delete(token);
     const taken = await this.events.append(batch);
+    if (taken?.isTooLarge === true) {
+      const detail = `The deltas of a run may have ${maxOutputBytes} bytes at most.`;
+      throw new DomainError('body_too_large', detail);
+    }
     if (taken?.next === from + said.length) {
-      const { next, outputBytes } = taken;
       const used = log ?? (known?.next === from ? known.log : undefined);
-      this.spoken.set(token, { log: used, next, outputBytes }, performance.now() + knownMs);
+      this.spoken.set(token, { log: used, next: taken.next }, performance.now() + knownMs);
     }
     return taken;
   }
