@@ -35,6 +35,8 @@ import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
+import { ClaimRounds } from './workers/claim-rounds.js';
+import { HeldClaims } from './workers/held-claims.js';
 import { LeasedRuns } from './workers/leased-runs.js';
 import { WorkerBeats } from './workers/worker-beats.js';
 import { WorkerBook } from './workers/worker-book.js';
@@ -85,6 +87,8 @@ import { WorkerStore } from './workers/worker-store.js';
     SubmissionWriter,
     Submissions,
     Backlog,
+    ClaimRounds,
+    HeldClaims,
     LeasedRuns,
     WorkerBeats,
     WorkerBook,

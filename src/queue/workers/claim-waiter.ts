@@ -20,6 +20,8 @@ export class ClaimWaiter {
   /** A statement under way may bring it something. */
   isBusy = false;
   isSettled = false;
+  /** Models that had nobody to serve, for it was busy: they are to be looked at again once it is not. */
+  readonly passedOver = new Set<string>();
   /** Once it is known whether the claim is a repetition. */
   lookedUp: Promise<void> | undefined;
   private resolve!: (runs: LeasedRun[]) => void;
@@ -37,12 +39,18 @@ export class ClaimWaiter {
     this.answer.catch(() => undefined);
   }
 
-  /** Of a model; 0: not now. */
   get isReady(): boolean {
     const { told, restMs } = this.asked.worker;
     return !this.isBusy && !this.isSettled && told === 'run' && restMs === 0;
   }
 
+  /** Of a model of which something may wait; `isServing`: others take what there is. */
+  noteLook(modelId: string, isServing: boolean): void {
+    if (!this.isBusy) this.passedOver.delete(modelId);
+    else if (!isServing) this.passedOver.add(modelId);
+  }
+
+  /** Of a model; 0: not now. */
   roomFor(modelId: string): number {
     return this.isReady ? Math.min(this.asked.max, this.asked.models.get(modelId) ?? 0) : 0;
   }

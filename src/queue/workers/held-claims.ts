@@ -1,6 +1,8 @@
+import { Injectable } from '@nestjs/common';
 import type { ClaimWaiter } from './claim-waiter.js';
 
 /** The claims that wait, by model and by their ids; those of a model in the order in which they came. */
+@Injectable()
 export class HeldClaims {
   private readonly byModel = new Map<string, Set<ClaimWaiter>>();
   private readonly byId = new Map<string, ClaimWaiter>();

@@ -1,0 +1,44 @@
+import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
+import { testQueue } from '../support/test-queue.js';
+import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
+
+const { service, calls } = testQueue({
+  limits: 'off',
+  models: { 'test/one': { ...pulled, concurrency: 1 }, 'test/pulled': pulled },
+});
+const models = ['test/one', 'test/pulled'];
+let worker: WorkerCalls;
+let running: WorkerRun;
+
+/** One model is at its bound, and has more that waits. */
+beforeEach(async () => {
+  worker = new WorkerCalls(service);
+  await calls.submitAll(2, 'test/one');
+  running = await worker.run({ models: ['test/one'] });
+  // What looks each second whether something was missed would find it late.
+  await service.app.get(WorkerRescuer).stop();
+});
+afterEach(async () => {
+  service.app.get(WorkerRescuer).start();
+  await worker.output(running);
+  await worker.output(await worker.run({ models: ['test/one'] }));
+});
+
+test('a claim that does not wait has looked at all its models, also while one of them is at its bound', async () => {
+  const ids = await calls.submitAll(6, 'test/pulled');
+  for (const id of ids) {
+    const [run] = await worker.runs({ models, wait: 0 });
+    expect(run!.request_id).toBe(id);
+    await worker.output(run!);
+  }
+  expect((await worker.claim({ models })).status).toBe(204);
+});
+
+test('a claim that is held gets what waits of one model while another is at its bound', async () => {
+  for (let i = 0; i < 6; i++) {
+    const id = await calls.submit('test/pulled');
+    const run = await worker.run({ models });
+    expect(run.request_id).toBe(id);
+    await worker.output(run);
+  }
+});
