@@ -42,9 +42,6 @@ export class WorkerCalls {
     for (const id of claim.models.keys()) this.assertPulled(caller, id);
     const models = [...claim.models.keys()];
     const worker = this.book.note(caller.keyId, { ...claim.worker, models });
-    if (worker.told === 'stop')
-      throw new DomainError('worker_stopped', 'An operator has stopped this worker.');
-    if (worker.restMs > 0) throw resting(worker.restMs);
     const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
     const { answer, drop } = this.claims.claim(asked, waitSeconds * 1_000);
     let unread: LeasedRun[] = [];
@@ -93,12 +90,6 @@ export class WorkerCalls {
       ) || '; its runner is to be { kind: worker }';
     throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'));
   }
-}
-
-function resting(ms: number): DomainError {
-  const seconds = Math.ceil(ms / 1_000);
-  const detail = `The last runs of this worker have all failed. It may claim again in ${seconds} s.`;
-  return new DomainError('worker_resting', detail, { retryAfterSeconds: seconds });
 }
 
 /** Of what is asked for; what a worker says of itself beside its id may change. */

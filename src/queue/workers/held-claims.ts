@@ -24,6 +24,10 @@ export class HeldClaims {
     return this.byModel.get(modelId);
   }
 
+  ofWorker(uid: string): ClaimWaiter[] {
+    return this.all.filter(({ asked }) => asked.worker.uid === uid);
+  }
+
   /** The same claim may wait already: its call has come again, for nobody reads the first one's answer. */
   add(waiter: ClaimWaiter): void {
     const { claimId, models } = waiter.asked;

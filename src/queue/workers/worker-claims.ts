@@ -7,6 +7,8 @@ import { ClaimLookUps } from './claim-look-ups.js';
 import { ClaimRounds } from './claim-rounds.js';
 import { type ClaimAsked, ClaimWaiter } from './claim-waiter.js';
 import { HeldClaims } from './held-claims.js';
+import { assertMayClaim } from './may-claim.js';
+import { type KnownWorker, WorkerBook } from './worker-book.js';
 
 /** Claims by workers: armed before anything is looked at, and held until something comes or their time is over. */
 @Injectable()
@@ -20,8 +22,10 @@ export class WorkerClaims {
     private readonly cluster: Cluster,
     private readonly held: HeldClaims,
     private readonly rounds: ClaimRounds,
+    book: WorkerBook,
   ) {
     this.lookUps = new ClaimLookUps(database);
+    book.toldChanges.subscribe((worker) => this.tell(worker));
   }
 
   /** Calls that wait. */
@@ -36,6 +40,7 @@ export class WorkerClaims {
 
   /** `waitMs`: how long the call may be held. Its answer is empty when nothing came; `drop` once nobody reads it. */
   claim(asked: ClaimAsked, waitMs: number): { answer: Promise<LeasedRun[]>; drop: () => void } {
+    assertMayClaim(asked.worker);
     this.assertOpen();
     const waiter = new ClaimWaiter(asked, (settled) => this.held.remove(settled));
     this.held.add(waiter);
@@ -59,7 +64,7 @@ export class WorkerClaims {
 
   /** Claims of a worker that leaves. */
   dropOf(workerId: string): void {
-    for (const waiter of this.held.all) if (waiter.asked.worker.uid === workerId) waiter.settle([]);
+    for (const waiter of this.held.ofWorker(workerId)) waiter.settle([]);
   }
 
   /** All are answered that nothing came; resolves once no statement is under way. */
@@ -80,6 +85,23 @@ export class WorkerClaims {
           ? undefined
           : 'The database cannot be reached. Try again in a moment.';
     if (fault !== undefined) throw new DomainError('unavailable', fault, { retryAfterSeconds: 2 });
+  }
+
+  private tell(worker: KnownWorker): void {
+    if (worker.told === 'run') this.wakeAll();
+    else for (const waiter of this.held.ofWorker(worker.uid)) void this.dismiss(waiter);
+  }
+
+  /** Its worker is to claim nothing: it need not wait for the end of its time to hear so. */
+  private async dismiss(waiter: ClaimWaiter): Promise<void> {
+    // What it has brought before is its own.
+    await waiter.lookedUp;
+    try {
+      assertMayClaim(waiter.asked.worker);
+      waiter.settle([]);
+    } catch (refusal) {
+      waiter.fail(refusal);
+    }
   }
 
   /** What is under way for it may still bring something. */

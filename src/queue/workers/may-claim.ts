@@ -1,0 +1,11 @@
+import { DomainError } from '../../errors/domain-error.js';
+import type { KnownWorker } from './worker-book.js';
+
+/** Throws `worker_stopped` or `worker_resting`. One that is told to drain may ask, and gets nothing. */
+export function assertMayClaim({ told, restMs }: KnownWorker): void {
+  if (told === 'stop') throw new DomainError('worker_stopped', 'An operator has stopped this worker.');
+  if (restMs === 0) return;
+  const seconds = Math.ceil(restMs / 1_000);
+  const detail = `The last runs of this worker have all failed. It may claim again in ${seconds} s.`;
+  throw new DomainError('worker_resting', detail, { retryAfterSeconds: seconds });
+}

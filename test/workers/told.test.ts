@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
+import { until } from '../support/index.js';
+import { keyHeader, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
+
+const { service, calls } = testQueue({
+  limits: 'off',
+  models: { 'test/pulled': pulled },
+});
+const keeper = (): WorkerKeeper => service.app.get(WorkerKeeper);
+let worker: WorkerCalls;
+beforeEach(() => (worker = new WorkerCalls(service)));
+
+/** By an operator, heard of by the node. */
+async function tell(what: 'drain' | 'stop' | 'run'): Promise<void> {
+  await keeper().runOnce();
+  const [row] = await service.query<{ uid: string }>('SELECT uid FROM worker WHERE id = $1', [worker.id]);
+  const path = `/v1/admin/workers/${row!.uid}/${what === 'run' ? 'drain' : what}`;
+  const method = what === 'run' ? 'DELETE' : 'POST';
+  const answer = await fetch(service.url + path, { method, headers: keyHeader(service.key) });
+  expect(answer.status).toBe(200);
+  await keeper().runOnce();
+}
+
+/** Long before the time of one is over. */
+const held = (count: number): Promise<unknown> =>
+  until(() => service.app.get(WorkerClaims).size === count, { message: `${count} claims are held` });
+
+async function hold(
+  options: Parameters<WorkerCalls['claim']>[0] = {},
+): Promise<{ answer: Promise<Response> }> {
+  const answer = worker.claim({ wait: 25, ...options });
+  await held(1);
+  return { answer };
+}
+
+describe('a claim that is held is answered at once when its worker is told', () => {
+  test('to stop: it is over', async () => {
+    const { answer } = await hold();
+    await tell('stop');
+    expect(await verdict(answer)).toEqual([410, 'worker_stopped']);
+    expect(await verdict(worker.claim())).toEqual([410, 'worker_stopped']);
+    await tell('run');
+    expect((await worker.claim()).status).toBe(204);
+  });
+
+  test('to drain: nothing came, and nothing does until it is told to run again', async () => {
+    const { answer } = await hold();
+    await tell('drain');
+    await held(0);
+    expect((await answer).status).toBe(204);
+    const next = await hold();
+    const id = await calls.submit('test/pulled');
+    expect((await worker.claim()).status).toBe(204);
+    await tell('run');
+    const { runs } = (await (await next.answer).json()) as { runs: WorkerRun[] };
+    expect(runs.map(({ request_id }) => request_id)).toEqual([id]);
+    await worker.output(runs[0]!);
+  });
+
+  test('but not before it was looked up: one that comes again gets its runs', async () => {
+    await calls.submit('test/pulled');
+    const claimId = randomUUID();
+    const run = await worker.run({ claimId });
+    const { answer } = await hold({ claimId });
+    await tell('drain');
+    expect(((await (await answer).json()) as { runs: WorkerRun[] }).runs).toEqual([run]);
+    await worker.output(run);
+  });
+});
