@@ -131,7 +131,7 @@ async function useWorkers(): Promise<void> {
   for (const how of ['succeeded', 'failed'] as const) await finish(database, [ending(lease, how)], 'worker');
   const said = { uid: randomUUID(), keyId: randomUUID(), id: 'plans', seenAgoMs: 0 };
   await writeWorkers(database, [said]);
-  await countEnds(database, [{ uid: said.uid, succeeded: false, failures: 1 }]);
+  await countEnds(database, [{ uid: said.uid, succeeded: false, failures: 1, failedAgoMs: 0 }]);
   await readWorkers(database, [said.uid]);
 }
 

@@ -360,24 +360,6 @@ test('a run past its deadline has timed out, and another follows where the model
   expect(await attempts(first)).toEqual(['timed_out', 'timed_out']);
 });
 
-test('a worker whose runs fail five times in a row rests, until one succeeds', async () => {
-  for (let i = 0; i < 5; i++) await worker.failure(await begin('test/once'));
-  const resting = await worker.claim({ models: ['test/once'] });
-  expect(resting.headers.get('retry-after')).toBe('1');
-  expect(await verdict(resting)).toEqual([429, 'worker_resting']);
-  const id = await calls.submit('test/once');
-  const run = await until(async () => {
-    const answer = await worker.claim({ models: ['test/once'] });
-    return answer.status === 200 && ((await answer.json()) as { runs: WorkerRun[] }).runs[0]!;
-  });
-  expect(run.request_id).toBe(id);
-  await worker.output(run);
-  await until(
-    async () =>
-      (await service.query('SELECT FROM worker WHERE id = $1 AND failures_in_row = 0', [worker.id])).length,
-  );
-});
-
 async function json(answer: Promise<Response>): Promise<unknown> {
   const response = await answer;
   expect(response.status).toBe(202);

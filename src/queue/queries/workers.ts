@@ -28,6 +28,8 @@ export interface WorkerEnds {
   succeeded: boolean;
   /** After the last success. */
   failures: number;
+  /** Since the last failure, before now. */
+  failedAgoMs: number;
 }
 
 export interface WorkerState {
@@ -41,11 +43,13 @@ export interface WorkerState {
 /** In a row; from then on a worker rests before each next claim, twice as long each time. */
 const maxFailuresInRow = 5;
 const maxRestSeconds = 60;
+/** A rest is so much shorter than it is said to be: who waits that long is served, though clocks and writes lag. */
+const restMarginMs = 250;
 
 /** Before the next claim; as `count_worker_ends` has it. */
 export function restAfterMs(failuresInRow: number): number {
   const over = failuresInRow - maxFailuresInRow;
-  return over < 0 ? 0 : Math.min(maxRestSeconds, 2 ** Math.min(over, 10)) * 1_000;
+  return over < 0 ? 0 : Math.min(maxRestSeconds, 2 ** Math.min(over, 10)) * 1_000 - restMarginMs;
 }
 
 /*
@@ -81,14 +85,15 @@ export async function writeWorkers(database: Database, workers: readonly WorkerW
 }
 
 /*
- * Purpose: counts failures in a row, on all nodes, and lets a worker rest that has too many.
+ * Purpose: counts failures in a row, on all nodes, and lets a worker rest that has too many, from the last one on.
  * Race: counts are added under the row's lock; rows are locked in the order of their uids.
  * Index: worker_pkey.
  */
 const countEndsStatement = statement('count_worker_ends')`WITH ended AS MATERIALIZED (
   SELECT worker.uid, CASE WHEN ended.succeeded THEN 0 ELSE worker.failures_in_row END + ended.failures AS failures,
-         ended.failures > 0 AS has_failed
-  FROM jsonb_to_recordset($1::jsonb) AS ended (uid uuid, succeeded boolean, failures integer)
+         ended.failures > 0 AS has_failed, clock_timestamp() - "failedAgoMs" * interval '1 millisecond' AS failed_at
+  FROM jsonb_to_recordset($1::jsonb)
+    AS ended (uid uuid, succeeded boolean, failures integer, "failedAgoMs" float8)
   JOIN worker ON worker.uid = ended.uid
   WHERE ended.failures > 0 OR worker.failures_in_row > 0
   ORDER BY worker.uid FOR UPDATE OF worker
@@ -97,9 +102,9 @@ UPDATE worker
 SET failures_in_row = ended.failures,
     claims_from = CASE
       WHEN ended.failures < ${String(maxFailuresInRow)} THEN NULL
-      WHEN has_failed THEN greatest(claims_from, clock_timestamp() + least(
+      WHEN has_failed THEN greatest(claims_from, failed_at + least(
         ${String(maxRestSeconds)}, 2 ^ least(ended.failures - ${String(maxFailuresInRow)}, 10)
-      ) * interval '1 second')
+      ) * interval '1 second' - interval '${String(restMarginMs)} milliseconds')
       ELSE claims_from
     END
 FROM ended

@@ -19,6 +19,9 @@ const seenAgainMs = 15_000;
 /** Without a word for so long, it is not this node's any more. */
 const forgottenMs = 60_000;
 
+/** What became of runs of a worker and is not written yet; `failedAt` as `performance.now()`. */
+type Ended = Omit<WorkerEnds, 'failedAgoMs'> & { failedAt: number };
+
 /** A worker as this node knows it. */
 export class KnownWorker {
   said: WorkerSaid;
@@ -53,7 +56,7 @@ export class WorkerBook {
   readonly toldChanges = new Subject<KnownWorker>();
   /** A run of a worker has failed: to be written soon. */
   readonly failures = new Subject<void>();
-  private readonly ended = new Map<string, WorkerEnds>();
+  private readonly ended = new Map<string, Ended>();
   private readonly known = new Map<string, KnownWorker>();
   private counts: ReadonlyMap<string, number> = new Map();
 
@@ -94,19 +97,24 @@ export class WorkerBook {
     const ended = this.ended.get(uid);
     if (succeeded && worker?.failuresInRow === 0 && ended === undefined) return;
     if (succeeded) {
-      this.ended.set(uid, { uid, succeeded, failures: 0 });
+      this.ended.set(uid, { uid, succeeded, failures: 0, failedAt: 0 });
       return;
     }
+    const failedAt = performance.now();
     const failures = (ended?.failures ?? 0) + 1;
-    this.ended.set(uid, { uid, succeeded: ended?.succeeded ?? false, failures });
+    this.ended.set(uid, { uid, succeeded: ended?.succeeded ?? false, failures, failedAt });
     const restMs = restAfterMs(failures + (ended?.succeeded === true ? 0 : (worker?.failuresInRow ?? 0)));
-    if (worker !== undefined && restMs > 0) worker.restsUntil = performance.now() + restMs;
+    if (worker !== undefined && restMs > 0) worker.restsUntil = failedAt + restMs;
     this.failures.next();
   }
 
   /** What became of runs since it was asked last. */
   takeEnds(): WorkerEnds[] {
-    const ends = [...this.ended.values()];
+    const now = performance.now();
+    const ends = [...this.ended.values()].map(({ failedAt, ...one }) => ({
+      ...one,
+      failedAgoMs: now - failedAt,
+    }));
     this.ended.clear();
     for (const { uid, succeeded, failures } of ends) {
       const worker = this.known.get(uid);
