@@ -6,7 +6,7 @@ import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { DomainError } from '../errors/domain-error.js';
 import { askForBody } from '../http/body-reader.js';
 import { answerProblem } from '../http/problem.js';
-import { allowSlowBody, discardRest, endSlowBody } from '../http/slow-bodies.js';
+import { allowSlowBody, endSlowBody } from '../http/slow-bodies.js';
 import { Limited } from '../limits/limited.js';
 import type { InitiatedUploadDto, StoredFileDto } from './dto/files.dto.js';
 import { Files } from './files.js';
@@ -51,9 +51,6 @@ export class FilesController {
       allowSlowBody(request);
       const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
       return { size: stored.size, sha256: stored.sha256.toString('hex') };
-    } catch (error) {
-      discardRest(request, response);
-      throw error;
     } finally {
       endSlowBody(request);
     }

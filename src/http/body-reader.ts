@@ -28,6 +28,8 @@ export function deferContinue(server: Server): void {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 }
 
+export const awaitsContinue = (request: IncomingMessage): boolean => waiting.has(request);
+
 /** A client that waits to be asked for the body is asked. */
 export function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (!waiting.delete(request)) return;

@@ -5,6 +5,7 @@ import { databaseError } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
 import type { ProblemDto } from './openapi/problem.dto.js';
+import { endAfterBody } from './unread-body.js';
 
 export const problemMediaType = 'application/problem+json';
 
@@ -59,7 +60,7 @@ export function answerProblem(error: DomainError, target: string, response: Serv
   for (const [name, value] of Object.entries(problemHeaders(error))) response.setHeader(name, value);
   response.setHeader('Content-Length', body.length);
   response.statusCode = error.status;
-  response.end(body);
+  endAfterBody(response, body);
 }
 
 function toDomainError(thrown: unknown): DomainError {

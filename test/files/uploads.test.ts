@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { Uploads } from '../../src/files/uploads.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { type Body, FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
+import { expectRefusal, sendThenRead } from '../support/hostile-client.js';
 import { inParallel } from '../support/in-parallel.js';
 import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
 
@@ -184,6 +185,22 @@ describe('bytes that are not as announced', () => {
       expect(await verdict(answer).catch(() => [413, 'body_too_large'])).toEqual([413, 'body_too_large']);
     });
     expect((await files.put(upload_url, large.subarray(1))).status).toBe(200);
+  });
+
+  test('that are too many are refused where a client reads it, also one that reads when it has sent all', async () => {
+    const large = someBytes(20 * maxFileBytes);
+    const chunked = [
+      `Transfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n`,
+      large,
+      '\r\n0\r\n\r\n',
+    ];
+    for (const body of [[`Content-Length: ${large.length}\r\n\r\n`, large], chunked]) {
+      const { pathname, search } = new URL((await files.initiate()).upload_url);
+      const head = `PUT ${pathname}${search} HTTP/1.1\r\nHost: a\r\nContent-Type: image/png\r\nConnection: close\r\n`;
+      await addsNothing(async () => {
+        expectRefusal(await sendThenRead(service, head, ...body), 413, 'body_too_large');
+      });
+    }
   });
 
   test('that break off leave nothing, and may be sent again', async () => {

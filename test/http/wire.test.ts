@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { answerConnectionErrors } from '../../src/http/connection-errors.js';
-import { expectRefusal, send } from '../support/hostile-client.js';
+import { expectRefusal, send, sendThenRead } from '../support/hostile-client.js';
 import { type ProbeApp, startProbeApp } from '../support/http-probe-app.js';
 
 let probe: ProbeApp;
@@ -37,6 +37,32 @@ test('the service waits longer for the next request than common proxies do', () 
   expect(server.keepAliveTimeout).toBeGreaterThan(60_000);
   expect(server.headersTimeout).toBeLessThanOrEqual(60_000);
   expect(server.requestTimeout).toBeGreaterThan(0);
+});
+
+describe('a client that closes its connection, and reads nothing until it has sent all, reads why its body', () => {
+  const large = Buffer.alloc(20_000_000, 'x');
+  const chunks = `${large.length.toString(16)}\r\n${large.toString()}\r\n0\r\n\r\n`;
+  const lengthField = `Content-Length: ${large.length}\r\n\r\n`;
+
+  test('is refused by its length', async () => {
+    expectRefusal(await sendThenRead(probe, head + lengthField, large), 413, 'body_too_large');
+  });
+
+  test('is refused as it comes', async () => {
+    const answer = await sendThenRead(probe, `${head}Transfer-Encoding: chunked\r\n\r\n`, chunks);
+    expectRefusal(answer, 413, 'body_too_large');
+  });
+
+  test('is not wanted at all', async () => {
+    const anonymous = head.replace(/Authorization.*\r\n/, '');
+    expectRefusal(await sendThenRead(probe, anonymous + lengthField, large), 401, 'missing_key');
+  });
+});
+
+test('a client that is refused and sends no more is hung up on', async () => {
+  expectRefusal(await send(probe, `${head}Content-Length: 20000000\r\n\r\nhalf`), 413, 'body_too_large');
+  const kept = head.replace('Connection: close\r\n', '');
+  expectRefusal(await send(probe, `${kept}Content-Length: 20000000\r\n\r\nhalf`), 413, 'body_too_large');
 });
 
 describe('Expect: 100-continue', () => {

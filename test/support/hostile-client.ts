@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { QueueCalls } from './queue-calls.js';
 import type { TestService } from './index.js';
 
@@ -22,23 +22,46 @@ export const words = ({ raw }: TemplateStringsArray): string[] => raw[0]!.trim()
  * Sends bytes as they are, where `fetch` would tidy them, and reads until the server hangs up. Text is sent as
  * latin1: one byte a character.
  */
-export function send({ app }: { app: { getHttpServer(): Server } }, ...parts: Bytes[]): Promise<RawAnswer> {
+export function send(server: Sent, ...parts: Bytes[]): Promise<RawAnswer> {
+  return exchange(server, parts, (socket) => socket.resume());
+}
+
+/** As a client that reads nothing before all of its request is on its way, as Python's urllib. */
+export function sendThenRead(server: Sent, ...parts: Bytes[]): Promise<RawAnswer> {
+  return exchange(server, parts, (socket, sent) => void sent.then(() => socket.resume()));
+}
+
+interface Sent {
+  app: { getHttpServer(): Server };
+}
+
+function exchange(
+  { app }: Sent,
+  parts: readonly Bytes[],
+  read: (socket: Socket, sent: Promise<void>) => void,
+): Promise<RawAnswer> {
   const { port } = app.getHttpServer().address() as AddressInfo;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    const socket = connect(port, '127.0.0.1', () => {
-      for (const part of parts) socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
+    const socket = connect(port, '127.0.0.1');
+    const sent = new Promise<void>((done) => {
+      for (const part of parts.slice(0, -1)) socket.write(bytesOf(part));
+      socket.write(bytesOf(parts.at(-1)!), () => done());
     });
     socket.setTimeout(patienceMs, () => {
       socket.destroy();
       reject(new Error('the service neither answered nor hung up'));
     });
     socket.on('data', (chunk) => chunks.push(chunk));
+    socket.pause();
+    read(socket, sent);
     // The server may hang up while we are still sending; what it said before counts.
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(parse(Buffer.concat(chunks))));
   });
 }
+
+const bytesOf = (part: Bytes): Buffer => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
 
 function parse(bytes: Buffer): RawAnswer {
   const end = bytes.indexOf('\r\n\r\n');

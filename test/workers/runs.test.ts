@@ -2,6 +2,7 @@ import { WorkerRescuer } from '../../src/queue/duties/worker-rescuer.js';
 import { QueueEvents } from '../../src/queue/queue-events.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { until } from '../support/index.js';
+import { expectRefusal, sendThenRead } from '../support/hostile-client.js';
 import { problemOf, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
@@ -70,6 +71,16 @@ describe('an output', () => {
     expect(await verdict(worker.ofRun('PUT', run, 'output', '{'))).toEqual([400, 'invalid_json']);
     expect(await verdict(worker.output(run, 'x'.repeat(10_000)))).toEqual([413, 'body_too_large']);
     expect(await verdict(worker.ofRun('PUT', run, 'output', ''))).toEqual([400, 'invalid_json']);
+    expect((await worker.output(run)).status).toBe(200);
+  });
+
+  test('that is too large is refused where its worker reads it, also when it reads once it has sent all', async () => {
+    const run = await begin();
+    const output = Buffer.alloc(20_000_000, '1');
+    const head =
+      `PUT /v1/worker/runs/${run.request_id}/output HTTP/1.1\r\nHost: a\r\nConnection: close\r\n` +
+      `Authorization: Key ${service.key}\r\nLease-Token: ${run.lease_token}\r\nContent-Length: ${output.length}\r\n\r\n`;
+    expectRefusal(await sendThenRead(service, head, output), 413, 'body_too_large');
     expect((await worker.output(run)).status).toBe(200);
   });
 

@@ -1,0 +1,48 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { awaitsContinue } from './body-reader.js';
+import { allowSlowBody, endSlowBody, maySendSlowly } from './slow-bodies.js';
+
+/** How long a client may go on sending what is not wanted: in all, and without a byte of it. */
+const lingerMs = 30_000;
+const silenceMs = 5_000;
+/** What a fast connection may bring in that time. */
+const maxBytes = 4 * 1024 ** 3;
+
+/**
+ * Ends an answer that may come before the body of its call has. Many clients read nothing until they have sent all, and
+ * a connection that is closed with something unread is reset, which takes the answer from them: it is written at once,
+ * and its end waits for the rest of the body, which is thrown away.
+ */
+export function endAfterBody(response: ServerResponse, answer: Buffer): void {
+  const { req: request } = response;
+  if (!isSending(request) || request.method === 'HEAD') return void response.end(answer);
+  response.write(answer);
+  let left = maxBytes;
+  const giveUp = (): void => void response.end(() => request.destroy());
+  const silence = setTimeout(giveUp, silenceMs).unref();
+  const whole = setTimeout(giveUp, lingerMs).unref();
+  // Whoever began to read it may have taken most of the time that calls have to arrive.
+  allowSlowBody(request);
+  request.on('close', () => {
+    clearTimeout(silence);
+    clearTimeout(whole);
+    endSlowBody(request);
+    response.end();
+  });
+  // In the next turn, when whoever read it before has let go of it.
+  setImmediate(() => {
+    request.on('data', ({ length }: Buffer) => {
+      silence.refresh();
+      left -= length;
+      if (left < 0) giveUp();
+    });
+    request.resume();
+  });
+}
+
+/** One that is read slowly has a reader yet, who minds it. */
+function isSending(request: IncomingMessage): boolean {
+  const { complete, destroyed, socket, headers } = request;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody && !complete && !destroyed && !awaitsContinue(request) && !maySendSlowly(socket);
+}
