@@ -10,6 +10,7 @@ export class OutputReader {
 
   constructor(
     private readonly source: OutputSource,
+    /** undefined: nothing yet, so that there is nothing to be reset. */
     private seen: OutputPosition | undefined,
     /** The output of a request that has completed with success, as JSON text. */
     private readonly whole: () => Promise<string>,
@@ -55,7 +56,6 @@ export class OutputReader {
       this.seen = place;
       yield events;
     }
-    this.seen = place;
   }
 
   private async *end(row: StatusRow): AsyncGenerator<MessageEvent[]> {

@@ -3,6 +3,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { EMPTY, type Observable } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
+import { DomainError } from '../errors/domain-error.js';
 import { problem, validated } from '../http/validated.js';
 import { OutputSources } from '../queue/output-sources.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -10,7 +11,7 @@ import type { StatusRow } from '../queue/status-row.js';
 import { gone, RequestHandlers } from '../requests/request-handlers.js';
 import { Parsed } from '../tools/validation.js';
 import { keepAlive } from './keep-alive.js';
-import { type OutputPosition, positionOf } from './output-place.js';
+import { canBeOf, type OutputPosition, positionOf } from './output-place.js';
 import { OutputReader } from './output-reader.js';
 import { type Pulled, pulled } from './pulled.js';
 import { useStreamHead } from './stream-head.js';
@@ -19,11 +20,14 @@ import { useStreamHead } from './stream-head.js';
 export const maxPendingOutputLength = Infinity;
 
 const example = '1.7';
+const [field, parameter] = ['The field Last-Event-ID', 'The query parameter "starting_after"'];
+const fault = (what: string): string =>
+  `${what} takes the id of an event of this stream, such as ${example}, once.`;
 const eventId = (what: string) => (value: unknown) => {
   if (value === undefined || value === '') return undefined;
   const position = typeof value === 'string' ? positionOf(value) : undefined;
   if (position !== undefined) return position;
-  throw new Error(`${what} takes the id of an event of this stream, such as ${example}, once.`);
+  throw new Error(fault(what));
 };
 
 export class OutputHeaders {
@@ -33,7 +37,7 @@ export class OutputHeaders {
     example,
     description: 'The `id` of the last event that was received: the stream goes on from there.',
   })
-  @Parsed(eventId('The field Last-Event-ID'))
+  @Parsed(eventId(field))
   'last-event-id': OutputPosition | undefined;
 }
 
@@ -43,7 +47,7 @@ export class OutputQuery {
     example,
     description: 'As the field `Last-Event-ID`, which goes before it, for those who cannot send that.',
   })
-  @Parsed(eventId('The query parameter "starting_after"'), problem('invalid_query'))
+  @Parsed(eventId(parameter), problem('invalid_query'))
   starting_after: OutputPosition | undefined;
 }
 
@@ -62,12 +66,17 @@ export class OutputStreams {
     caller: Caller | undefined,
     requestId: string,
   ): Promise<Observable<MessageEvent>> {
-    const seen = lastSeen(request);
+    const byField = validated(OutputHeaders, request.headers)['last-event-id'];
+    const seen = byField ?? validated(OutputQuery, request.query).starting_after;
     const row = await this.requests.find(caller, requestId);
+    if (seen !== undefined && !canBeOf(row, seen)) {
+      throw byField === undefined
+        ? new DomainError('invalid_query', fault(parameter))
+        : new DomainError('bad_request', fault(field));
+    }
     useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
-    const isOver = seen !== undefined && 'at' in seen && seen.at === 'done' && seen.attempt === row.attempt;
-    if (row.state === 'COMPLETED' && isOver) {
+    if (seen !== undefined && 'at' in seen && seen.at === 'done') {
       response.status(204).end(); // an EventSource does not come back then
       return EMPTY;
     }
@@ -84,8 +93,4 @@ export class OutputStreams {
     };
     return { events: reader.events(), close };
   }
-}
-
-function lastSeen({ headers, query }: Request): OutputPosition | undefined {
-  return validated(OutputHeaders, headers)['last-event-id'] ?? validated(OutputQuery, query).starting_after;
 }

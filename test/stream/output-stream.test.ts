@@ -182,15 +182,33 @@ test.each(['x', '1', '1.', '-1.2', '1.2.3', '01234567890.1', '1.all', '%00'])(
   },
 );
 
-test('an id of a place where the stream has never been is a reset, then all from the beginning', async () => {
+test('an id that no stream of the request can have sent is refused', async () => {
   const id = await here.submit('test/model', { hold: true });
   await model.say(id, [delta('a')]);
   const first = await open(here, id);
   await first.has(1);
-  const readers = await Promise.all(['1.7', '9.1', '9.done'].map((place) => open(there, id, place)));
-  for (const reader of readers) await until(() => reader.words.join() === 'reset 1,0 "a"');
+  const path = `${there.path(id)}/output/stream`;
+  const refused = async (place: string): Promise<void> => {
+    const headers = { 'last-event-id': place };
+    expect(await verdict(there.service.get(path, { headers }))).toEqual([400, 'bad_request']);
+    const byQuery = there.service.get(`${path}?starting_after=${place}`);
+    expect(await verdict(byQuery)).toEqual([400, 'invalid_query']);
+  };
+  for (const place of ['0.1', '2.0', '9.9', '1.done', '1.whole']) await refused(place);
   await model.answer(id, '');
-  for (const reader of [first, ...readers]) await reader.ended;
+  await first.ended;
+  for (const place of ['0.done', '2.done', '2.1']) await refused(place);
+});
+
+test('an id of a part that is not there is a reset, then all from the beginning', async () => {
+  const id = await here.submit('test/model', { hold: true });
+  await model.say(id, [delta('a')]);
+  const first = await open(here, id);
+  await first.has(1);
+  const reader = await open(there, id, '1.7');
+  await until(() => reader.words.join() === 'reset 1,0 "a"');
+  await model.answer(id, '');
+  for (const each of [first, reader]) await each.ended;
 });
 
 test('once the parts are dropped, a reader has the whole output, after a reset where it had some of them', async () => {
