@@ -209,7 +209,7 @@ test('a request whose model cannot be found by name waits until it expires', asy
     error: { code: 'expired' },
     started_at: null,
     metrics: { inference_time: null },
-    attempt: 0,
+    attempt: 1,
   });
   expect(new Set(await outcomes(id))).toEqual(new Set(['unreached']));
   expect(await calls.status(id, '?logs=1')).toMatchObject({ logs: [] });

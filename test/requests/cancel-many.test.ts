@@ -55,7 +55,7 @@ test('by their ids: what waits never starts, what runs is asked to stop, the res
     expect(await calls.status(id)).toMatchObject({
       success: false,
       error: { code: 'cancelled' },
-      attempt: 0,
+      attempt: 1,
     });
     expect(model.times(id)).toBe(0);
   }
