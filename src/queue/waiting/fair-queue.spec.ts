@@ -117,6 +117,26 @@ it('leaves alone what came back, and what has no turn of its own', () => {
   expect(queue.advances(new Map([[1, 1_000]]), 9)).toEqual([]);
 });
 
+it('lets nothing pass what is still being written', () => {
+  const front = submit(1, 6);
+  const start = queue.reserve(1, 1_000);
+  const behind = submit(1, 2);
+  for (const entry of front.slice(1, 5)) queue.remove(entry, false);
+  const moves = (): number[][] =>
+    queue.advances(new Map([[1, 1_000]]), 9).map((one) => [one.seq, one.from, one.start]);
+  const [first, second, third] = [front[5]!.seq, behind[0]!.seq, behind[1]!.seq];
+  expect(moves()).toEqual([[first, 5_000, 1_000]]);
+  const written = ++seq;
+  queue.add({ start, seq: written }, 1);
+  queue.settle(1);
+  expect(moves()).toEqual([
+    [first, 5_000, 1_000],
+    [written, 6_000, 2_000],
+    [second, 7_000, 3_000],
+    [third, 8_000, 4_000],
+  ]);
+});
+
 it('counts what is still being written', () => {
   const starts = [queue.reserve(1, 1_000), queue.reserve(1, 1_000)];
   expect(starts).toEqual([0, 1_000]);

@@ -142,14 +142,16 @@ export class FairQueue {
 
   /**
    * What of these keys waits further behind than if it came now, in the order in which it waits: because of turns that
-   * were given back before it. `ticks`: of each key. Not more than `max` in all.
+   * were given back before it. What is being written keeps its place among its key's: nothing from behind passes it.
+   * `ticks`: of each key. Not more than `max` in all.
    */
   advances(ticks: ReadonlyMap<number, number>, max: number): Advance[] {
     const lines = new Map(
       [...ticks].flatMap(([key, ticks]) => {
-        const { waiting = 0, lastStarted = never } = this.lines.get(key) ?? {};
+        const { waiting = 0, lastStarted = never, inFlight = [] } = this.lines.get(key) ?? {};
         const first = Math.max(this.virtualTime, lastStarted + ticks);
-        return waiting === 0 ? [] : [[key, { ticks, first, next: first, left: waiting }]];
+        const end = Math.min(...inFlight);
+        return waiting === 0 ? [] : [[key, { ticks, first, next: first, end, left: waiting }]];
       }),
     );
     const advances: Advance[] = [];
@@ -157,7 +159,8 @@ export class FairQueue {
     this.entries.visit((from, seq, key) => {
       const line = lines.get(key);
       if (line === undefined) return undefined;
-      if (from < line.first) line.next = Math.max(line.next, from + line.ticks);
+      if (from > line.end) lines.delete(key);
+      else if (from < line.first) line.next = Math.max(line.next, from + line.ticks);
       else {
         if (from > line.next) advances.push({ seq, from, start: line.next, key });
         line.next += line.ticks;
