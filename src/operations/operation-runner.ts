@@ -15,6 +15,7 @@ import {
   claimOperation,
   type ClaimedOperation,
   end,
+  isAnyOpen,
   nextMembers,
   type Step,
 } from './queries/steps.js';
@@ -38,6 +39,8 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   private isStopping = false;
   /** Since the round that is under way began. */
   private isWoken = false;
+  /** Another node works on one, as of the last round; should it be gone, nobody says so twice. */
+  private isWatching = false;
 
   constructor(
     private readonly database: Database,
@@ -70,7 +73,8 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   }
 
   protected override nextIntervalMs(): number {
-    return this.isWoken ? 0 : this.intervalMs;
+    if (this.isWoken) return 0;
+    return this.isWatching ? claimLifeMs : this.intervalMs;
   }
 
   async runOnce(): Promise<void> {
@@ -79,7 +83,10 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
       const operation = this.isStopping
         ? undefined
         : await claimOperation(this.database, this.cluster.nodeId);
-      if (operation === undefined) return;
+      if (operation === undefined) {
+        this.isWatching = !this.isStopping && (await isAnyOpen(this.database));
+        return;
+      }
       await this.work(operation);
     }
   }

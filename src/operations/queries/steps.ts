@@ -39,6 +39,17 @@ export async function claimOperation(
 }
 
 /*
+ * Purpose: whether there is anything to take up, now or once whoever works on it is gone.
+ * Race: none: it is looked at again.
+ * Index: operation_open.
+ */
+const openStatement = statement('find_open_operation')`SELECT FROM operation WHERE ended_at IS NULL LIMIT 1`;
+
+export async function isAnyOpen(queries: Queries): Promise<boolean> {
+  return (await queries.query(openStatement)).length > 0;
+}
+
+/*
  * Purpose: begins a step: the next members, and whether to go on.
  * Race: the lock on the operation's row holds off a stop, and whoever took the operation over, until the step commits.
  * Index: operation_pkey, operation_member_pkey from the last member on.
