@@ -4,9 +4,9 @@ import { ModelsService } from '../../models/models.service.js';
 import { Duty } from '../../tools/duty.js';
 import { findWeights, maxMoved, move } from '../queries/move.js';
 import { QueueEvents } from '../queue-events.js';
-import { ticksFor } from '../waiting/fair-queue.js';
+import { type Advance, ticksFor } from '../waiting/fair-queue.js';
 import { FreedTurns } from '../waiting/freed-turns.js';
-import { WaitingIndex } from '../waiting/waiting-index.js';
+import { type MovedEntry, WaitingIndex } from '../waiting/waiting-index.js';
 
 /** In one round, of one queue: what is behind these moves in the next. */
 const maxOfRound = 2_000;
@@ -43,11 +43,25 @@ export class Mover extends Duty {
       const ticks = new Map(orderKeys.map((key) => [key, ticksFor('fair', weights.get(key) ?? 1)]));
       const advances = this.index.advances(modelId, priority, ticks, maxOfRound);
       for (let at = 0; at < advances.length; at += maxMoved) {
-        const moved = await move(this.database, modelId, priority, advances.slice(at, at + maxMoved));
-        this.events.publish({ moved, changed: moved.map(({ id }) => id), work: [modelId] });
+        const moved = await this.move(modelId, priority, advances.slice(at, at + maxMoved));
         // There may be more.
         this.freed.note(moved, performance.now());
       }
+    }
+  }
+
+  private async move(
+    modelId: string,
+    priority: number,
+    advances: readonly Advance[],
+  ): Promise<readonly MovedEntry[]> {
+    this.index.beginMoves(advances);
+    try {
+      const moved = await move(this.database, modelId, priority, advances);
+      this.events.publish({ moved, changed: moved.map(({ id }) => id), work: [modelId] });
+      return moved;
+    } finally {
+      this.index.endMoves(advances);
     }
   }
 

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
-import { findScheduledReady, nextReadyInMs, promote } from '../queries/promote.js';
+import { findScheduledReady, nextReadyInMs, promote, type Promoted } from '../queries/promote.js';
 import { QueueEvents } from '../queue-events.js';
 import { orderKeyOf, ticksFor } from '../waiting/fair-queue.js';
+import { SubmissionWriter } from '../submit/submission-writer.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
 import { Duty } from '../../tools/duty.js';
 import { BoundedKeys } from '../bounded-keys.js';
@@ -25,6 +26,7 @@ export class Promoter extends Duty {
     private readonly index: WaitingIndex,
     private readonly models: ModelsService,
     private readonly boundedKeys: BoundedKeys,
+    private readonly writer: SubmissionWriter,
   ) {
     super();
     events.subscribe(({ added, scheduled }) => {
@@ -53,20 +55,23 @@ export class Promoter extends Duty {
       return { ...request, ticks, orderKey, virtualStart };
     });
     try {
-      const promoted = await promote(this.database, placed);
-      if (promoted.length === 0) return;
-      this.events.publish({
-        added: promoted.filter(({ isScheduled, isHeld }) => isScheduled && !isHeld),
-        held: promoted.filter(({ isHeld }) => isHeld),
-        changed: promoted.map(({ id }) => id),
-        work: [...new Set(promoted.map(({ modelId }) => modelId))],
-      });
-      for (const { keyId, modelId, isHeld } of promoted)
-        if (isHeld) void this.boundedKeys.release({ keyId, modelId });
+      await this.writer.placing(async () => this.publish(await promote(this.database, placed)));
     } finally {
       for (const { modelId, priority, orderKey, ticks } of placed)
         if (ticks > 0) this.index.settle(modelId, priority, orderKey);
     }
+  }
+
+  private publish(promoted: readonly Promoted[]): void {
+    if (promoted.length === 0) return;
+    this.events.publish({
+      added: promoted.filter(({ isScheduled, isHeld }) => isScheduled && !isHeld),
+      held: promoted.filter(({ isHeld }) => isHeld),
+      changed: promoted.map(({ id }) => id),
+      work: [...new Set(promoted.map(({ modelId }) => modelId))],
+    });
+    for (const { keyId, modelId, isHeld } of promoted)
+      if (isHeld) void this.boundedKeys.release({ keyId, modelId });
   }
 
   protected override nextIntervalMs(): number {

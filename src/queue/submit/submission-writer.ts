@@ -32,7 +32,7 @@ type WritePath = 'pipeline' | 'connection';
 /**
  * Decides the places of requests, writes them and publishes them, so that no position of a key alone rises after a
  * caller saw it: a pipeline draws seqs and commits in one order, other connections do not. So a caller is answered when
- * what was in flight on those is published too.
+ * what was in flight on those is published too, and what was placed before.
  */
 @Injectable()
 export class SubmissionWriter {
@@ -55,6 +55,7 @@ export class SubmissionWriter {
     rowsOf: (result: T) => readonly (object | undefined)[],
     path: WritePath = 'connection',
   ): Promise<Written<T>> {
+    const before = [...this.inFlight.pipeline];
     for (const item of items) this.reserve(item);
     const writing = statement();
     const ended = writing
@@ -66,10 +67,22 @@ export class SubmissionWriter {
     this.inFlight[path].add(ended);
     await ended.finally(() => this.inFlight[path].delete(ended));
     const { pipeline, connection } = this.inFlight;
-    // What follows in the pipeline draws its seqs later.
-    const others = path === 'pipeline' ? [...connection] : [...pipeline, ...connection];
+    // What follows in the pipeline has later places. What was placed before may still be on its way to it.
+    const placedBefore = before.filter((one) => pipeline.has(one));
+    const others = path === 'pipeline' ? [...placedBefore, ...connection] : [...pipeline, ...connection];
     const visibleAfter = others.length === 0 ? undefined : Promise.all(others);
     return { result: await writing, visibleAfter };
+  }
+
+  /** For others that write places which they reserved: who is placed behind these is answered after them. */
+  async placing<T>(write: () => Promise<T>): Promise<T> {
+    const writing = write();
+    const ended = writing.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.inFlight.connection.add(ended);
+    return writing.finally(() => this.inFlight.connection.delete(ended));
   }
 
   /** What is scheduled gets its place when it joins the queue. */

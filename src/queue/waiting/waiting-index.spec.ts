@@ -71,6 +71,25 @@ it('forgets a queue that is empty', () => {
   expect(index.depths().size).toBe(0);
 });
 
+it('shows what is being moved where it is until all that moves with it has moved', () => {
+  const [first, second] = [1, 2].map((seq) => change(seq, { start: 1_000 + seq * 1_000 }));
+  index.add(first!);
+  index.add(second!);
+  const moves = [first!, second!].map(({ seq, start }) => ({
+    seq,
+    from: start,
+    start: start - 2_000,
+    key: 1,
+  }));
+  index.beginMoves(moves);
+  // Its row is read from the database, and says already where it will be.
+  const shown = () => index.position({ ...second!, start: 1_000 });
+  expect(shown()).toBe(1);
+  for (const { seq, from, start } of moves) index.move({ ...change(seq), start, from });
+  index.endMoves(moves);
+  expect(shown()).toBe(1);
+});
+
 it('counts what is held for those that are held, until it is let in, also where it moves', () => {
   const [first, second, third] = [1, 2, 3].map((seq) => change(seq, { start: seq * 1_000 }));
   index.hold(first!);

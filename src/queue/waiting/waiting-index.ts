@@ -35,9 +35,8 @@ export interface Span {
 }
 
 /**
- * All waiting requests, for exact positions at any depth, and the order of those to come. Changes may arrive in any
- * order and more than once: an entry is known by its key and its attempt, and a late message cannot bring back one that
- * was removed, or take one back to where it was before it moved.
+ * All waiting requests, for exact positions at any depth, and the order of those to come. Changes may come in any order
+ * and twice: a late message cannot bring back what was removed, or take back what moved.
  */
 @Injectable()
 export class WaitingIndex {
@@ -48,6 +47,8 @@ export class WaitingIndex {
   private readonly removedAttempts = new RecentNumbers(Math.max);
   /** Of what was moved, where it is. */
   private readonly movedTo = new RecentNumbers(Math.min);
+  /** Of what is being moved here, where it is until then: its row may say already where it will be. */
+  private readonly movingFrom = new Map<number, number>();
 
   /** `isRead`: from the table, and not just placed. */
   add(entry: EntryChange, isRead = false, isHeld = false): void {
@@ -77,6 +78,15 @@ export class WaitingIndex {
         else queue.move(place, start, orderKey ?? 0);
       }
     }
+  }
+
+  /** Before their rows change; `endMoves` once they are published, or are not. */
+  beginMoves(moves: readonly Advance[]): void {
+    for (const { seq, from } of moves) this.movingFrom.set(seq, from);
+  }
+
+  endMoves(moves: readonly Advance[]): void {
+    for (const { seq } of moves) this.movingFrom.delete(seq);
   }
 
   /** It keeps its place; added where it is new. */
@@ -129,7 +139,8 @@ export class WaitingIndex {
 
   /** How many requests of the model will be started before the one with this key, as far as nothing more comes. */
   position(key: QueueKey): number {
-    const place = this.placeOf(key);
+    const from = this.movingFrom.get(key.seq);
+    const place = from === undefined ? this.placeOf(key) : { start: from, seq: key.seq };
     // What is held waits for its own key; nobody else waits for it.
     const isHeld = this.isHeld(key);
     let ahead = 0;
@@ -148,9 +159,8 @@ export class WaitingIndex {
   head(modelId: string): QueueKey | undefined {
     let head: QueueKey | undefined;
     for (const [priority, queue] of this.queues.models.get(modelId) ?? []) {
-      const first = queue.first();
-      if (first !== undefined && (head === undefined || priority < head.priority))
-        head = { modelId, priority, ...first };
+      const first = priority < (head?.priority ?? Infinity) ? queue.first() : undefined;
+      if (first !== undefined) head = { modelId, priority, ...first };
     }
     return head;
   }
@@ -169,8 +179,8 @@ export class WaitingIndex {
 
   /** Of models with something waiting. */
   depths(): Map<string, number> {
-    const depths = [...this.queues.models.keys()].map((modelId) => [modelId, this.depth(modelId)] as const);
-    return new Map(depths.filter(([, depth]) => depth > 0));
+    const ids = [...this.queues.models.keys()];
+    return new Map(ids.map((id) => [id, this.depth(id)] as const).filter(([, depth]) => depth > 0));
   }
 
   depth(modelId: string): number {
@@ -210,7 +220,6 @@ export class WaitingIndex {
     return this.queues.held.get(modelId)?.has(seq) === true;
   }
 
-  /** Whether anything waits that no claim may take yet. */
   get holdsAny(): boolean {
     return this.queues.held.size > 0;
   }
