@@ -129,7 +129,7 @@ describe('payloads', () => {
   const payloads = (ids: string[]): Promise<object[]> =>
     service.query(
       `SELECT input IS NOT NULL AS input, output IS NOT NULL AS output FROM request
-       WHERE id = ANY ($1::uuid[]) ORDER BY id`,
+       WHERE id = ANY ($1::uuid[]) ORDER BY array_position($1::uuid[], id)`,
       [ids],
     );
   const kept = { input: true, output: true };
