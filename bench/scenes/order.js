@@ -11,7 +11,7 @@ const bar = { least: 0.97 };
 export const scene = {
   number: 28,
   name: 'order',
-  title: 'order: fair beside order: arrival, 1,000 keys',
+  title: 'fair order beside arrival, 1,000 keys',
   turnSeconds: 10,
 
   /** @param {import('../support/bench.js').Bench} bench */
