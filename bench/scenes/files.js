@@ -36,7 +36,7 @@ export const scene = {
     const watching = setInterval(() => (most = Math.max(most, residentBytesOf(service.pid))), 50);
     try {
       const measured = await interleave(bench.rounds, subjects);
-      const against = 'plain Node, fsync';
+      const against = 'a plain Node server with fsync';
       const bar = { least: 0.7 };
       return [
         turnsRow('upload MiB/s', measured.service, against, measured.bare, { field: 'up', bar }),
