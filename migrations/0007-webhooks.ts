@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Webhooks: an outbox that is written with the completion, what became of each try, and what a key has for them. */
-export class WebhookDeliveries1790000000017 implements MigrationInterface {
+export class Webhooks1790000000107 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       -- One completion for one receiver. A claim is a lease: until next_try_at nobody else tries it.
@@ -26,6 +26,8 @@ export class WebhookDeliveries1790000000017 implements MigrationInterface {
         CONSTRAINT webhook_delivery_step_is_sane CHECK (step >= 0)
       ) WITH (autovacuum_vacuum_scale_factor = 0.1, autovacuum_vacuum_threshold = 1000);
       CREATE INDEX webhook_delivery_pending ON webhook_delivery (host, next_try_at) WHERE state = 'pending';
+      -- Only of what failed: a delivery that arrives costs no entry. All others are found by the keys of their requests.
+      CREATE INDEX webhook_delivery_given_up ON webhook_delivery (request_id, id) WHERE state IN ('failed', 'ended');
 
       -- Two of a key count while one is rotated: the old one until it expires.
       CREATE TABLE webhook_secret (
@@ -47,8 +49,24 @@ export class WebhookDeliveries1790000000017 implements MigrationInterface {
         created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
         disabled_at timestamptz,
         CONSTRAINT webhook_endpoint_url_is_unique UNIQUE (api_key_id, url)
-      )`);
+      );
+
+      -- What an hour of tries came to, for each endpoint of a key, and for each host of URLs that requests named
+      -- (endpoint_id is then all zeros). Written with the tries.
+      CREATE TABLE receiver_activity (
+        endpoint_id uuid NOT NULL,
+        host text COLLATE "C" NOT NULL,
+        hour timestamptz NOT NULL,
+        delivered bigint NOT NULL DEFAULT 0,
+        given_up bigint NOT NULL DEFAULT 0,
+        failed_tries bigint NOT NULL DEFAULT 0,
+        last_try jsonb NOT NULL,
+        PRIMARY KEY (endpoint_id, host, hour),
+        CONSTRAINT receiver_activity_counts_are_not_negative
+          CHECK (delivered >= 0 AND given_up >= 0 AND failed_tries >= 0)
+      ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+      CREATE INDEX receiver_activity_by_hour ON receiver_activity (hour)`);
 
   down = (db: QueryRunner): Promise<unknown> =>
-    db.query(`DROP TABLE webhook_endpoint, webhook_secret, webhook_delivery`);
+    db.query(`DROP TABLE receiver_activity, webhook_endpoint, webhook_secret, webhook_delivery`);
 }

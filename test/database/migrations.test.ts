@@ -95,20 +95,24 @@ describe('the migrations', () => {
     });
   });
 
-  it('refuse a database of an unreleased earlier version in one line, and change nothing of it', async () => {
-    await onEmptyDatabase([], async (dataSource, url) => {
-      await dataSource.runMigrations();
-      await dataSource.undoLastMigration();
-      await dataSource.query(
-        `UPDATE migrations SET timestamp = 1780000000001, name = 'Queue1780000000001' WHERE id = 1`,
-      );
-      const before = await schema(dataSource);
-      await expect(migrate(url)).rejects.toThrow(
-        /^The database at [^ ]+ is of an unreleased earlier version, .*: use a new database, or remove DATA_DIR.*\.$/,
-      );
-      expect(await schema(dataSource)).toEqual(before);
-    });
-  });
+  it.each(['Queue1780000000001', 'SinceWhen1790000000038'])(
+    'refuse a database that the unreleased %s made in one line, and change nothing of it',
+    async (name) => {
+      await onEmptyDatabase([], async (dataSource, url) => {
+        await dataSource.runMigrations();
+        await dataSource.undoLastMigration();
+        await dataSource.query(
+          `UPDATE migrations SET timestamp = right($1, 13)::bigint, name = $1 WHERE id = 1`,
+          [name],
+        );
+        const before = await schema(dataSource);
+        await expect(migrate(url)).rejects.toThrow(
+          /^The database at [^ ]+ is of an unreleased earlier version, .*: use a new database, or remove DATA_DIR.*\.$/,
+        );
+        expect(await schema(dataSource)).toEqual(before);
+      });
+    },
+  );
 
   it('have unique names in the order of their files', () => {
     const names = migrations.map(({ name }) => name);

@@ -74,7 +74,7 @@ describe('the .dockerignore', () => {
       '.npmrc',
       'package-lock.json',
       'src/main.ts',
-      'migrations/0001-queue.ts',
+      'migrations/0001-requests.ts',
       'models.yaml',
       'assets/docs/page.js',
       'LICENSE',

@@ -6,8 +6,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
  */
 const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
-/** The queue: what is kept (partitioned by day), what is contended (narrow), and what nodes share of it. */
-export class Queue1790000000011 implements MigrationInterface {
+/** What is kept of requests, partitioned by day: each with its runs that ended, and what happened to it. */
+export class Requests1790000000101 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       CREATE SEQUENCE request_seq;
@@ -42,6 +42,23 @@ export class Queue1790000000011 implements MigrationInterface {
         expires_at timestamptz,
         started_at timestamptz,
         completed_at timestamptz,
+        -- What its submission may say besides the input.
+        timeout_ms integer,
+        not_before timestamptz,
+        tags text[],
+        webhook_url text,
+        base_url text,
+        retry_of uuid,
+        retried_as uuid,
+        erased_at timestamptz,
+        -- What an adapter has to know when it is over.
+        adapter text,
+        has_own_expiry boolean,
+        -- Keys take turns: its place among those of its model and priority, decided when it is submitted.
+        virtual_start bigint NOT NULL DEFAULT 0,
+        -- The trace that it is part of, as W3C Trace Context has it.
+        traceparent text,
+        tracestate text,
         CONSTRAINT request_state_is_known CHECK (state IN ('IN_QUEUE', 'IN_PROGRESS', 'COMPLETED')),
         CONSTRAINT request_outcome_is_known
           CHECK (outcome IN ('succeeded', 'failed', 'cancelled', 'expired')),
@@ -55,22 +72,32 @@ export class Queue1790000000011 implements MigrationInterface {
         CONSTRAINT request_output_only_with_success CHECK (output IS NULL OR outcome = 'succeeded'),
         CONSTRAINT request_counts_are_sane
           CHECK (attempt >= 0 AND failed_attempts >= 0 AND lost_attempts >= 0
-             AND failed_attempts + lost_attempts <= attempt)
+             AND failed_attempts + lost_attempts <= attempt),
+        CONSTRAINT request_adapter_is_known CHECK (adapter IN ('fal')),
+        CONSTRAINT request_state_of_a_trace CHECK (tracestate IS NULL OR traceparent IS NOT NULL)
       ) PARTITION BY RANGE (id);
+      -- The lists of a key's requests, newest first. The condition is always true, but only a query by a key implies it:
+      -- for one by id alone the planner cannot take this index, as it would where statistics say that a day is empty.
+      CREATE INDEX request_by_key ON request (api_key_id, id) WHERE api_key_id IS NOT NULL;
 
+      -- token_hash: of a worker's lease, so that what it says of its end again is known.
       CREATE TABLE attempt (
         request_id uuid NOT NULL,
         attempt integer NOT NULL,
-        node_id uuid NOT NULL,
+        node_id uuid,
         started_at timestamptz NOT NULL,
         ended_at timestamptz NOT NULL DEFAULT now(),
         outcome text NOT NULL,
         error_code text,
         error_message text,
+        worker_id uuid,
+        token_hash bytea,
         PRIMARY KEY (request_id, attempt),
         CONSTRAINT attempt_outcome_is_known
-          CHECK (outcome IN ('succeeded', 'failed', 'timed_out', 'cancelled', 'returned', 'lost'))
+          CHECK (outcome IN ('succeeded', 'failed', 'timed_out', 'cancelled', 'returned', 'lost', 'unreached'))
       ) PARTITION BY RANGE (request_id);
+      -- What failed last night. An index of request by its outcome would make every completion write all its indexes.
+      CREATE INDEX attempt_failed ON attempt (request_id) WHERE outcome IN ('failed', 'timed_out', 'lost');
 
       CREATE TABLE request_event (
         request_id uuid NOT NULL,
@@ -81,6 +108,8 @@ export class Queue1790000000011 implements MigrationInterface {
         level text,
         source text,
         message text,
+        -- Of what was requeued: when the pause before its next attempt is over.
+        paused_until timestamptz,
         PRIMARY KEY (request_id, id),
         CONSTRAINT request_event_kind_is_known
           CHECK (kind IN ('started', 'log', 'requeued', 'cancel_requested', 'completed')),
@@ -115,79 +144,11 @@ export class Queue1790000000011 implements MigrationInterface {
         RETURN made;
       END
       $$;
-      SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9);
-
-      -- The requests that wait: the primary key is the order in which they are claimed.
-      CREATE TABLE queue_entry (
-        model_id text NOT NULL,
-        priority smallint NOT NULL,
-        seq bigint NOT NULL,
-        request_id uuid NOT NULL,
-        attempt integer NOT NULL DEFAULT 0,
-        expires_at timestamptz,
-        PRIMARY KEY (model_id, priority, seq)
-      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
-              autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
-              autovacuum_analyze_scale_factor = 0.2);
-
-      -- A request between two attempts: it keeps its place, but cannot be claimed before ready_at.
-      CREATE TABLE delayed_entry (
-        LIKE queue_entry INCLUDING DEFAULTS,
-        ready_at timestamptz NOT NULL,
-        PRIMARY KEY (model_id, priority, seq)
-      ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-      CREATE INDEX delayed_entry_by_ready_at ON delayed_entry (ready_at);
-
-      -- One run going on. Every write of the run is fenced on its token.
-      CREATE TABLE lease (
-        request_id uuid PRIMARY KEY,
-        token uuid NOT NULL,
-        model_id text NOT NULL,
-        node_id uuid NOT NULL,
-        attempt integer NOT NULL,
-        started_at timestamptz NOT NULL DEFAULT now(),
-        deadline_at timestamptz NOT NULL,
-        cancel_requested_at timestamptz,
-        log_lines integer NOT NULL DEFAULT 0,
-        CONSTRAINT lease_deadline_follows_start CHECK (deadline_at > started_at)
-      ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-
-      CREATE TABLE model (
-        id text PRIMARY KEY,
-        description text NOT NULL DEFAULT '',
-        runner text NOT NULL,
-        concurrency integer NOT NULL,
-        timeout_ms integer NOT NULL,
-        expires_ms bigint,
-        attempts integer NOT NULL,
-        updated_at timestamptz NOT NULL DEFAULT now(),
-        CONSTRAINT model_settings_are_positive
-          CHECK (concurrency > 0 AND timeout_ms > 0 AND expires_ms > 0 AND attempts > 0)
-      );
-
-      -- Which request an Idempotency-Key of an API key stands for.
-      CREATE TABLE idempotency_key (
-        api_key_id uuid NOT NULL,
-        key text NOT NULL,
-        request_id uuid NOT NULL,
-        fingerprint bytea NOT NULL,
-        created_at timestamptz NOT NULL DEFAULT now(),
-        PRIMARY KEY (api_key_id, key),
-        CONSTRAINT idempotency_key_fingerprint_is_sha256 CHECK (octet_length(fingerprint) = 32)
-      );
-
-      -- How many runs of a model at once one node may have, of those that all nodes may have together.
-      CREATE TABLE slot_grant (
-        model_id text NOT NULL,
-        node_id uuid NOT NULL,
-        slots integer NOT NULL,
-        PRIMARY KEY (model_id, node_id),
-        CONSTRAINT slot_grant_slots_is_not_negative CHECK (slots >= 0)
-      )`);
+      SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9)`);
 
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
-      DROP TABLE slot_grant, idempotency_key, model, lease, delayed_entry, queue_entry, request_event, attempt, request;
+      DROP TABLE request_event, attempt, request;
       DROP FUNCTION ensure_partitions(date, integer), uuid_time(uuid), uuid_at(timestamptz);
       DROP SEQUENCE request_event_id, request_seq`);
 }

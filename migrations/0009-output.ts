@@ -1,19 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What runs say while they run: counted on the lease, and the parts of an output as rows that do not stay long. */
-export class OutputStream1790000000032 implements MigrationInterface {
+/** The parts of an output that grows: rows that do not stay long. */
+export class Output1790000000109 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
-      -- Nothing is released: no node that knows the old name runs beside this.
-      -- squawk-ignore renaming-column
-      ALTER TABLE lease RENAME COLUMN log_lines TO events;
-      ALTER TABLE lease
-        ADD COLUMN deltas integer NOT NULL DEFAULT 0,
-        ADD COLUMN output_bytes bigint NOT NULL DEFAULT 0,
-        ADD COLUMN progress_value real,
-        ADD COLUMN progress_message text,
-        ADD CONSTRAINT lease_progress_is_a_share CHECK (progress_value BETWEEN 0 AND 1);
-
       CREATE TABLE output_delta (
         request_id uuid NOT NULL,
         attempt integer NOT NULL,
@@ -48,8 +38,5 @@ export class OutputStream1790000000032 implements MigrationInterface {
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       DROP FUNCTION ensure_output_partitions(timestamptz);
-      DROP TABLE output_delta;
-      ALTER TABLE lease
-        DROP COLUMN progress_message, DROP COLUMN progress_value, DROP COLUMN output_bytes, DROP COLUMN deltas;
-      ALTER TABLE lease RENAME COLUMN events TO log_lines`);
+      DROP TABLE output_delta`);
 }

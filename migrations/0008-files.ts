@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Files: what was uploaded, which requests name it, and where the bytes are. */
-export class Files1790000000033 implements MigrationInterface {
+export class Files1790000000108 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       -- The id is a random UUID: who knows it may read the file. Each try of an upload writes bytes of its own, under the

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Rate limits: each node counts in memory against its shares of a caller's limit, which these tables grant. */
-export class Limits1790000000013 implements MigrationInterface {
+export class Limits1790000000106 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       -- One run of a node's share book; a holder whose row is gone may not use its shares.
