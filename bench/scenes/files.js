@@ -28,12 +28,9 @@ export const scene = {
     const floor = await bench.peer('files.js', { FILES_DIR: floorDir });
     const subjects = {
       bare: () => turn(bareUrls(floor), size),
-      service: () => ofService(service, size, dataDir),
+      service: () => serviceTurn(service, size, dataDir),
     };
-    // Before the first file, whose buffers count as well.
-    const before = residentBytesOf(service.pid);
-    let most = before;
-    const watching = setInterval(() => (most = Math.max(most, residentBytesOf(service.pid))), 50);
+    const [ofService, ofFloor] = [service, floor].map(({ pid }) => new MemoryWatch(pid));
     try {
       const measured = await interleave(bench.rounds, subjects);
       const against = 'a plain Node server with fsync';
@@ -41,17 +38,34 @@ export const scene = {
       return [
         turnsRow('upload MiB/s', measured.service, against, measured.bare, { field: 'up', bar }),
         turnsRow('download MiB/s', measured.service, against, measured.bare, { field: 'down', bar }),
-        plainRow('MiB of memory more, at most', (most - before) / mib, { most: 64 }),
+        plainRow('MiB of memory more, at most', ofService.mostMiB, { most: 64 }),
+        plainRow('MiB of memory more, the plain server', ofFloor.mostMiB),
       ];
     } finally {
-      clearInterval(watching);
+      ofService.stop();
+      ofFloor.stop();
     }
   },
 };
 
+/** How much a process grows; made before the first file, whose buffers count as well. */
+class MemoryWatch {
+  constructor(pid) {
+    const before = residentBytesOf(pid);
+    this.mostMiB = 0;
+    this.timer = setInterval(() => {
+      this.mostMiB = Math.max(this.mostMiB, (residentBytesOf(pid) - before) / mib);
+    }, 50);
+  }
+
+  stop() {
+    clearInterval(this.timer);
+  }
+}
+
 const bareUrls = ({ url }) => Promise.resolve({ upload_url: url, file_url: url });
 
-async function ofService({ url }, size, dataDir) {
+async function serviceTurn({ url }, size, dataDir) {
   const initiate = async () => {
     const body = JSON.stringify({ content_type: 'application/octet-stream', file_name: 'bench.bin' });
     const answer = await fetch(`${url}/v1/storage/upload/initiate`, {

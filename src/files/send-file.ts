@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DomainError } from '../errors/domain-error.js';
 import { selectionOf } from './byte-range.js';
 import { dispositionOf } from './file-name.js';
 import type { Files } from './files.js';
+import { freeMemory } from './free-memory.js';
 import type { StoredFile } from './queries/find-files.js';
 
 /** Whatever a file holds, it runs nothing, loads nothing, and is in no frame. */
@@ -48,5 +50,24 @@ export async function sendFile(
   }
   if (bytes === undefined) response.end();
   // Who hangs up wants no more; and a store that breaks off shows by the length.
-  else await pipeline(bytes, response).catch(() => undefined);
+  else await pipeline(bytes, bodyOf(response)).catch(() => undefined);
+}
+
+/** Frees what it has sent. */
+function bodyOf(response: ServerResponse): Writable {
+  const body = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      response.write(chunk, (error) => {
+        freeMemory(chunk);
+        done(error);
+      });
+    },
+    final: (done) => void response.end(done),
+    destroy(error, done) {
+      if (!response.writableFinished) response.destroy();
+      done(error);
+    },
+  });
+  response.once('close', () => body.destroy());
+  return body;
 }

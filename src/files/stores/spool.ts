@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../errors/domain-error.js';
+import { freeMemory } from '../free-memory.js';
 import type { Written } from './file-store.js';
 
 /** Written while the next one comes in. */
@@ -20,7 +21,7 @@ export class Spool {
     private readonly maxBytes: number,
   ) {}
 
-  /** On the disk, fsync included; what fails leaves nothing behind. */
+  /** On the disk, fsync included; what fails leaves nothing behind. The source's chunks are used up. */
   async write(source: AsyncIterable<Buffer>): Promise<Spooled> {
     const path = join(this.folder, `${randomUUID()}.part`);
     try {
@@ -60,7 +61,8 @@ export class Spool {
     let writing: Promise<void> | undefined;
     const flush = async (): Promise<void> => {
       await writing;
-      writing = writeAll(file, block);
+      const chunks = block;
+      writing = writeAll(file, chunks).then(() => chunks.forEach(freeMemory));
       writing.catch(() => undefined); // awaited with the next block
       [block, blockSize] = [[], 0];
     };
