@@ -1,0 +1,95 @@
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import type { BoundedKeys } from '../bounded-keys.js';
+import { QueueEvents } from '../queue-events.js';
+import { WaitingIndex } from '../waiting/waiting-index.js';
+import { type Placed, SubmissionWriter } from './submission-writer.js';
+
+let writer: SubmissionWriter;
+let seq = 0;
+beforeEach(() => {
+  writer = new SubmissionWriter(
+    new QueueEvents(new EventEmitter2()),
+    new WaitingIndex(),
+    {} as unknown as BoundedKeys,
+  );
+});
+
+/** A statement that commits when it is told to. */
+class Statement {
+  commit!: () => void;
+  private readonly committed = new Promise<void>((resolve) => (this.commit = resolve));
+
+  run = async (): Promise<{ seq: number }> => {
+    await this.committed;
+    return { seq: ++seq };
+  };
+}
+
+const item = (): Placed => ({
+  id: '01a1fbb3-65c9-706a-ab5f-d44e3660d916',
+  modelId: 'test/model',
+  keyId: '01a1fbb3-65c9-706a-ab5f-000000000000',
+  priority: 0,
+  virtualStart: 0,
+  ticks: 1_000,
+  isBounded: false,
+});
+
+/** Its caller is answered. */
+function submit(
+  path: 'pipeline' | 'connection',
+  name: string,
+  answered: string[],
+): { statement: Statement; done: Promise<void> } {
+  const statement = new Statement();
+  const write = async (): Promise<void> => {
+    const { visibleAfter } = await writer.write([item()], statement.run, (row) => [row], path);
+    await visibleAfter;
+    answered.push(name);
+  };
+  return { statement, done: write() };
+}
+
+/** All that can happen without another commit. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it.each(['pipeline', 'connection'] as const)(
+  'answers a submission by the %s after the scheduled requests that were placed before it',
+  async (path) => {
+    const answered: string[] = [];
+    const scheduled = new Statement();
+    const placing = writer.placing(scheduled.run);
+    const { statement, done } = submit(path, 'submission', answered);
+    statement.commit();
+    await settled();
+    expect(answered).toEqual([]);
+    scheduled.commit();
+    await Promise.all([placing, done]);
+    expect(answered).toEqual(['submission']);
+  },
+);
+
+it('answers a submission though the scheduled requests beside it could not be written', async () => {
+  const answered: string[] = [];
+  const placing = writer.placing(() => Promise.reject(new Error('the connection is lost')));
+  const { statement, done } = submit('pipeline', 'submission', answered);
+  statement.commit();
+  await expect(placing).rejects.toThrow('the connection is lost');
+  await done;
+  expect([answered, writer.isIdle]).toEqual([['submission'], true]);
+});
+
+it('answers a batch after the one that was placed before it, and not after the next', async () => {
+  const answered: string[] = [];
+  const [first, second, third] = ['first', 'second', 'third'].map((name) =>
+    submit('pipeline', name, answered),
+  );
+  second!.statement.commit();
+  await settled();
+  expect(answered).toEqual([]);
+  first!.statement.commit();
+  await Promise.all([first!.done, second!.done]);
+  expect(answered.toSorted()).toEqual(['first', 'second']);
+  third!.statement.commit();
+  await third!.done;
+});
