@@ -98,7 +98,7 @@ async function metricsOf(built) {
   const hub = { on: (name, listener) => (events[name] = listener) };
   const counters = [
     new RequestMetrics(registry, { all: () => [] }, hub, { now: Date.now }),
-    new CallMetrics(registry, accessLog, database, hub),
+    new CallMetrics(registry, accessLog, database, {}, hub),
   ];
   return { registry, events, accessLog, database, counters };
 }

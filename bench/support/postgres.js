@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { stopServerNow } from '../../test/support/temporary-servers.js';
 
-/** The service has up to 14 connections a process, a peer up to 12. */
+/** The service has up to 22 connections a process, a peer up to 12. */
 const maxConnections = 400;
 /** What is written in two checkpoints of a busy server; it has as many ready from then on as it will ever have. */
 const walSegments = 60;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type pg from 'pg';
 import { DataSource } from 'typeorm';
 import { Database, poolState, type PoolState } from './database.js';
+import { LimitsDatabase } from './limits-database.js';
 import { ObservingDatabase } from './observing-database.js';
 
 /** The pools of this process, by name. */
@@ -9,6 +10,7 @@ import { ObservingDatabase } from './observing-database.js';
 export class Connections {
   constructor(
     private readonly statements: Database,
+    private readonly limits: LimitsDatabase,
     private readonly observing: ObservingDatabase,
     private readonly dataSource: DataSource,
   ) {}
@@ -17,6 +19,7 @@ export class Connections {
     const { master } = this.dataSource.driver as unknown as { master: pg.Pool };
     return {
       statements: this.statements.connections,
+      limits: this.limits.connections,
       plain: poolState(master),
       observing: this.observing.connections,
     };

@@ -5,6 +5,7 @@ import { Clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
 import { Connections } from './connections.js';
+import { LimitsDatabase, limitsPoolSize } from './limits-database.js';
 import { NotifyChannel } from './notify-channel.js';
 import { createObservingPool, ObservingDatabase } from './observing-database.js';
 import { createStatementPool } from './statement-pool.js';
@@ -38,6 +39,12 @@ export class DatabaseModule {
             new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config),
         },
         {
+          provide: LimitsDatabase,
+          inject: [Config],
+          useFactory: (config: Config) =>
+            new LimitsDatabase(createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }), config),
+        },
+        {
           provide: ObservingDatabase,
           inject: [Config],
           useFactory: (config: Config) => new ObservingDatabase(createObservingPool(url), config),
@@ -48,7 +55,7 @@ export class DatabaseModule {
           useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
         },
       ],
-      exports: [Connections, Database, ObservingDatabase, Clock, NotifyChannel],
+      exports: [Connections, Database, LimitsDatabase, ObservingDatabase, Clock, NotifyChannel],
     };
   }
 }

@@ -22,7 +22,8 @@ const maxForgotten = 1_000;
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
   private readonly wanting = new Set<Budget>();
-  private readonly holding = new Set<Budget>();
+  /** Calls wait for these. */
+  readonly holding = new Set<Budget>();
   /** Used since their rows were written, and since when. */
   private readonly unwritten = new Map<Budget, number>();
   /** Of them, those to be written with the next round. */
@@ -40,21 +41,16 @@ export class ShareBook {
     return this.wanting.size;
   }
 
-  get holdsCalls(): boolean {
-    return this.holding.size > 0;
-  }
-
   budgetOf({ subject, routeClass, limits, hasKey }: LimitSubject): Budget {
     const key = { subject, routeClass, policy: policyText(limits) };
-    const id = idOf(key);
-    const known = this.budgets.get(id);
+    const known = this.budgets.get(idOf(key));
     if (known !== undefined) return known;
     if (!hasKey && this.budgets.size >= this.maxBudgets) {
       const message = 'The service has too many callers at once. Try again in a minute.';
       throw new DomainError('unavailable', message, { retryAfterSeconds: 60 });
     }
     const budget = new Budget(key, limits);
-    this.budgets.set(id, budget);
+    this.budgets.set(idOf(key), budget);
     return budget;
   }
 
@@ -140,6 +136,10 @@ export class ShareBook {
       this.serveHeld(budget, now);
       if (budget.held.length > 0) this.ask(budget, now);
     }
+  }
+
+  heldSince(then: number): Budget[] {
+    return [...this.holding].filter(({ held }) => held[0]!.since <= then);
   }
 
   /** Rejects the calls that wait for these budgets, or all. */

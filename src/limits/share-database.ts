@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
-import { Database } from '../database/database.js';
+import { LimitsDatabase } from '../database/limits-database.js';
 import { unavailable } from './admission.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
@@ -28,7 +28,7 @@ const patienceMs = 2_000;
 @Injectable()
 export class ShareDatabase implements ShareStore {
   constructor(
-    private readonly database: Database,
+    private readonly database: LimitsDatabase,
     @InjectRepository(LimitShareEntity) private readonly shares: Repository<LimitShareEntity>,
     @InjectRepository(LimitAskEntity) private readonly asks: Repository<LimitAskEntity>,
   ) {}

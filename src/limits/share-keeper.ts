@@ -1,5 +1,6 @@
 import { type Admission, unavailable, type WindowState } from './admission.js';
-import { idOf, type LimitSubject } from './budget.js';
+import type { Budget, LimitSubject } from './budget.js';
+import { GiveBack } from './give-back.js';
 import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
 import { ShareBook } from './share-book.js';
@@ -10,6 +11,8 @@ import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from '
 const fenceMs = 3_000;
 const writeEveryMs = 1_000;
 const retryMs = 300;
+/** A call waits so long for writes that are late. */
+const lateMs = 2_000;
 const sweepMs = 20;
 /** What is asked for before it is needed is asked for together. */
 const collectAheadMs = 100;
@@ -35,7 +38,7 @@ export class ShareKeeper {
   private readonly grants: GrantAsker;
   /** A write was lost, and may still be run: nothing is granted until a newer one has been. */
   private isUncertain = false;
-  private readonly asked = new Map<string, BudgetKey>();
+  private readonly returns: GiveBack;
   private running: Promise<void> | undefined;
   private cancelTick: (() => void) | undefined;
   private cancelSweep: (() => void) | undefined;
@@ -49,9 +52,12 @@ export class ShareKeeper {
     private readonly listener: KeeperListener,
   ) {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
+    this.returns = new GiveBack(store, this.book, listener, () => timing.now());
     this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
       holder: () =>
-        this.isRegistered && !this.isUncertain && !this.isStopped && this.isAlive() ? this.holder : undefined,
+        this.isRegistered && !this.isUncertain && !this.isStopped && this.mayAdmit(timing.now())
+          ? this.holder
+          : undefined,
       lose: () => this.lose(),
       ended: () => this.runSoon(),
     });
@@ -81,19 +87,11 @@ export class ShareKeeper {
   /** Counts a call under all windows of its limit, or under none. At once, except where a share is asked for first. */
   admit(subject: LimitSubject): Admission | Promise<Admission> {
     const now = this.timing.now();
-    if (!this.isAlive(now) && !this.isAsleep) throw unavailable();
     const budget = this.book.budgetOf(subject);
-    const refusal = budget.standingRefusal(now);
-    if (refusal !== undefined) return refusal;
-    if (budget.held.length === 0) {
-      const admission = this.book.admit(budget, now);
-      if (admission !== undefined) {
-        if (budget.runsLow && this.book.ask(budget, now)) this.grants.askIn(collectAheadMs);
-        return admission;
-      }
-    }
-    if (budget.isExhausted || !budget.mayAsk(now) || budget.held.length >= budget.maxHeld)
-      return budget.refuse(now);
+    if (this.mayAdmit(now)) {
+      const admission = this.decide(budget, now);
+      if (admission !== undefined) return admission;
+    } else if (!this.isLate || budget.held.length >= budget.maxHeld) throw unavailable();
     return new Promise((admit, reject) => {
       this.book.hold(budget, { since: now, admit, reject });
       this.sweepSoon();
@@ -106,7 +104,7 @@ export class ShareKeeper {
   }
 
   onAsked(keys: readonly BudgetKey[]): void {
-    for (const key of keys) this.asked.set(idOf(key), key);
+    this.returns.ask(keys);
     this.runSoon();
   }
 
@@ -115,8 +113,26 @@ export class ShareKeeper {
     this.runSoon();
   }
 
-  private isAlive(now = this.timing.now()): boolean {
-    return now - this.aliveAt < fenceMs;
+  /** undefined: it is to be held. */
+  private decide(budget: Budget, now: number): Admission | undefined {
+    const refusal = budget.standingRefusal(now);
+    if (refusal !== undefined) return refusal;
+    const admission = budget.held.length === 0 ? this.book.admit(budget, now) : undefined;
+    if (admission !== undefined) {
+      if (budget.runsLow && this.book.ask(budget, now)) this.grants.askIn(collectAheadMs);
+      return admission;
+    }
+    const isFull = budget.isExhausted || !budget.mayAsk(now) || budget.held.length >= budget.maxHeld;
+    return isFull ? budget.refuse(now) : undefined;
+  }
+
+  private mayAdmit(now: number): boolean {
+    return now - this.aliveAt < fenceMs || this.isAsleep;
+  }
+
+  /** Its writes are on their way, but slowly: calls wait for them a while. */
+  private get isLate(): boolean {
+    return this.isRegistered && !this.isUncertain && this.running !== undefined;
   }
 
   private tickIn(ms: number): void {
@@ -133,10 +149,10 @@ export class ShareKeeper {
     this.cancelSweep ??= this.timing.after(sweepMs, () => {
       this.cancelSweep = undefined;
       const now = this.timing.now();
-      if (this.isAlive(now) || this.isAsleep) this.book.serveAllHeld(now);
-      else this.book.rejectHeld(unavailable());
+      if (this.mayAdmit(now)) this.book.serveAllHeld(now);
+      else this.book.rejectHeld(unavailable(), this.isLate ? this.book.heldSince(now - lateMs) : undefined);
       if (this.book.wanted > 0) this.runSoon();
-      if (this.book.holdsCalls && !this.isStopped) this.sweepSoon();
+      if (this.book.holding.size > 0 && !this.isStopped) this.sweepSoon();
     });
   }
 
@@ -148,20 +164,20 @@ export class ShareKeeper {
         if (this.hasWork) this.runSoon();
       });
     }
-    if (this.book.holdsCalls && this.book.wanted > 0) this.grants.askIn(0);
+    if (this.book.holding.size > 0 && this.book.wanted > 0) this.grants.askIn(0);
   }
 
   private get hasWork(): boolean {
     if (this.isStopped) return false;
-    if (!this.isRegistered) return !this.isAsleep || this.book.holdsCalls;
-    return this.writer.hasWork || this.asked.size > 0;
+    if (!this.isRegistered) return !this.isAsleep || this.book.holding.size > 0;
+    return this.writer.hasWork || this.returns.hasWork;
   }
 
   private async run(): Promise<void> {
     while (this.hasWork) {
       try {
         if (!this.isRegistered) await this.register();
-        else if (this.asked.size > 0) await this.giveBack();
+        else if (this.returns.hasWork) await this.giveBack();
         else if (this.isIdle) await this.sleep();
         else await this.writeUse();
       } catch (error) {
@@ -169,11 +185,11 @@ export class ShareKeeper {
         this.isUncertain = true;
         this.book.rejectHeld(error);
         this.writer.abandon();
-        this.asked.clear();
+        this.returns.abandon();
         this.tickIn(retryMs);
         return;
       }
-      if (this.book.holdsCalls) this.grants.ask();
+      if (this.book.holding.size > 0) this.grants.ask();
     }
   }
 
@@ -186,9 +202,8 @@ export class ShareKeeper {
     this.isRegistered = true;
     this.isAsleep = false;
     this.aliveAt = this.busyAt = sentAt;
-    const now = this.timing.now();
-    this.watch.see(holders, now);
-    this.watch.noteGone(gone, now);
+    this.watch.see(holders, this.timing.now());
+    this.watch.noteGone(gone, this.timing.now());
   }
 
   private get isIdle(): boolean {
@@ -205,24 +220,9 @@ export class ShareKeeper {
   }
 
   private async giveBack(): Promise<void> {
-    const keys = [...this.asked.values()];
-    this.asked.clear();
-    const { budgets, rows } = this.book.giveBack(keys, this.timing.now());
-    if (rows.length === 0) return;
-    try {
-      const written = await this.store.write(this.nextBeat(), { rows, forgotten: [], silent: [] });
-      this.isUncertain = false;
-      if (!written.isKnown) return this.lose();
-      this.book.noteRows(written.asked);
-      const given = new Set(keys.map(idOf));
-      this.onAsked(written.asked.filter((key) => !given.has(idOf(key))));
-    } catch (error) {
-      this.book.putBackUnwritten(budgets);
-      throw error;
-    } finally {
-      this.book.release(budgets);
-    }
-    this.listener.gave(rows.map(({ key }) => key));
+    const written = await this.returns.write(() => this.nextBeat());
+    if (written !== undefined) this.isUncertain = false;
+    if (written?.isKnown === false) this.lose();
   }
 
   private async writeUse(): Promise<void> {

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { Database } from '../database/database.js';
+import { LimitsDatabase } from '../database/limits-database.js';
 import { AccessLog, type AnsweredExchange } from '../http/access-log.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { BoundedNames } from './bounded-names.js';
@@ -33,6 +34,7 @@ export class CallMetrics {
     @Inject(REGISTRY) registry: Registry,
     accessLog: AccessLog,
     database: Database,
+    limits: LimitsDatabase,
     events: QueueEvents,
   ) {
     this.calls = new FastHistogram({
@@ -55,7 +57,8 @@ export class CallMetrics {
       for (const { code } of refusals) this.refusals.count(code);
     });
     accessLog.onExchange = (exchange) => this.noteExchange(exchange);
-    database.onStatement = (name, ms) => this.statements.note(ms / 1_000, this.statementNames.of(name));
+    for (const one of [database, limits])
+      one.onStatement = (name, ms) => this.statements.note(ms / 1_000, this.statementNames.of(name));
   }
 
   noteExchange({ request, status, code, route, durationMs }: AnsweredExchange): void {

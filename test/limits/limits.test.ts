@@ -1,5 +1,6 @@
 import { parseRateLimits } from '../../src/config/parsers.js';
 import { Database } from '../../src/database/database.js';
+import { LimitsDatabase } from '../../src/database/limits-database.js';
 import type { LimitSubject } from '../../src/limits/budget.js';
 import { ShareStorage } from '../../src/limits/limited.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
@@ -178,20 +179,23 @@ describe('statements', () => {
   /** The names of those that `work` takes, those of the loops too. */
   async function during(work: () => Promise<unknown>): Promise<string[]> {
     const names: string[] = [];
-    const database = service.app.get(Database);
-    const { query, atomically } = database;
-    database.query = (statement, values) => {
-      names.push(statement.name);
-      return query.call(database, statement, values) as never;
-    };
-    database.atomically = (...statements) => {
-      names.push(...statements.map(([{ name }]) => name));
-      return atomically.apply(database, statements) as never;
-    };
+    const restore = [Database, LimitsDatabase].map((which) => {
+      const database: Database = service.app.get(which);
+      const { query, atomically } = database;
+      database.query = (statement, values) => {
+        names.push(statement.name);
+        return query.call(database, statement, values) as never;
+      };
+      database.atomically = (...statements) => {
+        names.push(...statements.map(([{ name }]) => name));
+        return atomically.apply(database, statements) as never;
+      };
+      return () => Object.assign(database, { query, atomically });
+    });
     try {
       await work();
     } finally {
-      Object.assign(database, { query, atomically });
+      for (const one of restore) one();
     }
     return names;
   }

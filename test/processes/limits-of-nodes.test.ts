@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { parseRateLimits } from '../../src/config/parsers.js';
-import { Database } from '../../src/database/database.js';
+import { LimitsDatabase } from '../../src/database/limits-database.js';
 import { ShareDatabase } from '../../src/limits/share-database.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import type { WriteRequest } from '../../src/limits/share-store.js';
@@ -93,17 +93,17 @@ test('no limits at all: nothing is sent, nothing is counted', async () => {
 test('without its database a node refuses to decide with 503 and Retry-After, and recovers', async () => {
   const node = await startNode('1000/h');
   const key = await node.newKey();
-  const { query, atomically } = node.service.app.get(Database);
+  const { query, atomically } = node.service.app.get(LimitsDatabase);
   const away = (): Promise<never> => Promise.reject(new Error('away'));
   expect((await node.status(key)).status).toBe(404);
-  Object.assign(node.service.app.get(Database), { query: away, atomically: away });
+  Object.assign(node.service.app.get(LimitsDatabase), { query: away, atomically: away });
   const refusal = await until(async () => {
     const answer = await node.status(key);
     const { detail } = await problemOf(answer);
     return detail.startsWith('The service cannot count calls') && answer;
   });
   expect([refusal.status, Number(refusal.headers.get('retry-after')) > 0]).toEqual([503, true]);
-  Object.assign(node.service.app.get(Database), { query, atomically });
+  Object.assign(node.service.app.get(LimitsDatabase), { query, atomically });
   await until(async () => (await node.status(key)).status === 404);
 });
 

@@ -1,0 +1,106 @@
+import { parseRateLimits } from '../config/parsers.js';
+import type { Admission } from './admission.js';
+import { ShareKeeper } from './share-keeper.js';
+import type { ShareStore, Timing, WriteResult } from './share-store.js';
+
+/** Time goes on only when it is told to. */
+class Clock implements Timing {
+  private ms = 0;
+  private readonly timers = new Set<{ at: number; work: () => void }>();
+
+  now = (): number => this.ms;
+
+  after = (ms: number, work: () => void): (() => void) => {
+    const timer = { at: this.ms + ms, work };
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
+  };
+
+  async pass(ms: number): Promise<void> {
+    for (const end = this.ms + ms; this.ms < end; this.ms += 10) {
+      for (const timer of [...this.timers]) {
+        if (timer.at > this.ms || !this.timers.delete(timer)) continue;
+        timer.work();
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}
+
+const written: WriteResult = { isKnown: true, holders: [], asked: [] };
+const caller = {
+  subject: 'key:a',
+  routeClass: 'submit' as const,
+  limits: parseRateLimits('10/s'),
+  hasKey: true,
+};
+
+let clock: Clock;
+let keeper: ShareKeeper;
+/** What becomes of the writes from now on. */
+let writes: () => Promise<WriteResult>;
+
+beforeEach(async () => {
+  clock = new Clock();
+  writes = () => Promise.resolve(written);
+  const store: ShareStore = {
+    register: () => Promise.resolve({ holders: [], gone: [] }),
+    grant: (_, requests) => {
+      const grants = requests.map(({ limits }) => ({
+        shares: limits,
+        unallocated: limits.map(() => 0),
+        isShort: false,
+      }));
+      return Promise.resolve({ isKnown: true, grants, strays: [] });
+    },
+    write: () => writes(),
+    prune: () => Promise.resolve(),
+    leave: () => Promise.resolve(),
+  };
+  keeper = new ShareKeeper(store, clock, () => 'holder', { asked: () => undefined, gave: () => undefined });
+  await keeper.start();
+  const first = keeper.admit(caller) as Promise<Admission>;
+  await clock.pass(100);
+  expect((await first).admitted).toBe(true);
+});
+
+/** How a call ends that comes now: undefined, not yet. */
+function call(): { end?: string } {
+  const ended: { end?: string } = {};
+  void (async () => keeper.admit(caller))().then(
+    ({ admitted }) => (ended.end = admitted ? 'admitted' : 'refused'),
+    ({ code }: { code: string }) => (ended.end = code),
+  );
+  return ended;
+}
+
+it('lets calls wait for a write that is late, and admits them after it', async () => {
+  let answer!: (result: WriteResult) => void;
+  writes = () => new Promise((resolve) => (answer = resolve));
+  await clock.pass(4_500);
+  const late = call();
+  await clock.pass(500);
+  expect(late.end).toBeUndefined();
+  writes = () => Promise.resolve(written);
+  answer(written);
+  await clock.pass(1_500);
+  expect(late.end).toBe('admitted');
+});
+
+it('refuses to decide where the write does not come', async () => {
+  writes = () => new Promise(() => undefined);
+  await clock.pass(4_500);
+  const late = call();
+  await clock.pass(1_900);
+  expect(late.end).toBeUndefined();
+  await clock.pass(200);
+  expect(late.end).toBe('unavailable');
+});
+
+it('refuses to decide at once after a write that failed', async () => {
+  writes = () => Promise.reject(new Error('the connection is lost'));
+  await clock.pass(4_500);
+  const refused = call();
+  await clock.pass(10);
+  expect(refused.end).toBe('unavailable');
+});
