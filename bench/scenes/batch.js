@@ -10,7 +10,7 @@ const connections = 32;
 export const scene = {
   number: 24,
   name: 'batch',
-  title: 'a batch of 1,000 submissions, and as many calls',
+  title: 'a batch of 1,000, and as many calls',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

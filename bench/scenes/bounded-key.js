@@ -26,7 +26,7 @@ FROM waiting, key`;
 export const scene = {
   number: 27,
   name: 'bounded-key',
-  title: 'a key at its bound, and what it has waiting',
+  title: 'a key at its bound',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

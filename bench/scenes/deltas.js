@@ -16,7 +16,7 @@ const client = fileURLToPath(new URL('../support/output-client.js', import.meta.
 export const scene = {
   number: 31,
   name: 'deltas',
-  title: `${streams} outputs that grow by ${perSecond} words a second`,
+  title: `${streams} outputs, ${perSecond} words/s each`,
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

@@ -33,7 +33,7 @@ export const scene = {
     const [ofService, ofFloor] = [service, floor].map(({ pid }) => new MemoryWatch(pid));
     try {
       const measured = await interleave(bench.rounds, subjects);
-      const against = 'a plain Node server with fsync';
+      const against = 'plain Node, fsync';
       const bar = { least: 0.7 };
       return [
         turnsRow('upload MiB/s', measured.service, against, measured.bare, { field: 'up', bar }),

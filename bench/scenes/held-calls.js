@@ -5,7 +5,7 @@ import { startsPerSecond, watchedQueue } from '../support/watched-queue.js';
 export const scene = {
   number: 21,
   name: 'held-calls',
-  title: `calls held by Prefer: wait, ${startsPerSecond} requests/s start`,
+  title: `held calls, ${startsPerSecond} requests/s start`,
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

@@ -3,6 +3,7 @@ import { scene as batch } from './batch.js';
 import { scene as boundedKey } from './bounded-key.js';
 import { scene as apiToScheduler } from './between-processes.js';
 import { scene as claim } from './claim.js';
+import { scene as consoles } from './consoles.js';
 import { scene as deltas } from './deltas.js';
 import { scene as files } from './files.js';
 import { scene as firstCalls } from './first-calls.js';
@@ -64,4 +65,5 @@ export const scenes = [
   deltas,
   workers,
   files,
+  consoles,
 ];

@@ -5,7 +5,7 @@ import { cpuRows, turnsRow } from '../support/rows.js';
 export const scene = {
   number: 23,
   name: 'jobs-webhook',
-  title: '20,000 that wait, start to durable end, with a webhook each',
+  title: '20,000 that wait, with a webhook each',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

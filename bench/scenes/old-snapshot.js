@@ -19,7 +19,7 @@ const warmUps = 10;
 export const scene = {
   number: 9,
   name: 'old-snapshot',
-  title: 'a transaction stays open while 200,000 pass',
+  title: 'a transaction open while 200,000 pass',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

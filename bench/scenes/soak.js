@@ -33,7 +33,7 @@ const narrow = [
 export const scene = {
   number: 14,
   name: 'soak',
-  title: `${perSecond} requests/s for 30 minutes, ${processes} processes`,
+  title: `${perSecond} requests/s for 30 min, ${processes} processes`,
   long: true,
 
   /** @param {import('../support/bench.js').Bench} bench */

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 export const scene = {
   number: 26,
   name: 'webhook-neighbours',
-  title: '10,000 webhooks beside 10,000 to a dead receiver',
+  title: '10,000 webhooks beside a dead receiver',
 
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {

@@ -77,8 +77,7 @@ function cells(rows) {
   const [{ figure, against, error, bar: whole = '' }] = rows;
   const bar = whole.replace(' ×', '');
   const missed = rows.filter(({ met }) => met === false).length;
-  const misses = missed === 0 ? '' : `, ${missed} missed`;
-  const runs = rows.length === 1 ? '' : ` (${rows.length} runs${misses})`;
+  const runs = rows.length === 1 || missed === 0 ? '' : ` (${missed} of ${rows.length} runs missed)`;
   const bold = (text) => (missed * 2 > rows.length ? `**${text}**` : text);
   if (bar === 'holds') return [figure, bold(missed === 0 ? 'holds' : 'does not hold') + runs, ''];
   if (against === undefined) return [figure, bold(spread(rows, 'value')) + runs, bar];

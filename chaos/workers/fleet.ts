@@ -72,7 +72,7 @@ export class Fleet {
 
   async stop(): Promise<void> {
     this.isWatching = false;
-    await Promise.all(this.processes.map((worker) => worker.kill()));
+    await Promise.all(this.processes.map((worker) => worker.killForGood()));
     await this.proxies.stop();
     this.log.refresh();
     process.off('exit', this.abandon);

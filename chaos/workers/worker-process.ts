@@ -40,6 +40,7 @@ export class WorkerProcess {
   private child: ChildProcess | undefined;
   private tail = '';
   private expected = false;
+  private isOver = false;
 
   constructor(readonly options: WorkerOptions) {}
 
@@ -57,6 +58,7 @@ export class WorkerProcess {
   }
 
   start(): void {
+    if (this.isOver) return;
     const { name, workerId, language, root, directory, key, proxy, log } = this.options;
     const down = this.downs.at(-1);
     if (down?.to === Infinity) down.to = now();
@@ -118,6 +120,12 @@ export class WorkerProcess {
   /** It does not come back: what happens from here on is not its doing. */
   retire(): void {
     this.downs.at(-1)!.to = now();
+  }
+
+  /** SIGKILL, for good: a fault that is still at it starts it no more. */
+  async killForGood(): Promise<void> {
+    this.isOver = true;
+    await this.kill();
   }
 
   /** SIGKILL, without waiting. */

@@ -3,12 +3,13 @@ import { QueueModule } from '../queue/queue.module.js';
 import { Activity } from './activity.js';
 import { ClusterSnapshots } from './cluster-snapshots.js';
 import { ActivityKeeper } from './duties/activity-keeper.js';
+import { KeyUseKeeper } from './duties/key-use-keeper.js';
 import { KeyUse } from './key-use.js';
 
 /** What every node has, also one that serves no calls. */
 @Module({
   imports: [QueueModule],
-  providers: [Activity, ActivityKeeper, ClusterSnapshots, KeyUse],
+  providers: [Activity, ActivityKeeper, ClusterSnapshots, KeyUse, KeyUseKeeper],
   exports: [Activity, ClusterSnapshots, KeyUse],
 })
 export class OverviewCoreModule {}

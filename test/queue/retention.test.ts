@@ -1,4 +1,6 @@
 import { v7 } from 'uuid';
+import { Database } from '../../src/database/database.js';
+import { createStatementPool } from '../../src/database/statement-pool.js';
 import { PartitionKeeper } from '../../src/queue/duties/partition-keeper.js';
 import { Pruner } from '../../src/queue/duties/pruner.js';
 import { verdict } from '../support/queue-calls.js';
@@ -183,9 +185,16 @@ test('nodes that make the same days at once make each once, and none fails', asy
   const ahead = await days();
   for (const table of ['request', 'attempt', 'request_event'])
     for (const n of [-5, -6, -7]) await service.query(`DROP TABLE ${table}_${dayOf(n)}`);
-  const keepers = Array.from({ length: 8 }, () => service.app.get(PartitionKeeper).runOnce());
+  // As of nodes that start: each on a connection that has read nothing of the catalogue yet.
+  const databases = Array.from({ length: 8 }, () => {
+    const pool = createStatementPool({ url: service.databaseUrl, size: 1 });
+    return new Database(pool, { databasePreparedStatements: true });
+  });
+  for (const database of databases) await database.execute('SELECT 1');
+  const keepers = databases.map((database) => new PartitionKeeper(database).runOnce());
   expect(await Promise.allSettled(keepers)).toEqual(keepers.map(() => ({ status: 'fulfilled' })));
   expect(await days()).toEqual(ahead);
+  await Promise.all(databases.map((database) => database.onApplicationShutdown()));
 });
 
 test('a request that waits longer than the retention can still be run and read', async () => {

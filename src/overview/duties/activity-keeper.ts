@@ -2,9 +2,7 @@ import { type BeforeApplicationShutdown, Injectable, type OnApplicationBootstrap
 import { Database } from '../../database/database.js';
 import { Duty } from '../../tools/duty.js';
 import { Activity } from '../activity.js';
-import { KeyUse } from '../key-use.js';
 import { pruneActivity } from '../queries/activity.js';
-import { pruneKeyUse } from '../queries/key-use.js';
 
 const writeWithinMs = 2_000;
 
@@ -16,11 +14,10 @@ export class ActivityKeeper extends Duty implements OnApplicationBootstrap, Befo
 
   constructor(
     private readonly activity: Activity,
-    private readonly keyUse: KeyUse,
     private readonly database: Database,
   ) {
     super();
-    activity.onPending = keyUse.onPending = () => this.scheduleWithin(writeWithinMs);
+    activity.onPending = () => this.scheduleWithin(writeWithinMs);
   }
 
   onApplicationBootstrap(): void {
@@ -29,20 +26,18 @@ export class ActivityKeeper extends Duty implements OnApplicationBootstrap, Befo
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.stop();
-    await Promise.allSettled([this.activity.write(), this.keyUse.write()]);
+    await this.activity.write().catch(() => undefined);
   }
 
   async runOnce(): Promise<void> {
     await this.activity.write();
-    await this.keyUse.write();
     if (performance.now() - this.prunedAt < this.intervalMs) return;
     await pruneActivity(this.database);
-    await pruneKeyUse(this.database);
     this.prunedAt = performance.now();
   }
 
   /** What came while a round was under way, or could not be written, waits for the next. */
   protected override nextIntervalMs(): number {
-    return this.activity.isPending || this.keyUse.isPending ? writeWithinMs : this.intervalMs;
+    return this.activity.isPending ? writeWithinMs : this.intervalMs;
   }
 }
