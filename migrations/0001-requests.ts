@@ -48,6 +48,7 @@ export class Requests1790000000101 implements MigrationInterface {
         tags text[],
         webhook_url text,
         base_url text,
+        -- Of which it is the retry, and which is its own.
         retry_of uuid,
         retried_as uuid,
         erased_at timestamptz,
@@ -128,6 +129,8 @@ export class Requests1790000000101 implements MigrationInterface {
         day date;
         made integer := 0;
       BEGIN
+        -- Nodes that start at once after midnight would make the same day; the second waits, and finds it.
+        PERFORM pg_advisory_xact_lock(hashtext('ensure_partitions'));
         FOR day IN SELECT first_day + n FROM generate_series(0, days - 1) AS n LOOP
           FOREACH parent IN ARRAY ARRAY['request', 'attempt', 'request_event'] LOOP
             part := parent || '_' || to_char(day, 'YYYYMMDD');

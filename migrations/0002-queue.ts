@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The queue: what waits and what runs, contended and therefore narrow. */
+/** The queue: what waits and what runs, contended and therefore narrow; and what is not to be submitted twice. */
 export class Queue1790000000102 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`

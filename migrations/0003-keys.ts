@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The keys of callers and operators, who signed in with them, and how much they are used. */
+/** The keys of callers and operators, who signed in with them, and how much they are used; the service's own secrets. */
 export class Keys1790000000103 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
@@ -20,6 +20,7 @@ export class Keys1790000000103 implements MigrationInterface {
         max_priority text,
         max_waiting integer,
         max_running integer,
+        -- When max_running was last set.
         bounded_at timestamptz,
         weight double precision NOT NULL DEFAULT 1,
         created_at timestamptz NOT NULL DEFAULT now(),

@@ -90,6 +90,7 @@ export class Fleet {
     worker.onUnexpectedExit = (output) =>
       this.ledger.violate('no worker ends by itself', `${name}: ${output}`);
     this.processes.push(worker);
+    if (!this.isWatching) await worker.killForGood();
     return worker;
   }
 

@@ -68,6 +68,6 @@ function bodyOf(response: ServerResponse): Writable {
       done(error);
     },
   });
-  response.once('close', () => body.destroy());
+  response.once('close', () => body.destroy()).once('error', (error) => body.destroy(error));
   return body;
 }

@@ -15,6 +15,8 @@ const slowMs = 100;
 interface Asker {
   /** undefined: nothing may be asked for now. */
   holder(): string | undefined;
+  /** Still, though it may be too late to admit by what it is granted. */
+  isHolder(id: string): boolean;
   lose(): void;
   /** A statement has ended; there may be more to do. */
   ended(): void;
@@ -72,11 +74,12 @@ export class GrantAsker {
     try {
       const { isKnown, grants, strays } = await this.store.grant(holder, requests, this.watch.gone(sentAt));
       this.book.release(budgets);
-      if (holder !== this.asker.holder()) throw unavailable();
+      if (!this.asker.isHolder(holder)) throw unavailable();
       if (!isKnown) return this.asker.lose();
+      const mayServe = this.asker.holder() !== undefined;
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
-      budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now));
+      budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now, mayServe));
       const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
       if (short.length > 0 && this.watch.nodes > 1) this.listener.asked(short);
     } catch (error) {

@@ -54,7 +54,7 @@ test('one that comes back while its row is removed has no share, asks only after
   const idle = book.takeIdle(6_001);
   expect(idle).toEqual([budget]);
   expect(book.admit(budget, 6_002)).toBeUndefined();
-  book.hold(budget, { since: 6_002, admit: () => undefined, reject: () => undefined });
+  book.hold(budget, { since: 6_002, admit: () => undefined, reject: () => undefined }, true);
   expect(book.takeWanting(1, 6_002)).toEqual([]);
   book.forget(idle);
   book.release(idle);

@@ -77,10 +77,10 @@ export class ShareBook {
   }
 
   /** Until its share grows, its use falls, or it was held long enough. */
-  hold(budget: Budget, call: HeldCall): void {
+  hold(budget: Budget, call: HeldCall, asks: boolean): void {
     budget.held.push(call);
     this.holding.add(budget);
-    this.ask(budget, call.since);
+    if (asks) this.ask(budget, call.since);
   }
 
   /** Budgets to ask for now; takes them off the list. */
@@ -101,13 +101,14 @@ export class ShareBook {
     for (const budget of budgets) budget.isBusy = false;
   }
 
-  applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number): void {
+  applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe = true): void {
     for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
       window.share = shares[i]!;
       window.unallocated = unallocated[i]!;
     });
+    if (!mayServe) return;
     this.serveHeld(budget, now);
     // Those that came while it was asked for; if there was not enough for the others, they wait for the next look.
     if (budget.held.length > 0 && !isShort) this.wanting.add(budget);
@@ -138,14 +139,11 @@ export class ShareBook {
     }
   }
 
-  heldSince(then: number): Budget[] {
-    return [...this.holding].filter(({ held }) => held[0]!.since <= then);
-  }
-
-  /** Rejects the calls that wait for these budgets, or all. */
-  rejectHeld(error: unknown, budgets: Iterable<Budget> = this.holding): void {
+  /** Rejects the calls that wait for these budgets, or for all, if they came by then. */
+  rejectHeld(error: unknown, budgets: Iterable<Budget> = this.holding, by = Infinity): void {
     for (const budget of [...budgets]) {
-      for (const call of budget.held.splice(0)) call.reject(error);
+      while (budget.held.length > 0 && budget.held[0]!.since <= by) budget.held.shift()!.reject(error);
+      if (budget.held.length > 0) continue;
       this.holding.delete(budget);
       this.wanting.delete(budget);
     }

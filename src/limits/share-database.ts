@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
-import { LimitsDatabase } from '../database/limits-database.js';
+import { LimitsDatabase, limitsPoolSize } from '../database/limits-database.js';
 import { unavailable } from './admission.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
@@ -23,10 +23,15 @@ import type {
 
 /** After a crash, what a holder may have used goes by it: see `grantStatement`. */
 const patienceMs = 2_000;
+/** One connection is left to the writes, also where a database that hangs keeps those of grants that were given up. */
+const maxGrants = limitsPoolSize - 1;
 
 /** The shares as PostgreSQL keeps them. */
 @Injectable()
 export class ShareDatabase implements ShareStore {
+  /** Grants whose connections are in use. */
+  private granting = 0;
+
   constructor(
     private readonly database: LimitsDatabase,
     @InjectRepository(LimitShareEntity) private readonly shares: Repository<LimitShareEntity>,
@@ -43,17 +48,20 @@ export class ShareDatabase implements ShareStore {
     requests: readonly GrantRequest[],
     gone: readonly GoneHolder[],
   ): Promise<GrantResult> {
+    if (this.granting >= maxGrants) throw unavailable();
     const keys = keyColumns(requests);
     const numbers = (['limits', 'windowsMs', 'held', 'used', 'needed', 'wanted'] as const).map((field) =>
       texts(requests.map((request) => request[field])),
     );
     const holders = [gone.map(({ id }) => id), gone.map(({ forMs }) => forMs)];
-    const grants = await inTime(
-      this.database.atomically<Grant & { strays: string[] }>(
+    this.granting++;
+    const granted = this.database
+      .atomically<Grant & { strays: string[] }>(
         [lockBudgets, keys],
         [grantStatement, [holder, ...keys, ...numbers, ...holders]],
-      ),
-    );
+      )
+      .finally(() => this.granting--);
+    const grants = await inTime(granted);
     return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
   }
 

@@ -16,6 +16,11 @@ class Clock implements Timing {
     return () => this.timers.delete(timer);
   };
 
+  /** While nothing is done. */
+  jump(ms: number): void {
+    this.ms += ms;
+  }
+
   async pass(ms: number): Promise<void> {
     for (const end = this.ms + ms; this.ms < end; this.ms += 10) {
       for (const timer of [...this.timers]) {
@@ -95,6 +100,23 @@ it('refuses to decide where the write does not come', async () => {
   expect(late.end).toBeUndefined();
   await clock.pass(200);
   expect(late.end).toBe('unavailable');
+});
+
+it('lets calls wait for the next round where the process itself was late', async () => {
+  clock.jump(4_000);
+  const late = call();
+  await clock.pass(100);
+  expect(late.end).toBe('admitted');
+});
+
+it('lets those wait on that came later, where one has waited too long', async () => {
+  writes = () => new Promise(() => undefined);
+  await clock.pass(4_500);
+  const first = call();
+  await clock.pass(1_000);
+  const second = call();
+  await clock.pass(1_100);
+  expect([first.end, second.end]).toEqual(['unavailable', undefined]);
 });
 
 it('refuses to decide at once after a write that failed', async () => {

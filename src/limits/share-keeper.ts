@@ -54,10 +54,8 @@ export class ShareKeeper {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
     this.returns = new GiveBack(store, this.book, listener, () => timing.now());
     this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
-      holder: () =>
-        this.isRegistered && !this.isUncertain && !this.isStopped && this.mayAdmit(timing.now())
-          ? this.holder
-          : undefined,
+      holder: () => (this.isCurrent && this.mayAdmit(timing.now()) ? this.holder : undefined),
+      isHolder: (id) => this.isCurrent && this.holder === id,
       lose: () => this.lose(),
       ended: () => this.runSoon(),
     });
@@ -87,13 +85,16 @@ export class ShareKeeper {
   /** Counts a call under all windows of its limit, or under none. At once, except where a share is asked for first. */
   admit(subject: LimitSubject): Admission | Promise<Admission> {
     const now = this.timing.now();
+    const isLate = !this.mayAdmit(now);
+    if (isLate && !this.isCurrent) throw unavailable();
     const budget = this.book.budgetOf(subject);
-    if (this.mayAdmit(now)) {
-      const admission = this.decide(budget, now);
-      if (admission !== undefined) return admission;
-    } else if (!this.isLate || budget.held.length >= budget.maxHeld) throw unavailable();
+    const decided = budget.standingRefusal(now) ?? (isLate ? undefined : this.decide(budget, now));
+    if (decided !== undefined) return decided;
+    if (isLate && budget.held.length >= budget.maxHeld) throw unavailable();
+    // It waits for a round that is late: this process was slow, or the database is.
+    if (isLate && this.running === undefined) this.writer.begin();
     return new Promise((admit, reject) => {
-      this.book.hold(budget, { since: now, admit, reject });
+      this.book.hold(budget, { since: now, admit, reject }, !isLate);
       this.sweepSoon();
       this.runSoon();
     });
@@ -115,8 +116,6 @@ export class ShareKeeper {
 
   /** undefined: it is to be held. */
   private decide(budget: Budget, now: number): Admission | undefined {
-    const refusal = budget.standingRefusal(now);
-    if (refusal !== undefined) return refusal;
     const admission = budget.held.length === 0 ? this.book.admit(budget, now) : undefined;
     if (admission !== undefined) {
       if (budget.runsLow && this.book.ask(budget, now)) this.grants.askIn(collectAheadMs);
@@ -127,12 +126,12 @@ export class ShareKeeper {
   }
 
   private mayAdmit(now: number): boolean {
-    return now - this.aliveAt < fenceMs || this.isAsleep;
+    return now - this.aliveAt < fenceMs || (this.isAsleep && !this.isStopped);
   }
 
-  /** Its writes are on their way, but slowly: calls wait for them a while. */
-  private get isLate(): boolean {
-    return this.isRegistered && !this.isUncertain && this.running !== undefined;
+  /** No write was lost, whether it may admit or its last round is too long ago. */
+  private get isCurrent(): boolean {
+    return this.isRegistered && !this.isUncertain && !this.isStopped;
   }
 
   private tickIn(ms: number): void {
@@ -150,7 +149,7 @@ export class ShareKeeper {
       this.cancelSweep = undefined;
       const now = this.timing.now();
       if (this.mayAdmit(now)) this.book.serveAllHeld(now);
-      else this.book.rejectHeld(unavailable(), this.isLate ? this.book.heldSince(now - lateMs) : undefined);
+      else this.book.rejectHeld(unavailable(), undefined, this.isCurrent ? now - lateMs : now);
       if (this.book.wanted > 0) this.runSoon();
       if (this.book.holding.size > 0 && !this.isStopped) this.sweepSoon();
     });

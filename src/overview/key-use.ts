@@ -6,7 +6,7 @@ import { addKeyUse } from './queries/key-use.js';
 import { dayMs, Tally } from './tally.js';
 
 /**
- * How many requests each key submits a day (UTC), on all nodes: counted in memory and added to the table within 20 s.
+ * How many requests each key submits a day (UTC), on all nodes: counted in memory and added to the table every 20 s.
  * What a node that is killed had not added yet is missing.
  */
 @Injectable()

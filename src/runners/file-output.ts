@@ -6,7 +6,7 @@ import { type Run, RunFailure } from '../queue/runs/runner.js';
 export const isFileType = (type: string): boolean =>
   /^(?:image|audio|video)\//.test(type) || type === 'application/octet-stream';
 
-/** What a model made, as a file: the output that names it. */
+/** What a model made, as a file: the output that names it. The chunks are used up. */
 export async function keepOutput(
   files: Files,
   { requestId }: Pick<Run, 'requestId'>,

@@ -48,7 +48,9 @@ interface Counted {
 async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise<Counted[]> {
   const random = seeded(seed);
   const lostMessages = seed % 4 === 0 ? 0.2 : 0.05;
-  const fleet = new SimulatedFleet(random, { lostMessages, lateStatements: seed % 2 === 0 ? 0.05 : 0 });
+  const lateStatements = seed % 2 === 0 ? 0.05 : 0;
+  const slowWrites = seed % 3 === 0 ? 0.05 : 0;
+  const fleet = new SimulatedFleet(random, { lostMessages, lateStatements, slowWrites });
   const counted: Counted[] = [];
   const isQuiet = (): boolean => fleet.time.now > quiet[0] && fleet.time.now < quiet[1];
   const maxNodes = 3 + (seed % 2);
@@ -104,7 +106,7 @@ test.each([
   ['a minute of six seconds', seeds, short],
   ['a real minute, and minutes in which nobody calls', Math.ceil(seeds / 25), long],
 ])(
-  `no window of any position exceeds its limit, with %s, over %i seeds of nodes that join, leave, freeze, are cut off and killed, of messages lost and statements that run late`,
+  `no window of any position exceeds its limit, with %s, over %i seeds of nodes that join, leave, freeze, are cut off and killed, of messages lost, statements that run late and slow writes`,
   async (_, count, plan) => {
     let admitted = 0;
     for (let seed = 1; seed <= count; seed++) {

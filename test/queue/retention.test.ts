@@ -190,11 +190,14 @@ test('nodes that make the same days at once make each once, and none fails', asy
     const pool = createStatementPool({ url: service.databaseUrl, size: 1 });
     return new Database(pool, { databasePreparedStatements: true });
   });
-  for (const database of databases) await database.execute('SELECT 1');
-  const keepers = databases.map((database) => new PartitionKeeper(database).runOnce());
-  expect(await Promise.allSettled(keepers)).toEqual(keepers.map(() => ({ status: 'fulfilled' })));
-  expect(await days()).toEqual(ahead);
-  await Promise.all(databases.map((database) => database.onApplicationShutdown()));
+  try {
+    for (const database of databases) await database.execute('SELECT 1');
+    const keepers = databases.map((database) => new PartitionKeeper(database).runOnce());
+    expect(await Promise.allSettled(keepers)).toEqual(keepers.map(() => ({ status: 'fulfilled' })));
+    expect(await days()).toEqual(ahead);
+  } finally {
+    await Promise.all(databases.map((database) => database.onApplicationShutdown()));
+  }
 });
 
 test('a request that waits longer than the retention can still be run and read', async () => {

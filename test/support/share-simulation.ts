@@ -246,7 +246,12 @@ export class SimulatedNode {
             fail();
             return time.at(time.now + this.random() * 3 * timeoutMs, () => work(...args));
           }
-          time.at(time.now + this.latency(), () => {
+          // Grants are given up after 2 s; writes, which go one after the other, are waited for.
+          const slowMs =
+            work.name === 'write' && this.random() < (this.fleet.faults.slowWrites ?? 0)
+              ? this.random() * slowMostMs
+              : 0;
+          time.at(time.now + this.latency() + slowMs, () => {
             const result = work(...args);
             if (this.isCutOff) return fail();
             time.at(time.now + this.latency(), () => this.wake(() => resolve(result)));
@@ -266,6 +271,8 @@ export class SimulatedNode {
   }
 }
 
+const slowMostMs = 5_000;
+
 function lost(): DomainError {
   return new DomainError('unavailable', 'The database cannot be reached.');
 }
@@ -276,6 +283,8 @@ export interface Faults {
   lostMessages: number;
   /** Of the statements: they time out for the node, and the database runs them sooner or later. */
   lateStatements: number;
+  /** Of the writes: rounds that end when the node may admit no more. */
+  slowWrites?: number;
 }
 
 export class SimulatedFleet {

@@ -4,10 +4,8 @@ import { statement } from '../../database/statement.js';
 import { Duty } from '../../tools/duty.js';
 import { makeOutputPartitions } from '../queries/output-partitions.js';
 
-/** Nodes that start at once after midnight would make the same day; the second waits, and finds it. */
 const ensurePartitions = statement('ensure_partitions')`
-SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made
-FROM (SELECT pg_advisory_xact_lock(hashtext('ensure_partitions'))) AS locked`;
+SELECT ensure_partitions((now() AT TIME ZONE 'UTC')::date - 1, 9) AS made`;
 
 /** Makes the days' partitions a week ahead, and those of output for an hour, so that a write never finds none. */
 @Injectable()
