@@ -46,6 +46,9 @@ export const scene = {
   /** @param {import('../support/bench.js').Bench} bench */
   async run(bench) {
     const databaseUrl = await bench.serviceDatabase();
+    await withClient(databaseUrl, (client) =>
+      client.query(`UPDATE api_key SET scopes = ARRAY['submit', 'read', 'cancel', 'observe', 'payloads', 'admin']`),
+    );
     await insertKeys(databaseUrl, 1_000);
     await preloadHistory(databaseUrl, bench.short ? 100_000 : 1_000_000);
     await withClient(databaseUrl, async (client) => {
