@@ -51,7 +51,7 @@ export class NodesAndWorkers1790000000105 implements MigrationInterface {
         reason text NOT NULL,
         since timestamptz NOT NULL,
         -- Since when a node or another has found the model away, without a break.
-        outage_since timestamptz,
+        outage_since timestamptz NOT NULL,
         is_away boolean NOT NULL DEFAULT true,
         yields_slots boolean NOT NULL DEFAULT true,
         is_probing boolean NOT NULL DEFAULT false,

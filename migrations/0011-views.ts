@@ -65,7 +65,7 @@ export class Views1790000000111 implements MigrationInterface {
              count(DISTINCT node.id) AS nodes,
              count(DISTINCT circuit.node_id) AS nodes_without,
              count(DISTINCT circuit.node_id) < count(DISTINCT node.id) AS is_available,
-             min(coalesce(circuit.outage_since, circuit.since)) AS since,
+             min(circuit.outage_since) AS since,
              string_agg(DISTINCT circuit.address, ', ') AS addresses,
              string_agg(DISTINCT circuit.reason, ' ') AS reasons
       FROM model

@@ -72,7 +72,7 @@ ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinc
   WHERE lost_at > now() - interval '1 hour' AND NOT EXISTS (SELECT FROM node WHERE node.id = node_name.id)
   ORDER BY lost_at DESC LIMIT 50) AS row) AS lost,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", address, reason, ${ms('since')} AS "sinceMs",
-  ${ms('coalesce(outage_since, since)')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
+  ${ms('outage_since')} AS "outageSinceMs", is_away AS "isAway", is_probing AS "isProbing"
   FROM circuit ORDER BY since`)} AS circuits,
 ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", count(*) AS count FROM lease GROUP BY model_id, node_id`)} AS runs,
 ${list(`SELECT lease.model_id AS "modelId", api_key_id AS "keyId", name, count(*) AS count

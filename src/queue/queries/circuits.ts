@@ -33,7 +33,7 @@ INSERT INTO circuit (model_id, node_id, address, reason, since, is_away, yields_
 SELECT open.model_id, here.id, open.address, open.reason, to_timestamp(open.since_ms / 1000),
        open.is_away, open.yields_slots, open.is_probing,
        least(to_timestamp(max(open.since_ms) OVER (PARTITION BY open.model_id) / 1000),
-             (SELECT min(coalesce(other.outage_since, other.since)) FROM circuit AS other
+             (SELECT min(other.outage_since) FROM circuit AS other
               WHERE other.model_id = open.model_id AND other.node_id <> here.id AND other.is_away AND open.is_away))
 FROM here, unnest($2::text[], $3::text[], $4::text[], $5::float8[], $6::boolean[], $7::boolean[], $8::boolean[])
   AS open (model_id, address, reason, since_ms, is_away, yields_slots, is_probing)
