@@ -5,6 +5,9 @@ export interface ServerSentEvent {
   data: string;
 }
 
+/** A caller that follows for so long comes back to another node. */
+export const followedMs = 120_000;
+
 /** Reads server-sent events; a silent connection ends the reading after `patienceMs`. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,

@@ -3,7 +3,7 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep } from '../clock.js';
 import type { Random } from '../random.js';
 import { countCall, refusedForMs } from './api-client.js';
-import { readEvents } from './event-stream.js';
+import { followedMs, readEvents } from './event-stream.js';
 import type { Entry, Followed, Ledger } from './ledger.js';
 import type { Status } from './poller.js';
 
@@ -41,9 +41,10 @@ export class Follower {
     const last = followed.events.at(-1);
     const caller = this.random.pick(this.cluster.callers.keyless);
     const sentAt = now();
+    const signal = AbortSignal.timeout(followedMs);
     const response = await fetch(`${node.url}/v1/queue/requests/${entry.id}/status/stream?logs=1`, {
       headers: { ...caller.headers, ...(last === undefined ? {} : { 'last-event-id': String(last.id) }) },
-      signal: AbortSignal.timeout(120_000),
+      signal,
     });
     const { status, body } = response;
     const opened = status === 200 && body !== null;
@@ -62,10 +63,15 @@ export class Follower {
       return true;
     }
     followed.opened++;
-    for await (const { id, data } of readEvents(body, patienceMs)) {
-      this.take(entry, followed, node, Number(id), JSON.parse(data) as Status);
-      // Some callers lose their connection for no reason of ours.
-      if (this.random.chance(0.03)) return true;
+    try {
+      for await (const { id, data } of readEvents(body, patienceMs)) {
+        this.take(entry, followed, node, Number(id), JSON.parse(data) as Status);
+        // Some callers lose their connection for no reason of ours.
+        if (this.random.chance(0.03)) return true;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return true;
     }
     return false;
   }

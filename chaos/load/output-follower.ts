@@ -3,7 +3,7 @@ import type { ServiceNode } from '../cluster/service-node.js';
 import { now, sleep } from '../clock.js';
 import type { Random } from '../random.js';
 import { countCall, refusedForMs } from './api-client.js';
-import { readEvents, type ServerSentEvent } from './event-stream.js';
+import { followedMs, readEvents, type ServerSentEvent } from './event-stream.js';
 import type { Entry, FollowedOutput, Ledger, OutputEvent } from './ledger.js';
 
 /** Comments come every 15 s: a connection silent for longer is dead. */
@@ -46,9 +46,10 @@ export class OutputFollower {
     const query = last === undefined || byHeader ? '' : `?starting_after=${encodeURIComponent(last)}`;
     const resume: Record<string, string> = last !== undefined && byHeader ? { 'last-event-id': last } : {};
     const sentAt = now();
+    const signal = AbortSignal.timeout(followedMs);
     const response = await fetch(`${node.url}/v1/queue/requests/${entry.id}/output/stream${query}`, {
       headers: { ...caller.headers, ...resume },
-      signal: AbortSignal.timeout(120_000),
+      signal,
     });
     const { status, body } = response;
     const opened = status === 200 && body !== null;
@@ -70,10 +71,15 @@ export class OutputFollower {
       return true;
     }
     followed.opened++;
-    for await (const event of readEvents(body, patienceMs)) {
-      this.take(followed, node, event);
-      // Some callers lose their connection for no reason of ours.
-      if (this.random.chance(0.03)) return true;
+    try {
+      for await (const event of readEvents(body, patienceMs)) {
+        this.take(followed, node, event);
+        // Some callers lose their connection for no reason of ours.
+        if (this.random.chance(0.03)) return true;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return true;
     }
     return false;
   }
