@@ -47,7 +47,9 @@ export const scene = {
   async run(bench) {
     const databaseUrl = await bench.serviceDatabase();
     await withClient(databaseUrl, (client) =>
-      client.query(`UPDATE api_key SET scopes = ARRAY['submit', 'read', 'cancel', 'observe', 'payloads', 'admin']`),
+      client.query(
+        `UPDATE api_key SET scopes = ARRAY['submit', 'read', 'cancel', 'observe', 'payloads', 'admin']`,
+      ),
     );
     await insertKeys(databaseUrl, 1_000);
     await preloadHistory(databaseUrl, bench.short ? 100_000 : 1_000_000);
