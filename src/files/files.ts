@@ -94,8 +94,8 @@ export class Files {
   }
 
   /**
-   * Keeps what a run of a request makes, whose chunks are used up; it is the file of the request's key. A database that is away is waited for, as
-   * with the other ends of runs: what the model did well is not to be done again.
+   * Keeps what a run of a request makes, whose chunks are used up; it is the file of the request's key. A database that
+   * is away is waited for, as with the other ends of runs: what the model did well is not to be done again.
    */
   async keep(
     source: AsyncIterable<Buffer>,
