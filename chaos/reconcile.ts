@@ -25,6 +25,7 @@ import type { HeldQueue } from './load/held-queue.js';
 import type { KeyRevoker } from './load/key-revoker.js';
 import type { Ledger } from './load/ledger.js';
 import type { Load } from './load/load.js';
+import type { BusySpells } from './load/busy-spells.js';
 import type { Pace } from './load/pace.js';
 import type { ModelServer } from './model/model-server.js';
 import type { WebhookReceiver } from './model/webhook-receiver.js';
@@ -53,6 +54,7 @@ export interface Surroundings {
   workerFaults: Schedule;
   grants: GrantHistory;
   pace: Pace;
+  spells: BusySpells;
   /** While keys always had work. */
   fed: Span;
 }
@@ -81,7 +83,7 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   checkWorkersRecovery(ofWorkers, records, fleet.log, ledger);
   checkCalm(ledger, records, cluster.nodes);
   const servedAfterRevocationMs = checkRevocations(all.revoker.revocations, records, ledger);
-  const peaks = checkConcurrency(model.runs, cluster.nodes, all.grants, ledger);
+  const peaks = checkConcurrency(model.runs, cluster.nodes, all.grants, all.spells, ledger);
   peaks.push(...checkLeases(stored, ledger));
   const { seconds, seed, processes, pgbouncer, only } = options;
   const rows = faultRows(records, ledger, stored, model.runs, records);

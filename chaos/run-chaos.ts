@@ -5,6 +5,7 @@ import { GrantHistory } from './cluster/grant-history.js';
 import type { FaultKind } from './faults/fault.js';
 import { Schedule, serviceFaults, workerFaults } from './faults/schedule.js';
 import { Bursts } from './load/bursts.js';
+import { BusySpells } from './load/busy-spells.js';
 import { BusyKeys, type SharedModel } from './load/busy-keys.js';
 import { HeldQueue } from './load/held-queue.js';
 import { KeyRevoker } from './load/key-revoker.js';
@@ -66,6 +67,8 @@ export async function runChaos(options: Options, print: (text: string) => void):
     void grants.watch();
     const pace = new Pace(cluster.postgres);
     void pace.watch();
+    const spells = new BusySpells();
+    spells.watch();
     load.start();
     const fed = { from: now(), to: Infinity };
     let leftMs = options.seconds * 1_000;
@@ -108,6 +111,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
     if (unfinished.length > 0)
       ledger.violate('every caller sees the end of its request', unfinished.slice(0, 20).join('; '));
     await drain(cluster, model, fleet);
+    spells.stop();
     await checkViews(cluster, ledger);
 
     const { stored, result } = await reconcile({
@@ -126,7 +130,7 @@ export async function runChaos(options: Options, print: (text: string) => void):
         revoker,
         shared,
       },
-      ...{ faults, workerFaults: faultsOfWorkers, grants, pace, fed },
+      ...{ faults, workerFaults: faultsOfWorkers, grants, pace, spells, fed },
     });
     const records = [...faults.records, ...faultsOfWorkers.records].sort((a, b) => a.from - b.from);
     print(report({ cluster, stored, ledger, records, result }));

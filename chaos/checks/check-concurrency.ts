@@ -2,13 +2,14 @@ import type { Span } from '../clock.js';
 import type { ServiceNode } from '../cluster/service-node.js';
 import type { GrantHistory } from '../cluster/grant-history.js';
 import { models } from '../cluster/models-file.js';
+import type { BusySpells } from '../load/busy-spells.js';
 import type { Ledger } from '../load/ledger.js';
 import type { ModelRun, RunLog } from '../model/run-log.js';
 import type { StoredState } from './stored-state.js';
 
 /** No node is given up sooner than this after it was frozen: 6 s of silence, less one interval of heartbeats. */
 const soonestGivenUpMs = 4_000;
-/** A run that its node broke off ends there; the model sees its end on one connection, and the next run on another. */
+/** A run that its node broke off ends there; the model sees its end on one connection, and the next run on another, or later. */
 const unheardMs = 25;
 /** A node that wakes looks at the clock every 250 ms, and then closes its connections. */
 const wakingMs = 1_000;
@@ -27,13 +28,14 @@ export function checkConcurrency(
   runs: RunLog,
   nodes: readonly ServiceNode[],
   grants: GrantHistory,
+  spells: BusySpells,
   ledger: Ledger,
 ): Peak[] {
   return models
     .filter(({ kind }) => kind === undefined)
     .map(({ id, concurrency = Infinity }) => {
       const counted = runs.runs.filter(({ modelId }) => modelId === id);
-      const spans = counted.flatMap((run) => countedSpans(run, nodes, grants));
+      const spans = counted.flatMap((run) => countedSpans(run, nodes, grants, spells));
       const { peak, at: those } = maxAtOnce(spans);
       const at = those.map(({ run }) => run);
       if (peak > concurrency) {
@@ -77,8 +79,13 @@ interface CountedSpan extends Span {
   run: ModelRun;
 }
 
-function countedSpans(run: ModelRun, nodes: readonly ServiceNode[], grants: GrantHistory): CountedSpan[] {
-  const endedAt = run.answered ? run.endedAt : run.endedAt - unheardMs;
+function countedSpans(
+  run: ModelRun,
+  nodes: readonly ServiceNode[],
+  grants: GrantHistory,
+  spells: BusySpells,
+): CountedSpan[] {
+  const endedAt = run.answered ? run.endedAt : Math.min(run.endedAt - unheardMs, spells.since(run.endedAt));
   let spans = [{ from: run.startedAt, to: Math.max(run.startedAt, endedAt), run }];
   const freezes = nodes.find(({ name }) => name === run.node)?.freezes ?? [];
   for (const freeze of freezes) {
