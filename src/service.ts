@@ -69,8 +69,10 @@ export async function startService(config: Config): Promise<RunningService> {
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     await app.init();
     const [keys, actor] = [app.get(AuditedKeys), ownNode(config.nodeName)];
-    const { printOnce: newKey, isMissing: needsKey = false } = await keys.bootstrap(actor);
+    // A key that its caller has is there with the first call. One that is made is not lost to a port that is taken.
+    const bootstrapped = config.bootstrapApiKey !== undefined && (await keys.bootstrap(actor));
     await listen(app.getHttpServer(), config);
+    const { printOnce: newKey, isMissing: needsKey = false } = bootstrapped || (await keys.bootstrap(actor));
     app.get(ModelsService).sayWhatIsServed();
     const hasConsole = config.console && config.role !== 'scheduler';
     const token = newKey && hasConsole ? await keys.makeLink(actor, newKey.id) : undefined;

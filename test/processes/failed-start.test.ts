@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { pidFile, temporaryDirectory } from '../support/data-directory.js';
-import { createTestDatabase, type TestDatabase } from '../support/index.js';
+import { createTestDatabase, spawnService, type TestDatabase, until } from '../support/index.js';
 import { OutdatedServer } from '../support/outdated-server.js';
 
 interface Ended {
@@ -75,6 +75,10 @@ describe('a start that cannot succeed ends with code 1 and one clear line:', () 
     await expectOneLine({ DATA_DIR: file('data'), PORT: port() }, new RegExp(`Port ${port()} `));
     expect(existsSync(file('data/postgres/PG_VERSION'))).toBe(true);
     expect(existsSync(pidFile(file('data')))).toBe(false);
+    // Nor is the key lost that a first start makes.
+    const next = await spawnService({ DATA_DIR: file('data') });
+    await until(() => /ns_[\w-]{43}/.test(next.output));
+    await next.stop();
   });
 
   test('a PostgreSQL that is too old', async () => {
