@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import type { Caller } from '../auth/caller.js';
+import { type Caller, hasScope } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -37,7 +37,7 @@ export class KeyController {
       max_running: caller.maxRunning,
       weight: caller.weight,
       expires_at: row.expiresAt?.toISOString() ?? null,
-      ...(caller.scopes.includes('submit') && { webhook_secret: await this.secrets.secretOf(row.id) }),
+      ...(hasScope(caller, 'submit') && { webhook_secret: await this.secrets.secretOf(row.id) }),
     };
   }
 

@@ -50,6 +50,7 @@ export class AnswerFields {
           'If-None-Match',
           'If-Range',
           'Last-Event-ID',
+          'Lease-Token',
           'Prefer',
           'Range',
           'Traceparent',

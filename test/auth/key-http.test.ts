@@ -70,6 +70,7 @@ test('a key reads what it may do', async () => {
 
 test('one that may not submit is not shown the secret of its webhooks', async () => {
   expect(await read(await calls.newKey({ scopes: ['read'] }))).not.toHaveProperty('webhook_secret');
+  expect(await read(await calls.newKey({ scopes: ['admin'] }))).toHaveProperty('webhook_secret');
 });
 
 test('one without bounds of its own has those of the service', async () => {

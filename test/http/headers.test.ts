@@ -55,7 +55,9 @@ describe('with CORS_ORIGINS', () => {
     expect(response.status).toBe(204);
     expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example');
     expect(response.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,PATCH,DELETE');
-    expect(response.headers.get('access-control-allow-headers')).toMatch(/Authorization.*Last-Event-ID/);
+    expect(response.headers.get('access-control-allow-headers')).toMatch(
+      /Authorization.*Last-Event-ID.*Lease-Token/,
+    );
   });
 
   test('a page of that origin may read an answer, an error too, with the fields it needs', async () => {
