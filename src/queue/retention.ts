@@ -1,16 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { Clock } from '../database/clock.js';
+import { Database } from '../database/database.js';
 import { ModelsService } from '../models/models.service.js';
+import { firstKeyAtMs } from './queries/first-key.js';
 import type { StatusRow } from './status-row.js';
+
+/** An id has the time of its node's clock, a key that of the database: they differ by less. */
+const clockSlackMs = 10 * 60_000;
 
 /** How long what is kept. A request is gone for callers at its time, and from the disk with its whole day. */
 @Injectable()
 export class Retention {
+  private firstKeyAtMs: number | null = null;
+
   constructor(
     private readonly config: Config,
     private readonly models: ModelsService,
     private readonly clock: Clock,
+    private readonly database: Database,
   ) {}
 
   /** The longest that any model's requests are kept: a day's tables stay as long. */
@@ -30,8 +38,10 @@ export class Retention {
   }
 
   /** Whether a request of this id, of which nothing is left, may have been removed. */
-  mayHaveRemoved(requestId: string): boolean {
+  async mayHaveRemoved(requestId: string): Promise<boolean> {
     const submittedAtMs = Number.parseInt(requestId.replace('-', '').slice(0, 12), 16);
-    return submittedAtMs + this.longestMs() < this.clock.now();
+    if (submittedAtMs + this.longestMs() >= this.clock.now()) return false;
+    this.firstKeyAtMs ??= await firstKeyAtMs(this.database);
+    return submittedAtMs > (this.firstKeyAtMs ?? Infinity) - clockSlackMs;
   }
 }

@@ -160,6 +160,7 @@ describe('what retention has removed', () => {
 
   test('is gone too when nothing is left of it but the time in its id', async () => {
     const old = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
+    await service.query(`UPDATE api_key SET created_at = '2022-01-01'`);
     for (const route of routes) {
       expect(await verdict(service.get(`${calls.path(old)}${route}`))).toEqual([410, 'gone']);
     }

@@ -14,6 +14,9 @@ const { service, calls, model } = testQueue({
 });
 let seq = 1_000_000;
 
+/** Of before all that is planted. */
+beforeAll(() => service.query(`UPDATE api_key SET created_at = now() - interval '1 year'`));
+
 const prune = (): Promise<void> => service.app.get(Pruner).runOnce();
 
 const dayOf = (age: number): string =>

@@ -216,6 +216,7 @@ describe('a log', () => {
 
 test.each([
   ['a UUIDv7 that nobody has', unknownId()],
+  ['a UUIDv7 of before there was a key', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'],
   ['a UUIDv4', '7d9f0e0a-3c5b-4f5e-9a43-2b8b7a6f1c11'],
   ['no UUID', 'nonsense'],
   ['a number', '1'],
