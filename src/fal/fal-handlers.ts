@@ -29,12 +29,7 @@ export class FalHandlers {
   ): Promise<Reply> {
     const { startMs, maxQueueLength, query: options } = falOptions(query, headers);
     const { id: model, expiresMs } = this.newRequests.modelOf(caller, modelId);
-    if (maxQueueLength !== undefined) {
-      await this.backlog.assertRoom(
-        { id: model, maxWaiting: maxQueueLength + 1 },
-        { ...caller, maxWaiting: null },
-      );
-    }
+    if (maxQueueLength !== undefined) this.backlog.assertFewer(model, maxQueueLength + 1);
     const expires = startMs !== undefined &&
       startMs < (expiresMs ?? Infinity) && { expires: `${startMs / 1_000}s` };
     const input = body.length === 0 ? noInput : body;

@@ -33,6 +33,7 @@ import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
 import { Backlog } from './submit/backlog.js';
+import { SubmissionBatches } from './submit/submission-batches.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
 import { ClaimRounds } from './workers/claim-rounds.js';
@@ -84,6 +85,7 @@ import { WorkerStore } from './workers/worker-store.js';
     RunStore,
     Slots,
     StatusSources,
+    SubmissionBatches,
     SubmissionWriter,
     Submissions,
     Backlog,
@@ -115,6 +117,7 @@ import { WorkerStore } from './workers/worker-store.js';
     RunnerRegistry,
     Slots,
     StatusSources,
+    SubmissionBatches,
     Submissions,
     Backlog,
     WaitingIndex,

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Reply } from '../http/reply.js';
 import { QueueEvents } from '../queue/queue-events.js';
-import { type BatchItem, Submissions } from '../queue/submit/submissions.js';
+import { type BatchItem, SubmissionBatches } from '../queue/submit/submission-batches.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
 import { traceContextOf } from '../tracing/trace-context.js';
 import { Tracing } from '../tracing/tracing.js';
@@ -28,7 +28,7 @@ interface Entry {
 export class Batch {
   constructor(
     private readonly newRequests: NewRequests,
-    private readonly submissions: Submissions,
+    private readonly submissions: SubmissionBatches,
     private readonly events: QueueEvents,
     private readonly tracing: Tracing,
   ) {}
@@ -43,16 +43,12 @@ export class Batch {
   ): Promise<Reply> {
     const entries = entriesOf(body);
     const refusals = await count(entries.length);
-    const coming = new Map<string, number>();
-    const items: (BatchItem | DomainError)[] = [];
-    for (const [i, entry] of entries.entries()) {
-      items.push(refusals[i] ?? (await this.itemOf(caller, entry, base, coming).catch(refusal)));
-    }
+    const items = entries.map((entry, i) => refusals[i] ?? this.itemOf(caller, entry, base));
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
     const accepted = await this.tracing.sendMany(
       good.map(({ modelId }) => modelId),
       traceContextOf(headers),
-      (traceOf) => this.submissions.submitMany(good.map((item) => withOptions(item, traceOf(item.modelId)))),
+      (traceOf) => this.submissions.submit(good.map((item) => withOptions(item, traceOf(item.modelId)))),
     );
     const results = items.map((item) => (item instanceof DomainError ? item : accepted.shift()!));
     this.events.emit('submission.refused', () =>
@@ -69,12 +65,17 @@ export class Batch {
     };
   }
 
-  private async itemOf(
-    caller: Caller,
-    { text, value }: Entry,
-    base: string,
-    coming: Map<string, number>,
-  ): Promise<BatchItem> {
+  private itemOf(caller: Caller, entry: Entry, base: string): BatchItem | DomainError {
+    try {
+      return this.checked(caller, entry, base);
+    } catch (error) {
+      // Anything else is a fault of ours, or of all entries.
+      if (error instanceof DomainError && error.code !== 'unavailable') return error;
+      throw error;
+    }
+  }
+
+  private checked(caller: Caller, { text, value }: Entry, base: string): BatchItem {
     if (!isObject(value)) throw new DomainError('bad_request', `An entry is an object, as in ${example}.`);
     const { model_id: modelId, input, idempotency_key: written, ...plain } = value;
     if (typeof modelId !== 'string')
@@ -83,9 +84,7 @@ export class Batch {
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(plain);
     const parsed = parseInputPart(rawMember(text, 'input') ?? '', input);
-    const ahead = coming.get(model.id) ?? 0;
-    const request = await this.newRequests.of(caller, model, parsed, options, base, ahead);
-    coming.set(model.id, ahead + 1);
+    const request = this.newRequests.of(caller, model, parsed, options, base);
     const fingerprint = key !== undefined && fingerprintOf(model.id, parsed.text, plain);
     return { ...request, ...(fingerprint && { idempotency: { key, fingerprint } }) };
   }
@@ -110,12 +109,6 @@ function idempotencyKey(value: unknown): string | undefined {
     'invalid_idempotency_key',
     'An "idempotency_key" takes 1 to 255 printable ASCII characters.',
   );
-}
-
-/** Anything else is a fault of ours, or of all entries. */
-function refusal(error: unknown): DomainError {
-  if (error instanceof DomainError && error.code !== 'unavailable') return error;
-  throw error;
 }
 
 function toResult(result: { id: string } | DomainError, base: string): object {

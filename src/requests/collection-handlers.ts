@@ -91,7 +91,7 @@ export class CollectionHandlers {
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
-    const { request, terms } = await this.newRequests.again(caller, row);
+    const { request, terms } = this.newRequests.again(caller, row);
     // No model is named like this, so it is no submission's.
     const idempotency =
       key === undefined ? key : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, '', {}) };

@@ -9,7 +9,7 @@ import { hint } from '../models/closest.js';
 import { isModelId, type Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
 import { ticksFor } from '../queue/waiting/fair-queue.js';
-import { Backlog } from '../queue/submit/backlog.js';
+import type { WaitingBounds } from '../queue/submit/backlog.js';
 import type { StatusRow } from '../queue/status-row.js';
 import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
 import type { TraceContext } from '../tracing/trace-context.js';
@@ -17,7 +17,6 @@ import { noOptions, type SubmitQuery } from './dto/submit.query.js';
 import type { InputBody } from './input-body.js';
 
 const maxDelayMs = 30 * 86_400_000;
-const pausedRetryAfterSeconds = 30;
 
 /** Lower is claimed first. */
 const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
@@ -27,7 +26,6 @@ const rank = (priority: Priority): number => priorities.indexOf(priority) - 1;
 export class NewRequests {
   constructor(
     private readonly models: ModelsService,
-    private readonly backlog: Backlog,
     private readonly clock: Clock,
     private readonly config: Config,
     private readonly addresses: AddressRule,
@@ -45,16 +43,8 @@ export class NewRequests {
     throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
   }
 
-  /** `base`: what URLs about it begin with. `coming`: how many of the model are to be written before it. */
-  async of(
-    caller: Caller,
-    model: Model,
-    input: InputBody,
-    options: SubmitQuery,
-    base: string,
-    coming = 0,
-  ): Promise<NewRequest> {
-    assertTakes(model);
+  /** `base`: what URLs about it begin with. */
+  of(caller: Caller, model: Model, input: InputBody, options: SubmitQuery, base: string): NewRequest {
     const errors = model.validate(input.value);
     if (errors.length > 0) {
       throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
@@ -67,8 +57,7 @@ export class NewRequests {
     const waitMs = this.waitMsOf(options);
     const expiresMs = atMost('expires', options.expires, model.expiresMs);
     const extras = this.extrasOf(options, model, waitMs);
-    const counting = this.backlog.assertRoom(model, caller, coming);
-    if (counting !== undefined) await counting;
+    const bounds = boundsOf(model, caller);
     return {
       modelId: model.id,
       keyId: caller.keyId,
@@ -78,15 +67,14 @@ export class NewRequests {
       input: input.bytes,
       expiresMs: expiresMs === null ? null : waitMs + expiresMs,
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
+      ...(bounds !== undefined && { bounds }),
       ...(extras !== undefined && { options: extras }),
     };
   }
 
   /** What a completed request may have when it is submitted again, by the rules of now. */
-  async again(caller: Caller, { id, modelId, priority }: Pick<StatusRow, 'id' | 'modelId' | 'priority'>) {
+  again(caller: Caller, { id, modelId, priority }: Pick<StatusRow, 'id' | 'modelId' | 'priority'>) {
     const model = this.modelOf(caller, modelId);
-    assertTakes(model);
-    await this.backlog.assertRoom(model, caller);
     const { expiresMs: maxExpiresMs, timeoutMs: maxTimeoutMs } = model;
     return {
       request: {
@@ -95,6 +83,7 @@ export class NewRequests {
         priority: Math.max(priority, rank(caller.maxPriority)),
         ticks: ticksFor(model.order, caller.weight),
         isBounded: caller.maxRunning !== null,
+        bounds: boundsOf(model, caller),
       },
       terms: { originalId: id, maxExpiresMs, maxTimeoutMs },
     };
@@ -127,11 +116,9 @@ export class NewRequests {
   }
 }
 
-/** Throws `model_paused` where submissions are not to wait. */
-function assertTakes({ id, paused }: Model): void {
-  if (paused !== 'reject') return;
-  const detail = `The model ${id} is paused by the operator, and takes no requests until it is resumed.`;
-  throw new DomainError('model_paused', detail, { retryAfterSeconds: pausedRetryAfterSeconds });
+/** undefined for most. */
+function boundsOf({ maxWaiting: ofModel }: Model, { maxWaiting: ofKey }: Caller): WaitingBounds | undefined {
+  return ofModel === null && ofKey === null ? undefined : { ofModel, ofKey };
 }
 
 /** `made` as it is, where there is nothing to add, as most often. */

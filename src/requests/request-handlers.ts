@@ -133,7 +133,7 @@ export class RequestHandlers {
   async find(caller: Caller | undefined, requestId: string): Promise<StatusRow> {
     if (!isRequestId(requestId)) throw unknownRequest();
     const row = await this.queue.status(requestId);
-    if (row === undefined) throw this.retention.mayHaveRemoved(requestId) ? gone() : unknownRequest();
+    if (row === undefined) throw (await this.retention.mayHaveRemoved(requestId)) ? gone() : unknownRequest();
     if (caller !== undefined && caller.keyId !== row.keyId) throw unknownRequest();
     if (row.erasedAtMs !== null) throw gone('The request was erased.');
     if (this.retention.isOver(row)) throw gone();
@@ -154,7 +154,7 @@ export class RequestHandlers {
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(query);
     const input = parseInputBody(body);
-    const made = await this.newRequests.of(caller, model, input, options, base);
+    const made = this.newRequests.of(caller, model, input, options, base);
     const request = (trace: TraceContext | undefined) => withOptions(made, trace, adapter);
     const above = traceContextOf(headers);
     if (key === undefined) {

@@ -1,5 +1,5 @@
 import { until } from '../support/index.js';
-import { keyHeader, problemOf, type Status, verdict } from '../support/queue-calls.js';
+import { keyHeader, problemOf, type Status, statusCounts, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service, calls, model } = testQueue({
@@ -201,6 +201,46 @@ describe('what may wait is bounded', () => {
     await end();
     await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
     await calls.response(await accepted('test/short'));
+  });
+
+  test('for a model, to the last one of many that come at once', async () => {
+    const end = await busy('test/short');
+    const counts = await statusCounts(Array.from({ length: 20 }, () => service.submit('test/short', {})));
+    expect(counts).toEqual({ 202: 2, 429: 18 });
+    await end();
+  });
+
+  test('for a key, to the last one of many that come at once', async () => {
+    const headers = keyHeader(await calls.newKey({ maxWaiting: 3 }));
+    const end = await busy('test/one');
+    const answers = Array.from({ length: 20 }, () => service.submit('test/one', {}, headers));
+    expect(await statusCounts(answers)).toEqual({ 202: 3, 429: 17 });
+    await end();
+  });
+
+  test('by what waits, not by what was submitted a moment ago', async () => {
+    const headers = keyHeader(await calls.newKey({ maxWaiting: 1 }));
+    for (let n = 0; n < 5; n++) await calls.response(await accepted('test/tags', {}, headers));
+    const end = await busy('test/one');
+    for (let n = 0; n < 3; n++) {
+      const id = await accepted('test/one', {}, headers);
+      await refused(await service.submit('test/one', {}, headers));
+      await calls.cancel(id);
+    }
+    await end();
+  });
+
+  test('and what was submitted before is found under its idempotency key all the same', async () => {
+    const end = await busy('test/short');
+    const first = { 'idempotency-key': 'full' };
+    const id = await accepted('test/short', {}, first);
+    await accepted('test/short');
+    await refused(await service.submit('test/short', {}));
+    expect(await accepted('test/short', {}, first)).toBe(id);
+    const other = service.submit('test/short', { other: true }, first);
+    expect(await verdict(other)).toEqual([422, 'idempotency_key_reused']);
+    await refused(await service.submit('test/short', {}, { 'idempotency-key': 'new' }));
+    await end();
   });
 
   test('for a key', async () => {

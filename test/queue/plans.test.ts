@@ -16,6 +16,7 @@ import { countEnds, readWorkers, writeWorkers } from '../../src/queue/queries/wo
 import { RequestCollection } from '../../src/queue/request-collection.js';
 import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
+import { SubmissionBatches } from '../../src/queue/submit/submission-batches.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { ending } from '../support/queue-tables.js';
@@ -110,8 +111,10 @@ async function useCollection(
   const { keyId } = request;
   const idempotency = { key: 'many', fingerprint: Buffer.alloc(sha256Bytes, 1) };
   const other = { key: 'more', fingerprint: idempotency.fingerprint };
-  await submissions.submitMany([request, { ...request, idempotency }]);
-  await submissions.submitMany([idempotency, other].map((one) => ({ ...request, idempotency: one })));
+  const batches = service.app.get(SubmissionBatches);
+  await batches.submit([request, request]);
+  const mixed = [request, { ...request, idempotency }, { ...request, idempotency: other }];
+  for (let times = 0; times < 2; times++) await batches.submit(mixed);
   await collection.list(keyId, { tags: ['a:b'] }, { limit: 10 });
   await collection.cancelFitting(keyId, { modelId: 'test/other' });
   await collection.cancelMany(keyId, ids);
@@ -151,7 +154,9 @@ async function submitBounded(
   const idempotency = { key: 'one', fingerprint: Buffer.alloc(sha256Bytes, 1) };
   await submissions.submitOnce(request, idempotency);
   const keys = ['two', 'three'].map((key) => ({ ...idempotency, key }));
-  await submissions.submitMany([request, request, ...keys.map((one) => ({ ...request, idempotency: one }))]);
+  const batches = service.app.get(SubmissionBatches);
+  await batches.submit([request, request]);
+  await batches.submit([request, ...keys.map((one) => ({ ...request, idempotency: one }))]);
   await submissions.retry(request, terms);
   await service.app.get(Releaser).runOnce();
   await service.app.get(RequestCollection).cancelFitting(boundedKey, { modelId: request.modelId });

@@ -9,6 +9,8 @@ const { service, calls, model } = testQueue({
     'test/one': { concurrency: 8, expires: '1h' },
     'test/typed': { input_schema: schema },
     'test/short': { concurrency: 1, max_waiting: 2 },
+    'test/arrival': { concurrency: 1, order: 'arrival' },
+    'test/fair': { concurrency: 1 },
   },
   limits: '10000/s',
 });
@@ -156,6 +158,24 @@ test('each of them runs once', async () => {
   await until(async () => (await collection.statuses(ids)).every((one) => one?.status === 'COMPLETED'));
   expect(ids.filter((id) => model.times(id) !== 1)).toEqual([]);
 });
+
+test.each(['test/arrival', 'test/fair'])(
+  'entries with and without an idempotency key are written in one commit, and wait for %s in their order',
+  async (modelId) => {
+    const running = await calls.submit(modelId, { hold: true });
+    await model.arrived(running);
+    const keys = ['c', undefined, 'a', undefined, 'b'].map((key) => key && `${modelId} ${key}`);
+    const results = await collection.batch(
+      keys.map((key) => entry({ model_id: modelId, idempotency_key: key })),
+    );
+    const ids = results.map(({ request_id: id }) => id!);
+    const statuses = await Promise.all(ids.map((id) => calls.status(id)));
+    expect(statuses.map((status) => status.queue_position)).toEqual([0, 1, 2, 3, 4]);
+    const commits = 'SELECT count(DISTINCT xmin::text)::integer AS commits FROM request WHERE id = ANY ($1)';
+    expect(await service.query(commits, [ids])).toEqual([{ commits: 1 }]);
+    await model.answer(running);
+  },
+);
 
 describe('an idempotency key', () => {
   test('stands for the submission that came first, alone, in a batch, or in the same batch', async () => {

@@ -81,7 +81,11 @@ export async function submit(
 }
 
 /** `fingerprint`: SHA-256 of what was asked, to distinguish a repetition from another request under the same key. */
-export type OnceSubmission = Submission & { idempotencyKey: string; fingerprint: Buffer };
+interface Keyed {
+  idempotencyKey: string;
+  fingerprint: Buffer;
+}
+export type OnceSubmission = Submission & Keyed;
 
 /** The request of a key that was used before. */
 export type Known = { id: string; sameRequest: boolean };
@@ -146,42 +150,58 @@ export async function submitOnce(
 }
 
 /*
- * Purpose: the same for many of one key, in one commit.
+ * Purpose: the same for many of one API key, some of them without an idempotency key, in one commit and in their order.
  * Race: as above; the keys come sorted, so two of these never wait for each other in a circle.
  * Index: as above. IS TRUE keeps the IN a hashed look-up: a join of the two lists would cost the product of their lengths.
  */
 const { placeholders: many$ } = parameters({
   ...manyTypes,
   idempotencyKey: 'text[]',
+  keyedId: 'uuid[]',
   fingerprint: 'bytea[]',
+  plainId: 'uuid[]',
 });
 const submitManyReserved = submitStatements(
   'submit_many_once',
-  insertMany('WHERE (incoming.id IN (SELECT request_id FROM reserved)) IS TRUE'),
-  reserved(
-    `SELECT * FROM unnest(${many$.keyId}, ${many$.idempotencyKey}, ${many$.id}, ${many$.fingerprint})`,
-  ),
+  insertMany(`WHERE (incoming.id IN (
+    SELECT request_id FROM reserved
+    UNION ALL
+    SELECT unnest(${many$.plainId})
+  )) IS TRUE`),
+  reserved(`SELECT (${many$.keyId})[1], keyed.*
+  FROM unnest(${many$.idempotencyKey}, ${many$.keyedId}, ${many$.fingerprint}) AS keyed`),
 );
 
 const findKeys = statement('find_idempotency_keys')`SELECT known.key, request_id AS id, fingerprint
 FROM unnest($2::text[]) AS wanted (key)
 JOIN idempotency_key AS known ON known.api_key_id = $1::uuid AND known.key = wanted.key`;
 
-/** `items`: of one API key, each with another idempotency key. One result an item. */
+/** One of many, which may have an idempotency key. */
+export type MaybeOnceSubmission = Submission & Partial<Keyed>;
+const isKeyed = (item: MaybeOnceSubmission): item is OnceSubmission => item.idempotencyKey !== undefined;
+
+/** `items`: of one API key, no two with one idempotency key. One result an item. */
 export async function submitManyOnce(
   database: Database,
-  items: readonly OnceSubmission[],
+  items: readonly MaybeOnceSubmission[],
   how: keyof Both = 'free',
 ): Promise<(Submitted | Known)[]> {
-  const results = new Map<OnceSubmission, Submitted | Known>();
-  let left = items.toSorted((a, b) => (a.idempotencyKey < b.idempotencyKey ? -1 : 1));
+  const results = new Map<MaybeOnceSubmission, Submitted | Known>();
+  let left = [...items];
   while (left.length > 0) {
-    const keys = left.map(({ idempotencyKey }) => idempotencyKey);
-    const fingerprints = left.map(({ fingerprint }) => fingerprint);
+    const keyed = left
+      .filter((item) => isKeyed(item))
+      .sort((a, b) => (a.idempotencyKey < b.idempotencyKey ? -1 : 1));
+    const keys = keyed.map(({ idempotencyKey }) => idempotencyKey);
+    const own = [
+      keys,
+      keyed.map(({ id }) => id),
+      keyed.map(({ fingerprint }) => fingerprint),
+      left.filter((item) => !isKeyed(item)).map(({ id }) => id),
+    ];
     const rows = await withJsonArray(
       left.map(({ input }) => input),
-      (inputs) =>
-        database.query<Submitted>(submitManyReserved[how], [...bindMany(left, inputs), keys, fingerprints]),
+      (inputs) => database.query<Submitted>(submitManyReserved[how], [...bindMany(left, inputs), ...own]),
     );
     const written = new Map(rows.map((row) => [row.id, row]));
     const known =
@@ -193,10 +213,10 @@ export async function submitManyOnce(
           ]);
     const byKey = new Map(known.map((row) => [row.key, row]));
     for (const item of left) {
-      const row = byKey.get(item.idempotencyKey);
+      const row = isKeyed(item) ? byKey.get(item.idempotencyKey) : undefined;
       const result =
         written.get(item.id) ??
-        (row && { id: row.id, sameRequest: row.fingerprint.equals(item.fingerprint) });
+        (row && { id: row.id, sameRequest: row.fingerprint.equals((item as Keyed).fingerprint) });
       if (result !== undefined) results.set(item, result);
     }
     // Those that are neither were pruned between the two statements, so their keys are free now.

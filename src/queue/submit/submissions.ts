@@ -3,48 +3,32 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Pipeline } from '../../database/pipeline.js';
 import type { Queries } from '../../database/statement.js';
-import { DomainError } from '../../errors/domain-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
 import { retry, type Retry } from '../queries/retry.js';
-import {
-  type Known,
-  type OnceSubmission,
-  submit,
-  submitManyOnce,
-  submitOnce,
-  type Submitted,
-} from '../queries/submit.js';
+import { findKnown, type Known, submit, submitOnce, type Submitted } from '../queries/submit.js';
 import { FileUses, mayNameFiles } from '../file-uses.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
+import { type Accepted, acceptedOrThrow, type Idempotency } from './accepted.js';
+import { Backlog, type Coming, type Leave } from './backlog.js';
 import { RequestIds } from './request-id.js';
 import { howOf, type Placed, SubmissionWriter, type Written } from './submission-writer.js';
 
+export type { Accepted } from './accepted.js';
 export type { Retry } from '../queries/retry.js';
 export type { SubmissionOptions } from '../queries/submission.js';
 
 /** Inputs from here on keep PostgreSQL busier than the process, and several of its processes are of use. */
 const largeBytes = 16 * 1024;
 
-export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> & Pick<Placed, 'ticks' | 'isBounded'>;
+export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> &
+  Pick<Placed, 'ticks' | 'isBounded'> &
+  Pick<Coming, 'bounds'>;
 
 type Incoming = NewRequest & Submission;
 
-export interface Idempotency {
-  key: string;
-  fingerprint: Buffer;
-}
-
-export interface Accepted {
-  id: string;
-  /** The request was there already: this is a repetition of its submission. */
-  replayed: boolean;
-}
-
-export type BatchItem = NewRequest & { idempotency?: Idempotency | undefined };
-
-/** Accepts submissions: alone or many at once, once for a key, at once where there is room, and completed ones again. */
+/** Accepts submissions: once for a key, at once where there is room, and completed ones again. */
 @Injectable()
 export class Submissions {
   /** One is being written that never waits: no position depends on it. */
@@ -62,6 +46,7 @@ export class Submissions {
     private readonly index: WaitingIndex,
     private readonly ids: RequestIds,
     private readonly files: FileUses,
+    private readonly backlog: Backlog,
   ) {
     this.pipeline = database.pipeline();
     // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
@@ -75,65 +60,61 @@ export class Submissions {
   }
 
   async submit(request: NewRequest): Promise<string> {
-    const submission = this.incoming(request);
-    if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
-    const mayStart = submission.options?.notBefore === undefined && !submission.isBounded;
-    const startsNow = mayStart && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
-    if (startsNow && (await this.startImmediately(submission))) return submission.id;
-    const batches = submission.input.length < largeBytes ? this.small : this.large;
-    const { visibleAfter } = await (submission.isBounded ? this.held : batches).add(submission);
-    await visibleAfter;
-    return submission.id;
+    const entering = this.backlog.enter(request);
+    if (entering === undefined) return this.write(request);
+    const leave = await entering;
+    return this.write(request).finally(leave);
   }
 
   /** As `submit`, but only once for a key; throws when the key stands for another request. */
-  async submitOnce(request: NewRequest, { key, fingerprint }: Idempotency): Promise<Accepted> {
-    const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
-    if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
-    const { result, visibleAfter } = await this.writer.write(
-      [submission],
-      () => submitOnce(this.database, submission, howOf(submission)),
-      (written) => [written],
-    );
-    await visibleAfter;
-    return acceptedOrThrow(result);
-  }
-
-  /** Many of one API key: those without an idempotency key in one commit, and those with one in another. */
-  async submitMany(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
-    const items = requests.map((request) => ({ ...request, ...this.incoming(request) }));
-    await this.files.ofInputs(items);
-    const once = items.flatMap((item) => {
-      const { idempotency, ...submission } = item;
-      if (idempotency === undefined) return [];
-      return [{ ...submission, idempotencyKey: idempotency.key, fingerprint: idempotency.fingerprint }];
-    });
-    // First these: where they cannot be written all is as before, and after them a repetition finds them.
-    const byKey = await this.submitAllOnce(once);
-    const plain = items.filter(({ idempotency }) => idempotency === undefined);
-    if (plain.length > 0) {
-      const [{ visibleAfter }] = (await this.submitAll(plain, 'connection')) as [Written<Submitted>];
+  submitOnce(request: NewRequest, idempotency: Idempotency): Promise<Accepted> {
+    return this.entered(request, idempotency, async () => {
+      const { key, fingerprint } = idempotency;
+      const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
+      if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
+      const { result, visibleAfter } = await this.writer.write(
+        [submission],
+        () => submitOnce(this.database, submission, howOf(submission)),
+        (written) => [written],
+      );
       await visibleAfter;
-    }
-    return items.map(({ id, idempotency }) =>
-      idempotency === undefined ? { id, replayed: false } : acceptedOf(byKey(id, idempotency)),
-    );
+      return acceptedOrThrow(result);
+    });
   }
 
   /** A completed request again; undefined: its input is gone. Throws as `submitOnce` does. */
-  async retry(
-    request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks' | 'isBounded'>,
+  retry(
+    request: Pick<NewRequest, 'modelId' | 'keyId' | 'priority' | 'ticks' | 'isBounded' | 'bounds'>,
     terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
     accounting?: (queries: Queries, newId: string) => Promise<void>,
   ): Promise<Accepted | undefined> {
-    const item = { ...request, id: this.ids.next(), virtualStart: 0 };
-    const { result, visibleAfter } = await this.writer.write(
-      [item],
-      () => this.retryOn(request.keyId, { ...terms, ...item }, howOf(item), accounting),
-      (written) => [written],
-    );
-    await visibleAfter;
-    return result && acceptedOrThrow(result);
+    return this.entered(request, terms.idempotency, async () => {
+      const item = { ...request, id: this.ids.next(), virtualStart: 0 };
+      const { result, visibleAfter } = await this.writer.write(
+        [item],
+        () => this.retryOn(request.keyId, { ...terms, ...item }, howOf(item), accounting),
+        (written) => [written],
+      );
+      await visibleAfter;
+      return result && acceptedOrThrow(result);
+    });
+  }
+
+  /** `write`s what may be submitted now. What was submitted before is found, whether another might be or not. */
+  private async entered<T>(
+    request: Coming,
+    idempotency: Idempotency | undefined,
+    write: () => Promise<T>,
+  ): Promise<T | Accepted> {
+    let leave: Leave | undefined;
+    try {
+      leave = await this.backlog.enter(request);
+    } catch (error) {
+      const known = idempotency && (await findKnown(this.database, request.keyId, idempotency));
+      if (known === undefined) throw error;
+      return acceptedOrThrow(known);
+    }
+    return write().finally(leave);
   }
 
   /** `accounting` is in the commit of a new request; a repetition is none. */
@@ -168,30 +149,16 @@ export class Submissions {
     return result.map((one) => ({ result: one, visibleAfter }));
   }
 
-  /** What became of each, by id and key: of several with one key in a batch the first is the submission. */
-  private async submitAllOnce(
-    items: readonly (OnceSubmission & Incoming)[],
-  ): Promise<(id: string, idempotency: Idempotency) => Submitted | Known> {
-    const firsts = new Map<string, OnceSubmission & Incoming>();
-    for (const item of items) if (!firsts.has(item.idempotencyKey)) firsts.set(item.idempotencyKey, item);
-    const unique = [...firsts.values()];
-    const results = new Map<string, Submitted | Known>();
-    if (unique.length > 0) {
-      const { result, visibleAfter } = await this.writer.write(
-        unique,
-        () => submitManyOnce(this.database, unique, howOf(unique[0]!)),
-        (written) => written,
-      );
-      await visibleAfter;
-      unique.forEach(({ idempotencyKey }, i) => results.set(idempotencyKey, result[i]!));
-    }
-    return (id, { key, fingerprint }) => {
-      const first = firsts.get(key)!;
-      const result = results.get(key)!;
-      if (first.id === id) return result;
-      const isSame = first.fingerprint.equals(fingerprint) && ('seq' in result || result.sameRequest);
-      return { id: result.id, sameRequest: isSame };
-    };
+  private async write(request: NewRequest): Promise<string> {
+    const submission = this.incoming(request);
+    if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
+    const mayStart = submission.options?.notBefore === undefined && !submission.isBounded;
+    const startsNow = mayStart && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
+    if (startsNow && (await this.startImmediately(submission))) return submission.id;
+    const batches = submission.input.length < largeBytes ? this.small : this.large;
+    const { visibleAfter } = await (submission.isBounded ? this.held : batches).add(submission);
+    await visibleAfter;
+    return submission.id;
   }
 
   /** False: others wait before it, and nothing was written. */
@@ -212,19 +179,4 @@ export class Submissions {
   private incoming(request: NewRequest): Incoming {
     return { ...request, id: this.ids.next(), virtualStart: 0 };
   }
-}
-
-function acceptedOf(result: Submitted | Known): Accepted | DomainError {
-  if ('seq' in result) return { id: result.id, replayed: false };
-  if (result.sameRequest) return { id: result.id, replayed: true };
-  return new DomainError(
-    'idempotency_key_reused',
-    'This Idempotency-Key came with another model, body, options or call within the last 24 hours. Use a new key.',
-  );
-}
-
-function acceptedOrThrow(result: Submitted | Known): Accepted {
-  const accepted = acceptedOf(result);
-  if (accepted instanceof DomainError) throw accepted;
-  return accepted;
 }

@@ -1,0 +1,28 @@
+import { DomainError } from '../../errors/domain-error.js';
+import type { Known, Submitted } from '../queries/submit.js';
+
+export interface Idempotency {
+  key: string;
+  fingerprint: Buffer;
+}
+
+export interface Accepted {
+  id: string;
+  /** The request was there already: this is a repetition of its submission. */
+  replayed: boolean;
+}
+
+export function acceptedOf(result: Submitted | Known): Accepted | DomainError {
+  if ('seq' in result) return { id: result.id, replayed: false };
+  if (result.sameRequest) return { id: result.id, replayed: true };
+  return new DomainError(
+    'idempotency_key_reused',
+    'This Idempotency-Key came with another model, body, options or call within the last 24 hours. Use a new key.',
+  );
+}
+
+export function acceptedOrThrow(result: Submitted | Known): Accepted {
+  const accepted = acceptedOf(result);
+  if (accepted instanceof DomainError) throw accepted;
+  return accepted;
+}
