@@ -208,6 +208,34 @@ test('payloads are read as they are, in parts too, and the reading of another ke
   ]);
 });
 
+test('the status of a request is at its caller’s path as well', async () => {
+  const id = await calls.run('test/wide', {});
+  const { request_id, ...shown } = await json<Shown>(get(`requests/${id}`, observer));
+  expect(request_id).toBe(handle(id));
+  expect(await json(get(`requests/${handle(id)}/status`, observer))).toEqual({ request_id, ...shown });
+  expect(await verdict(get(`requests/${unknownId()}/status`))).toEqual([404, 'unknown_request']);
+});
+
+test('a log comes in pages, each with where the next is', async () => {
+  const id = await calls.run('test/wide', {});
+  await service.query(
+    `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+     SELECT $1::uuid, 'log', 1, 'INFO', 'runner', 'line ' || n FROM generate_series(1, 1500) AS n`,
+    [id],
+  );
+  const first = await get(`requests/${id}/log`, reader);
+  const page = (await first.json()) as Page;
+  expect(page.data).toHaveLength(1_000);
+  const next = `${service.url}/v1/admin/requests/${id}/log?cursor=${page.next_cursor}`;
+  expect(first.headers.get('link')).toBe(`<${next}>; rel="next"`);
+  const last = await service.get(next, { headers: keyHeader(reader) });
+  expect(last.headers.get('link')).toBeNull();
+  const rest = (await last.json()) as Page;
+  expect([rest.data.length, rest.next_cursor]).toEqual([500, null]);
+  for (const query of ['cursor=nonsense', 'cursor=-1', 'cursor=1&cursor=2', 'colour=red'])
+    expect(await verdict(get(`requests/${id}/log?${query}`, reader))).toEqual([400, 'invalid_query']);
+});
+
 test('the life of a request names what happened, where, and how it moved up', async () => {
   const [first, second] = await calls.submitAll(2, 'test/one', { attempts: [{ status: 500 }, {}] });
   await calls.reached(second!, 'COMPLETED');

@@ -84,6 +84,7 @@ const rules: Record<string, Rule> = {
   'POST /v1/admin/workers/:worker_uid/stop': 'admin',
   'GET /v1/admin/requests': 'observe',
   'GET /v1/admin/requests/:request_id': 'observe',
+  'GET /v1/admin/requests/:request_id/status': 'observe',
   'GET /v1/admin/requests/:request_id/events': 'observe',
   'GET /v1/admin/requests/:request_id/status/stream': 'observe',
   'GET /v1/admin/requests/:request_id/output/stream': 'payloads',

@@ -1,7 +1,6 @@
 import {
   Controller,
   Get,
-  Headers,
   HttpCode,
   type MessageEvent,
   Param,
@@ -21,12 +20,6 @@ import { Handles } from '../../auth/handles.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
-import {
-  maxPendingOutputLength,
-  OutputHeaders,
-  OutputQuery,
-  OutputStreams,
-} from '../../stream/output-streams.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
 import { CallerWatch } from '../caller-watch.js';
 import { maxAgeMs } from '../max-age.js';
@@ -35,10 +28,7 @@ import { AnyRequestLists } from './any-request-lists.js';
 import { AnyListQuery } from './any-list.query.js';
 import { RequestViews } from './any-request-view.js';
 import * as docs from './openapi.js';
-import { sendPayload, sendPicture, wantedSlice } from './payload-answers.js';
 import { ReasonBodies } from './reason-bodies.js';
-
-const logPage = 1_000;
 
 /** The requests of all keys, one by one. `:request_id` is an id or a handle. */
 @ApiTags('Admin')
@@ -48,7 +38,6 @@ export class AnyRequestsController {
     private readonly requests: AnyRequests,
     private readonly lists: AnyRequestLists,
     private readonly streams: StatusStreams,
-    private readonly outputs: OutputStreams,
     private readonly watch: CallerWatch,
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
@@ -80,6 +69,14 @@ export class AnyRequestsController {
     return this.requests.request(caller, id);
   }
 
+  /** The same, at the path that it has for its caller. */
+  @Get(':request_id/status')
+  @docs.ApiAnyStatus()
+  @Limited('observe', { needsKey: true })
+  anyRequestStatus(@Param('request_id') id: string, @CurrentCaller() caller: Caller) {
+    return this.requests.request(caller, id);
+  }
+
   @Get(':request_id/events')
   @docs.ApiLife()
   @Limited('observe', { needsKey: true })
@@ -104,83 +101,6 @@ export class AnyRequestsController {
       views.status(snapshot, logs),
     );
     return messages.pipe(takeUntil(this.watch.refused(request, caller)));
-  }
-
-  @Sse(':request_id/output/stream', { maxPendingDataLength: maxPendingOutputLength })
-  @docs.ApiAnyOutputStream()
-  @Limited('payloads', { needsKey: true })
-  async anyRequestOutput(
-    @Param('request_id') id: string,
-    @Query() _query: OutputQuery,
-    @Headers() _headers: OutputHeaders,
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res({ passthrough: true }) response: Response,
-  ): Promise<Observable<MessageEvent>> {
-    const row = await this.requests.read(caller, this.trail.actorOf(request, caller), id, 'output');
-    const events = await this.outputs.open(request, response, undefined, row.id);
-    return events.pipe(takeUntil(this.watch.refused(request, caller)));
-  }
-
-  @Get(':request_id/log')
-  @docs.ApiAnyLog()
-  @Limited('payloads', { needsKey: true })
-  anyRequestLog(
-    @Param('request_id') id: string,
-    @Query('cursor') cursor: string | undefined,
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-  ) {
-    const after = /^\d{1,15}$/.test(cursor ?? '') ? Number(cursor) : 0;
-    return this.requests.log(caller, this.trail.actorOf(request, caller), id, { after, limit: logPage });
-  }
-
-  @Get(':request_id/input')
-  @docs.ApiAnyPayload('input')
-  @Limited('payloads', { needsKey: true })
-  async anyRequestInput(
-    @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const actor = this.trail.actorOf(request, caller);
-    sendPayload(
-      request,
-      response,
-      await this.requests.payload(caller, actor, id, 'input', wantedSlice(request)),
-    );
-  }
-
-  @Get(':request_id/response')
-  @docs.ApiAnyPayload('output')
-  @Limited('payloads', { needsKey: true })
-  async anyRequestResponse(
-    @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const actor = this.trail.actorOf(request, caller);
-    sendPayload(
-      request,
-      response,
-      await this.requests.payload(caller, actor, id, 'output', wantedSlice(request)),
-    );
-  }
-
-  @Get(':request_id/picture')
-  @docs.ApiPicture()
-  @Limited('payloads', { needsKey: true })
-  async anyRequestPicture(
-    @Param('request_id') id: string,
-    @CurrentCaller() caller: Caller,
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const actor = this.trail.actorOf(request, caller);
-    const all = { from: 0, to: Infinity };
-    sendPicture(response, await this.requests.payload(caller, actor, id, 'output', all));
   }
 
   @Post(':request_id/cancel')

@@ -7,6 +7,7 @@ import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
 import { CallerWatch } from '../caller-watch.js';
 import { OperationsController } from '../operations.controller.js';
+import { AnyPayloadsController } from './any-payloads.controller.js';
 import { AnyRequestLists } from './any-request-lists.js';
 import { AnyRequests } from './any-requests.js';
 import { AnyRequestsController } from './any-requests.controller.js';
@@ -15,7 +16,7 @@ import { ReasonBodies } from './reason-bodies.js';
 /** The requests of all keys, one by one and by the thousand. */
 @Module({
   imports: [AuthModule, LimitsModule, OperationsModule, QueueModule, RequestsModule, StreamModule],
-  controllers: [AnyRequestsController, OperationsController],
+  controllers: [AnyRequestsController, AnyPayloadsController, OperationsController],
   providers: [AnyRequestLists, AnyRequests, CallerWatch, ReasonBodies],
   exports: [AnyRequests, CallerWatch, ReasonBodies],
 })

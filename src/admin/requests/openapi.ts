@@ -7,7 +7,6 @@ import {
   ApiOperation,
   ApiParam,
   ApiProduces,
-  ApiQuery,
   ApiResponse,
 } from '@nestjs/swagger';
 import type { ProblemCode } from '../../errors/problem-codes.js';
@@ -23,14 +22,6 @@ const ApiAnyCall = (summary: string, description: string, ...problems: ProblemCo
     ApiParam({ name: 'request_id', description: 'An id, or a handle.', schema: { type: 'string' } }),
     ApiProblems('unknown_request', ...problems),
   );
-
-const ApiCursor = (): MethodDecorator =>
-  ApiQuery({
-    name: 'cursor',
-    description: 'The `next_cursor` of the page before.',
-    required: false,
-    type: String,
-  });
 
 export const ApiAnyList = (): MethodDecorator =>
   applyDecorators(
@@ -51,6 +42,12 @@ export const ApiAnyList = (): MethodDecorator =>
 export const ApiAnyRequest = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall('Read one request of any key', 'Its status, whose it is, where it runs.'),
+    ApiOkResponse({ description: 'The request.', type: dto.AnyRequestDetailsDto }),
+  );
+
+export const ApiAnyStatus = (): MethodDecorator =>
+  applyDecorators(
+    ApiAnyCall('Read the status of a request of any key', 'As `GET /v1/admin/requests/{request_id}`.'),
     ApiOkResponse({ description: 'The request.', type: dto.AnyRequestDetailsDto }),
   );
 
@@ -93,9 +90,16 @@ export const ApiAnyOutputStream = (): MethodDecorator =>
 
 export const ApiAnyLog = (): MethodDecorator =>
   applyDecorators(
-    ApiAnyCall('Read the log of a request', 'Needs the scope `payloads`; reading it is audited.'),
-    ApiCursor(),
-    ApiOkResponse({ description: 'A page of its log.', type: dto.AnyLogPageDto }),
+    ApiAnyCall(
+      'Read the log of a request',
+      'Needs the scope `payloads`; reading it is audited.',
+      'invalid_query',
+    ),
+    ApiOkResponse({
+      description: 'A page of its log.',
+      type: dto.AnyLogPageDto,
+      headers: headerReferences(['Link']),
+    }),
   );
 
 export const ApiAnyPayload = (part: 'input' | 'output'): MethodDecorator =>

@@ -1,0 +1,17 @@
+import { optionsOf } from '../../requests/dto/list.query.js';
+import { Option, text } from '../../requests/dto/submit.query.js';
+
+/** Where a page of a log goes on. */
+export class LogQuery {
+  @Option('cursor', position, 'The `next_cursor` of the page before.')
+  cursor: number | undefined;
+}
+
+/** The id of the entry that the page comes after. `query` as the call has it. */
+export const logPosition = (query: object): number => optionsOf(LogQuery, query, ['cursor']).cursor ?? 0;
+
+function position(value: unknown): number {
+  const written = text(value);
+  if (/^\d{1,15}$/.test(written)) return Number(written);
+  throw new Error('it is none that this list gave; begin the list anew');
+}
