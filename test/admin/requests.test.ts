@@ -178,7 +178,7 @@ test('without the scope payloads there are handles, no details, no payloads, and
   });
 });
 
-test('payloads are read as they are, in parts too, and the reading of another key’s is audited once', async () => {
+test('payloads are read as they are, in parts too, and that a key reads one is audited once', async () => {
   const output = '{"n":12345678901234567890,"image":"data:image/png;base64,iVBORw0KGgo="}';
   const id = await calls.run('test/wide', { body: output, note: 'ä' });
   const whole = await get(`requests/${id}/response`, reader);
@@ -206,6 +206,13 @@ test('payloads are read as they are, in parts too, and the reading of another ke
     { part: 'output' },
     { part: 'input' },
   ]);
+  // Its own key is one more reader.
+  await Promise.all(Array.from({ length: 3 }, async () => (await get(`requests/${id}/input`)).text()));
+  expect(await audited('payload.read', handle(id))).toMatchObject([
+    { actor_name: 'reader' },
+    { actor_name: 'reader' },
+    { actor_name: 'bootstrap', after: { part: 'input' } },
+  ]);
 });
 
 test('the status of a request is at its caller’s path as well', async () => {
@@ -216,13 +223,21 @@ test('the status of a request is at its caller’s path as well', async () => {
   expect(await verdict(get(`requests/${unknownId()}/status`))).toEqual([404, 'unknown_request']);
 });
 
-test('a log comes in pages, each with where the next is', async () => {
+test('a log comes in pages, each with where the next is, and reading it on the stream is audited too', async () => {
   const id = await calls.run('test/wide', {});
   await service.query(
     `INSERT INTO request_event (request_id, kind, attempt, level, source, message)
      SELECT $1::uuid, 'log', 1, 'INFO', 'runner', 'line ' || n FROM generate_series(1, 1500) AS n`,
     [id],
   );
+  const stream = async (query: string, key: string): Promise<string> =>
+    (await get(`requests/${id}/status/stream${query}`, key)).text();
+  expect(await stream('?logs=1', observer)).not.toContain('line 1');
+  expect(await stream('', reader)).not.toContain('line 1');
+  expect(await audited('payload.read', handle(id))).toEqual([]);
+  expect(await stream('?logs=1', reader)).toContain('line 1');
+  expect(await stream('?logs=1', reader)).toContain('line 1');
+
   const first = await get(`requests/${id}/log`, reader);
   const page = (await first.json()) as Page;
   expect(page.data).toHaveLength(1_000);
@@ -234,6 +249,9 @@ test('a log comes in pages, each with where the next is', async () => {
   expect([rest.data.length, rest.next_cursor]).toEqual([500, null]);
   for (const query of ['cursor=nonsense', 'cursor=-1', 'cursor=1&cursor=2', 'colour=red'])
     expect(await verdict(get(`requests/${id}/log?${query}`, reader))).toEqual([400, 'invalid_query']);
+  expect(await audited('payload.read', handle(id))).toMatchObject([
+    { actor_name: 'reader', after: { part: 'log' } },
+  ]);
 });
 
 test('the life of a request names what happened, where, and how it moved up', async () => {

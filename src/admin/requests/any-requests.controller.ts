@@ -14,10 +14,11 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { type Observable, takeUntil } from 'rxjs';
 import { AuditTrail } from '../../audit/audit-trail.js';
-import type { Caller } from '../../auth/caller.js';
+import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
 import { ClientAddress } from '../../http/client-address.js';
+import { validated } from '../../http/validated.js';
 import { Limited } from '../../limits/limited.js';
 import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
@@ -95,7 +96,10 @@ export class AnyRequestsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Observable<MessageEvent>> {
-    const row = await this.requests.find(id);
+    const readsLog = validated(LogsQuery, request.query).logs && hasScope(caller, 'payloads');
+    const row = readsLog
+      ? await this.requests.read(caller, this.trail.actorOf(request, caller), id, 'log')
+      : await this.requests.find(id);
     const views = new RequestViews(caller, this.handles);
     const messages = await this.streams.open(request, response, undefined, row.id, (snapshot, logs) =>
       views.status(snapshot, logs),

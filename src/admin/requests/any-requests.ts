@@ -13,7 +13,7 @@ import { NewRequests } from '../../requests/new-requests.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { RequestViews } from './any-request-view.js';
 
-/** A payload that somebody reads in parts is audited once in this time. */
+/** What a key reads again and again, or in parts, is audited once in this time. */
 const readAgainMs = 600_000;
 
 export type Part = 'input' | 'output' | 'log';
@@ -21,7 +21,7 @@ export type Part = 'input' | 'output' | 'log';
 /** What operators see of the requests of all keys, and do with one of them. */
 @Injectable()
 export class AnyRequests {
-  private readonly readLately = new BoundedCache<true>(10_000);
+  private readonly readLately = new BoundedCache<Promise<void>>(10_000);
 
   constructor(
     private readonly all: AllRequests,
@@ -138,18 +138,18 @@ export class AnyRequests {
     if (!isErased) throw new DomainError('gone', 'The request was erased before.');
   }
 
-  /** Whose payload it is need not be who reads it. */
+  /** Whoever reads it, the audit has it before. */
   async read(caller: Caller, actor: Actor, idOrHandle: string, part: Part): Promise<AnyRow> {
     const row = await this.find(idOrHandle);
     const [key, now] = [`${caller.keyId} ${row.id} ${part}`, performance.now()];
-    if (row.keyId !== caller.keyId && this.readLately.get(key, now) === undefined) {
-      await this.trail.note(actor, {
-        action: 'payload.read',
-        target: this.handles.handleOf(row.id),
-        after: { part },
-      });
-      this.readLately.set(key, true, now + readAgainMs);
+    let noted = this.readLately.get(key, now);
+    if (noted === undefined) {
+      const target = this.handles.handleOf(row.id);
+      noted = this.trail.note(actor, { action: 'payload.read', target, after: { part } });
+      this.readLately.set(key, noted, now + readAgainMs);
+      noted.catch(() => this.readLately.delete(key));
     }
+    await noted;
     return row;
   }
 }

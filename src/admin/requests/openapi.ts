@@ -61,7 +61,9 @@ export const ApiAnyStream = (): MethodDecorator =>
   applyDecorators(
     ApiAnyCall(
       'Follow a request of any key',
-      'As its own status stream, with the shape of this collection.',
+      'As its own status stream, with the shape of this collection. It has the log with the scope `payloads` alone; ' +
+        'reading it is audited.',
+      'invalid_query',
       'gone',
     ),
     ApiProduces('text/event-stream'),
