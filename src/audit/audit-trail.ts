@@ -1,8 +1,6 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { OnEvent } from '@nestjs/event-emitter';
+import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
-import type { RefusedAccess } from '../auth/access-events.js';
 import type { Caller } from '../auth/caller.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
 import { type Queries, statement } from '../database/statement.js';
@@ -28,8 +26,6 @@ export interface AuditNote {
 /** Every change of an operator, in the commit that makes it; what was refused, and whose payload was read. */
 @Injectable()
 export class AuditTrail {
-  private readonly logger = new Logger(AuditTrail.name);
-
   constructor(
     private readonly source: DataSource,
     private readonly addresses: ClientAddress,
@@ -71,19 +67,5 @@ export class AuditTrail {
       userAgent: request.headers['user-agent']?.slice(0, maxTextLength) ?? null,
       httpRequestId: requestIdOf(request.res!),
     };
-  }
-
-  @OnEvent('access.refused')
-  async onRefused({ request, caller, scope }: RefusedAccess): Promise<void> {
-    const target = `${request.method} ${request.url?.split('?', 1)[0]}`.slice(0, maxTextLength);
-    try {
-      await this.note(this.actorOf(request, caller), {
-        action: 'access.refuse',
-        target,
-        after: { missing_scope: scope },
-      });
-    } catch (error) {
-      this.logger.warn({ err: error }, 'a refused call was not audited');
-    }
   }
 }

@@ -5,12 +5,13 @@ import { AuditList } from './audit-list.js';
 import { AuditTrail } from './audit-trail.js';
 import { AuditedKeys } from './audited-keys.js';
 import { AuditEntryEntity } from './entities/audit-entry.entity.js';
+import { RefusedCalls } from './refused-calls.js';
 
 /** Global, as every room whose calls change something writes to it. */
 @Global()
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([AuditEntryEntity])],
-  providers: [AuditList, AuditTrail, AuditedKeys],
+  providers: [AuditList, AuditTrail, AuditedKeys, RefusedCalls],
   exports: [AuditList, AuditTrail, AuditedKeys],
 })
 export class AuditModule {}

@@ -173,9 +173,19 @@ test('without the scope payloads there are handles, no details, no payloads, and
       'forbidden',
     ]);
   expect(await verdict(service.get(`/v1/queue/requests/${handle(id)}`))).toEqual([404, 'unknown_request']);
-  await until(async () => (await audited('access.refuse')).length === 7, {
-    message: 'each refused try is audited',
-  });
+  expect(await verdict(get(`requests/${id}/log?cursor=1`, observer))).toEqual([403, 'forbidden']);
+  const refused = await until(
+    async () => {
+      const targets = await service.query<{ target: string }>(
+        `SELECT target FROM audit_entry WHERE action = 'access.refuse' ORDER BY id`,
+      );
+      return targets.length === 8 && targets.map(({ target }) => target);
+    },
+    { message: 'each refused try is audited' },
+  );
+  // By the handle, whichever was sent: those who observe read the audit.
+  expect(refused[0]).toBe(`GET /v1/admin/requests/${handle(id)}/input`);
+  expect(refused.at(-1)).toBe(`GET /v1/admin/requests/${handle(id)}/log`);
 });
 
 test('payloads are read as they are, in parts too, and that a key reads one is audited once', async () => {

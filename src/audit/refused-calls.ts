@@ -1,0 +1,42 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { OnEvent } from '@nestjs/event-emitter';
+import { validate as isUuid } from 'uuid';
+import type { RefusedAccess } from '../auth/access-events.js';
+import type { GuardedRequest } from '../auth/current-caller.decorator.js';
+import { Handles } from '../auth/handles.js';
+import { AuditTrail } from './audit-trail.js';
+
+const maxTextLength = 300;
+
+/** Audits what the routes of operators refused a valid key. */
+@Injectable()
+export class RefusedCalls {
+  private readonly logger = new Logger(RefusedCalls.name);
+
+  constructor(
+    private readonly trail: AuditTrail,
+    private readonly handles: Handles,
+  ) {}
+
+  @OnEvent('access.refused')
+  async onRefused({ request, caller, scope }: RefusedAccess): Promise<void> {
+    try {
+      await this.trail.note(this.trail.actorOf(request, caller), {
+        action: 'access.refuse',
+        target: `${request.method} ${this.pathOf(request)}`.slice(0, maxTextLength),
+        after: { missing_scope: scope },
+      });
+    } catch (error) {
+      this.logger.warn({ err: error }, 'a refused call was not audited');
+    }
+  }
+
+  /** The id of a request is the right to read it, and no part of the audit: its handle stands for it. */
+  private pathOf({ url, params, route }: GuardedRequest): string {
+    const { request_id: given } = params as { request_id?: string };
+    if (given === undefined) return url.split('?', 1)[0]!;
+    const id = this.handles.idOf(given);
+    const { path: template } = route as { path: string };
+    return template.replace(':request_id', isUuid(id) ? this.handles.handleOf(id) : '{request_id}');
+  }
+}
