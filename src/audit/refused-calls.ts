@@ -8,7 +8,7 @@ import { AuditTrail } from './audit-trail.js';
 
 const maxTextLength = 300;
 
-/** Audits what the routes of operators refused a valid key. */
+/** Audits what the routes of operators refused a valid key, or its session. */
 @Injectable()
 export class RefusedCalls {
   private readonly logger = new Logger(RefusedCalls.name);
@@ -19,12 +19,12 @@ export class RefusedCalls {
   ) {}
 
   @OnEvent('access.refused')
-  async onRefused({ request, caller, scope }: RefusedAccess): Promise<void> {
+  async onRefused({ request, caller, scope, forgery }: RefusedAccess): Promise<void> {
     try {
       await this.trail.note(this.trail.actorOf(request, caller), {
         action: 'access.refuse',
         target: `${request.method} ${this.pathOf(request)}`.slice(0, maxTextLength),
-        after: { missing_scope: scope },
+        after: forgery === undefined ? { missing_scope: scope } : { reason: forgery },
       });
     } catch (error) {
       this.logger.warn({ err: error }, 'a refused call was not audited');

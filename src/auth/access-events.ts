@@ -1,9 +1,12 @@
 import type { Caller, Scope } from './caller.js';
 import type { GuardedRequest } from './current-caller.decorator.js';
 
-/** `access.refused`: a valid key was used for what only operators may. */
+/** `access.refused`: a valid key was used for what only operators may, or its cookie as another site would. */
 export interface RefusedAccess {
   request: GuardedRequest;
   caller: Caller;
-  scope: Scope;
+  /** That the key lacks. */
+  scope?: Scope;
+  /** Why a page of another site may have sent the cookie. */
+  forgery?: string;
 }

@@ -11,8 +11,8 @@ export type Resolution =
   | { kind: 'anonymous' }
   /** The key that was sent is none. */
   | { kind: 'invalid'; reason: string }
-  /** The cookie may have been sent on behalf of another site. */
-  | { kind: 'forged'; reason: string }
+  /** The cookie may have been sent on behalf of another site. `caller`: whose it is; undefined: its session is over. */
+  | { kind: 'forged'; reason: string; caller: Caller | undefined }
   | { kind: 'caller'; caller: Caller };
 
 const anonymous: Resolution = { kind: 'anonymous' };
@@ -69,9 +69,10 @@ export class CallerResolver {
     const token = sessionToken(request, baseUrl);
     if (token === undefined) return anonymous;
     const forgery = forgeryIn(request, baseUrl);
-    if (forgery !== undefined) return { kind: 'forged', reason: forgery };
+    const resolved = (caller: Caller | undefined): Resolution =>
+      forgery === undefined ? ofSession(caller) : { kind: 'forged', reason: forgery, caller };
     const found = this.finder.find(sessionHash(token));
-    return found instanceof Promise ? found.then(ofSession) : ofSession(found);
+    return found instanceof Promise ? found.then(resolved) : resolved(found);
   }
 
   private find(hash: string): Resolution | Promise<Resolution> {

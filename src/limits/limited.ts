@@ -68,11 +68,8 @@ class LimitedGuard extends ThrottlerGuard {
     try {
       return this.gate.permit(resolution, access);
     } catch (error) {
-      const { scope } = access;
-      if (resolution.kind === 'caller' && scope !== 'any' && operatorScopes.includes(scope)) {
-        const refused: RefusedAccess = { request, caller: resolution.caller, scope };
-        this.events.emit('access.refused', refused);
-      }
+      const refused = refusedAccess(resolution, access);
+      if (refused !== undefined) this.events.emit('access.refused', { request, ...refused });
       throw error;
     }
   }
@@ -97,6 +94,17 @@ class LimitedGuard extends ThrottlerGuard {
     request.refusal = refusal;
     return true;
   }
+}
+
+/** What is audited of a refusal: valid keys and sessions, on the routes of operators. */
+function refusedAccess(
+  resolution: Resolution,
+  { scope }: Access,
+): Omit<RefusedAccess, 'request'> | undefined {
+  if (scope !== 'any' && !operatorScopes.includes(scope)) return undefined;
+  if (resolution.kind === 'forged' && resolution.caller !== undefined)
+    return { caller: resolution.caller, forgery: resolution.reason };
+  return resolution.kind === 'caller' && scope !== 'any' ? { caller: resolution.caller, scope } : undefined;
 }
 
 /**

@@ -1,21 +1,31 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
+import { EventEmitter2 } from '@nestjs/event-emitter';
+import type { RefusedAccess } from '../auth/access-events.js';
 import { CallerResolver } from '../auth/caller-resolver.js';
-import { hasScope } from '../auth/caller.js';
+import { type Caller, hasScope } from '../auth/caller.js';
+import type { GuardedRequest } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { BoundedCache } from '../tools/bounded-cache.js';
+
+/** As no limit counts these calls, a key is audited once in this time. */
+const auditedAgainMs = 60_000;
 
 /** Past the limits, which a node without callers does not have: a scrape every few seconds is no caller's business. */
 @Injectable()
 export class MetricsAccessGuard implements CanActivate {
+  private readonly refusedLately = new BoundedCache<true>(1_000);
+
   constructor(
     private readonly callers: CallerResolver,
     private readonly config: Config,
+    private readonly events: EventEmitter2,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.config.metricsAccess === 'open') return true;
-    const resolution = await this.callers.resolve(context.switchToHttp().getRequest<Request>());
+    const request = context.switchToHttp().getRequest<GuardedRequest>();
+    const resolution = await this.callers.resolve(request);
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
     if (resolution.kind === 'forged') throw new DomainError('forbidden', resolution.reason);
     if (resolution.kind === 'anonymous')
@@ -24,6 +34,15 @@ export class MetricsAccessGuard implements CanActivate {
         'Send a key with the scope "observe" as "Authorization: Bearer <API key>", or start with METRICS_ACCESS=open.',
       );
     if (hasScope(resolution.caller, 'observe')) return true;
+    this.noteRefusal(request, resolution.caller);
     throw new DomainError('forbidden', 'This API key does not have the scope "observe".');
+  }
+
+  private noteRefusal(request: GuardedRequest, caller: Caller): void {
+    const now = performance.now();
+    if (this.refusedLately.get(caller.keyId, now) !== undefined) return;
+    this.refusedLately.set(caller.keyId, true, now + auditedAgainMs);
+    const refused: RefusedAccess = { request, caller, scope: 'observe' };
+    this.events.emit('access.refused', refused);
   }
 }

@@ -1,5 +1,5 @@
 import { AdminCalls, fromConsole } from '../support/admin-calls.js';
-import { startTestService, type TestService } from '../support/index.js';
+import { startTestService, type TestService, until } from '../support/index.js';
 import { verdict } from '../support/queue-calls.js';
 
 let service: TestService;
@@ -72,6 +72,27 @@ test('a sign-in that another page tried is in the audit', async () => {
     `SELECT DISTINCT after FROM audit_entry WHERE action = 'session.refuse'`,
   );
   expect(entries).toEqual([{ after: { by: 'key', code: 'forbidden' } }]);
+});
+
+test('a call that another page tried with the cookie of a session is in the audit, with why', async () => {
+  const form = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
+  const ofNobody = { ...form, cookie: `nowserving_session=${'a'.repeat(43)}` };
+  for (const headers of [ofNobody, form])
+    expect(await verdict(send('POST', '/v1/admin/operations', headers, '{}'))).toEqual([403, 'forbidden']);
+  const refused = (): Promise<{ target: string }[]> =>
+    service.query(
+      `SELECT DISTINCT target, actor_name, session_id IS NOT NULL AS by_session FROM audit_entry
+       WHERE action = 'access.refuse' AND after ->> 'reason' LIKE '%Content-Type: application/json%' ORDER BY target`,
+    );
+  await until(async () => (await refused()).some(({ target }) => target.endsWith('/operations')));
+  // What is no session has no name.
+  const bySession = { actor_name: 'bootstrap', by_session: true };
+  expect(await refused()).toEqual([
+    { target: 'DELETE /v1/admin/session', ...bySession },
+    { target: 'PATCH /v1/admin/keys/019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b', ...bySession },
+    { target: 'POST /v1/admin/keys', ...bySession },
+    { target: 'POST /v1/admin/operations', ...bySession },
+  ]);
 });
 
 test('the console itself is let in, with what a browser says of it', async () => {

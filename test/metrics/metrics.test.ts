@@ -28,7 +28,16 @@ test('they are for keys that may observe', async () => {
     service.get('/metrics', key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } });
   expect(await verdict(get())).toEqual([401, 'missing_key']);
   expect(await verdict(get('nonsense'))).toEqual([401, 'invalid_key']);
-  expect(await verdict(get(secret.reveal()))).toEqual([403, 'forbidden']);
+  for (let i = 0; i < 2; i++) expect(await verdict(get(secret.reveal()))).toEqual([403, 'forbidden']);
+  const refused = await until(async () => {
+    const rows = await service.query(
+      `SELECT actor_name, target, after FROM audit_entry WHERE action = 'access.refuse'`,
+    );
+    return rows.length > 0 && rows;
+  });
+  expect(refused).toEqual([
+    { actor_name: 'caller', target: 'GET /metrics', after: { missing_scope: 'observe' } },
+  ]);
   const answer = await get(observer.reveal());
   expect([answer.status, answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
     200,
