@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { validate as isUuid } from 'uuid';
 import { AuditTrail } from '../audit/audit-trail.js';
-import type { Caller } from '../auth/caller.js';
+import { type Caller, hasScope } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { Handles } from '../auth/handles.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -49,13 +49,17 @@ export class OperationsController {
   @Limited('observe', { needsKey: true })
   async listOperations(
     @Query() query: PageQuery,
+    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const call = list.call(query);
     const rows = await this.operations.list({ before: call.after, limit: call.limit + 1 });
     const base = this.addresses.baseUrl(request);
-    sendReply(response, list.reply(call, { rows, positionOf: ({ id }) => id, toView, base }));
+    sendReply(
+      response,
+      list.reply(call, { rows, positionOf: ({ id }) => id, toView: viewFor(caller), base }),
+    );
   }
 
   @Post()
@@ -79,14 +83,14 @@ export class OperationsController {
       return this.lists.sample(caller, qualifying(action, filter), sampled);
     }
     const actor = this.trail.actorOf(request, caller);
-    return toView(await this.operations.start(actor, { action, filter, reason: reasonOf(value) }));
+    return viewFor(caller)(await this.operations.start(actor, { action, filter, reason: reasonOf(value) }));
   }
 
   @Get(':operation_id')
   @docs.ApiReadOperation()
   @Limited('observe', { needsKey: true })
-  async readOperation(@Param('operation_id') id: string) {
-    return toView(await this.operations.find(known(id)));
+  async readOperation(@Param('operation_id') id: string, @CurrentCaller() caller: Caller) {
+    return viewFor(caller)(await this.operations.find(known(id)));
   }
 
   @Post(':operation_id/stop')
@@ -100,7 +104,8 @@ export class OperationsController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const reason = await this.reasons.read(request, response);
-    return toView(await this.operations.stop(this.trail.actorOf(request, caller), known(id), reason));
+    const actor = this.trail.actorOf(request, caller);
+    return viewFor(caller)(await this.operations.stop(actor, known(id), reason));
   }
 }
 
@@ -118,8 +123,10 @@ function known(id: string): string {
   throw new DomainError('unknown_operation', `There is no operation ${id}.`);
 }
 
-/** Without the ids that it was for: they are many, and not for everybody. */
-function toView(row: OperationRow) {
+const viewFor = (caller: Caller) => (row: OperationRow) => toView(row, hasScope(caller, 'payloads'));
+
+/** Without the ids that it was for: they are many, and not for everybody. Nor are the digits of a prefix. */
+function toView(row: OperationRow, withIds: boolean) {
   const { modelId, state, outcome, tags, keyId, code, node, ids, idPrefix, createdAfterMs, createdBeforeMs } =
     row.filter;
   const time = (ms: number | undefined): string | undefined =>
@@ -137,7 +144,7 @@ function toView(row: OperationRow) {
       code,
       node,
       ids: ids?.length,
-      id_prefix: idPrefix,
+      id_prefix: withIds ? idPrefix : undefined,
       created_after: time(createdAfterMs),
       created_before: time(createdBeforeMs),
     },

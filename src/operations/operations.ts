@@ -9,6 +9,9 @@ import type { AnyRequestFilter } from '../queue/request-filter.js';
 import { type OperationAction, OperationEntity } from './entities/operation.entity.js';
 import { OperationRunner } from './operation-runner.js';
 
+/** Of an id, in the audit: its time to a minute or so, and nothing that is random. */
+const auditedPrefixLength = 8;
+
 export interface NewOperation {
   action: OperationAction;
   filter: AnyRequestFilter;
@@ -34,7 +37,8 @@ export class Operations {
         actorName: actor.name,
       };
       await manager.getRepository(OperationEntity).insert(row);
-      const after = { action, filter: { ...filter, ids: filter.ids?.length } };
+      const idPrefix = filter.idPrefix?.slice(0, auditedPrefixLength);
+      const after = { action, filter: { ...filter, ids: filter.ids?.length, idPrefix } };
       await this.trail.write(manager, actor, { action: 'operation.start', target: id, after, reason });
     });
     const started = await this.find(id);

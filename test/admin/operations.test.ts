@@ -170,6 +170,25 @@ test('what no longer qualifies when its turn comes is skipped and counted', asyn
   await calls.reached(running, 'COMPLETED');
 });
 
+test('the digits of an id are for those who see payloads, and eight of them are in the audit', async () => {
+  const observer = await calls.newKey({ scopes: ['observe'] });
+  const waiting = await calls.submit('test/wide?delay=1h', {});
+  const prefix = waiting.slice(0, 30);
+  const { id } = await start({ action: 'cancel', filter: { id_prefix: prefix } });
+  expect(await ended(id)).toMatchObject({ total: 1, done: 1, filter: { id_prefix: prefix } });
+  for (const path of [`/${id}`, '?limit=1']) {
+    const answer = await service.get(`/v1/admin/operations${path}`, { headers: keyHeader(observer) });
+    const text = await answer.text();
+    expect(text).toContain(id);
+    expect(text).not.toContain('id_prefix');
+  }
+  const [audit] = await service.query<{ after: { filter: object } }>(
+    `SELECT after FROM audit_entry WHERE action = 'operation.start' AND target = $1`,
+    [id],
+  );
+  expect(audit!.after.filter).toEqual({ idPrefix: waiting.slice(0, 8) });
+});
+
 test.each([
   [{ action: 'cancel' }, 'bad_request'],
   [{ action: 'cancel', filter: {} }, 'bad_request'],

@@ -43,7 +43,7 @@ export class OperationDto {
   })
   state!: string;
   @ApiProperty({
-    description: 'As it was started; of `ids` how many.',
+    description: 'As it was started; of `ids` how many, and `id_prefix` with the scope `payloads` alone.',
     type: 'object',
     additionalProperties: true,
     example: { tag: ['job:17'] },
