@@ -75,10 +75,13 @@ export class OperationsController {
     const { value } = parseObjectBody(await this.bodies.read(request, response), { example });
     assertKnown(Object.entries(value), ['action', 'filter', 'all', 'validate_only', 'reason']);
     const action = actionOf(value);
-    const filter = anyFilterOptions(isObject(value['filter']) ? value['filter'] : {}, caller, this.handles);
-    if (value['all'] !== true && Object.values(filter).every((one) => one === undefined))
+    const [all, isPreview] = [flagOf(value, 'all'), flagOf(value, 'validate_only')];
+    const given = value['filter'] ?? {};
+    if (!isObject(given)) throw wrong('filter', 'an object');
+    const filter = anyFilterOptions(given, caller, this.handles);
+    if (!all && Object.values(filter).every((one) => one === undefined))
       throw new DomainError('bad_request', 'An empty filter means every request: say so with "all": true.');
-    if (value['validate_only'] === true) {
+    if (isPreview) {
       response.status(200);
       return this.lists.sample(caller, qualifying(action, filter), sampled);
     }
@@ -112,11 +115,17 @@ export class OperationsController {
 function actionOf({ action }: Record<string, unknown>): OperationAction {
   const found = operationActions.find((one) => one === action);
   if (found !== undefined) return found;
-  throw new DomainError(
-    'bad_request',
-    `"action" takes one of ${operationActions.join(', ')}, as in ${example}.`,
-  );
+  throw wrong('action', `one of ${operationActions.join(', ')}`);
 }
+
+function flagOf(body: Record<string, unknown>, name: string): boolean {
+  const flag = body[name] ?? false;
+  if (typeof flag === 'boolean') return flag;
+  throw wrong(name, 'true or false');
+}
+
+const wrong = (name: string, expected: string): DomainError =>
+  new DomainError('bad_request', `"${name}" takes ${expected}, as in ${example}.`);
 
 function known(id: string): string {
   if (isUuid(id)) return id;

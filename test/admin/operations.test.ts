@@ -197,6 +197,11 @@ test.each([
   [{ action: 'cancel', filter: { ids: [] } }, 'bad_request'],
   [{ action: 'cancel', filter: { ids: [1] } }, 'invalid_query'],
   [{ action: 'cancel', everything: true }, 'invalid_query'],
+  [{ action: 'cancel', all: 'true' }, 'bad_request'],
+  [{ action: 'cancel', all: true, filter: [] }, 'bad_request'],
+  [{ action: 'cancel', all: true, filter: 'tag=job:1' }, 'bad_request'],
+  [{ action: 'cancel', filter: { tag: 'none:2' }, validate_only: 1 }, 'bad_request'],
+  [{ action: 'cancel', filter: { tag: 'none:2' }, validate_only: 'false' }, 'bad_request'],
 ])('refuses %j', async (body, code) => expect(await verdict(send('', body))).toEqual([400, code]));
 
 test('is for admins, can be listed, and one that is not there cannot be stopped', async () => {
