@@ -1,3 +1,4 @@
+import { Handles } from '../../src/auth/handles.js';
 import { Database } from '../../src/database/database.js';
 import { OperationCollector } from '../../src/operations/operation-collector.js';
 import { OperationRunner } from '../../src/operations/operation-runner.js';
@@ -168,6 +169,20 @@ test('what no longer qualifies when its turn comes is skipped and counted', asyn
   const late = await start({ action: 'cancel', filter: { ids: [waiting] } });
   expect(await ended(late.id)).toMatchObject({ total: 0 });
   await calls.reached(running, 'COMPLETED');
+});
+
+test('of ids and a prefix that are given together both must fit', async () => {
+  const ids = await calls.submitAll(3, 'test/wide?tag=both:1&delay=1h');
+  const count = async (filter: object): Promise<number> => {
+    const answer = await send('', { action: 'cancel', filter, validate_only: true });
+    return ((await answer.json()) as { count: { value: number } }).count.value;
+  };
+  const [first, second, third] = ids as [string, string, string];
+  expect(await count({ ids, id_prefix: second })).toBe(1);
+  expect(await count({ ids, id_prefix: service.app.get(Handles).handleOf(third) })).toBe(1);
+  expect(await count({ ids: [first, second], id_prefix: third.slice(0, 35) })).toBe(0);
+  expect(await count({ ids, id_prefix: first.slice(0, 3) })).toBe(3);
+  expect(await count({ ids: [first], id_prefix: third })).toBe(0);
 });
 
 test('the digits of an id are for those who see payloads, and eight of them are in the audit', async () => {

@@ -74,12 +74,15 @@ function anyFilter(
   handles: Handles,
 ): AnyRequestFilter {
   const ids = 'ids' in query ? query.ids?.map((id) => handles.idOf(id)).filter(isRequestId) : undefined;
+  const begun: AnyRequestFilter =
+    query.id_prefix === undefined ? {} : prefixed(query.id_prefix, caller, handles);
   return {
     ...toFilter(query),
     keyId: query.key_id,
     code: query.code,
     node: query.node,
-    ...(query.id_prefix === undefined ? { ids } : prefixed(query.id_prefix, caller, handles)),
+    ...begun,
+    ids: ids === undefined ? begun.ids : ids.filter((id) => begun.ids?.includes(id) ?? true),
   };
 }
 
