@@ -36,7 +36,7 @@ export class AdminModelsController {
   @ApiAdminModels()
   @Limited('observe', { needsKey: true })
   async adminModels(): Promise<AdminModelListDto> {
-    return { data: await this.control.list() };
+    return { data: await this.control.list(), next_cursor: null };
   }
 
   @Post('reload')

@@ -153,7 +153,10 @@ test('ids are shown to those who may see payloads', async () => {
 test('the queue lists what runs and who stands where, in pages', async () => {
   const ids = await calls.submitAll(6, 'test/narrow', { hold: true });
   await model.arrived(ids[0]!);
-  const page = await json<QueueEntryPageDto>(get('queue?model=test/narrow&limit=3', service.key));
+  const answer = await get('queue?model=test/narrow&limit=3', service.key);
+  const page = await json<QueueEntryPageDto>(Promise.resolve(answer));
+  const next = `${service.url}/v1/admin/queue?cursor=${page.next_cursor}`;
+  expect(answer.headers.get('link')).toBe(`<${next}>; rel="next"`);
   expect(page.data.map(({ request_id, state, position }) => [request_id, state, position])).toEqual([
     [ids[0], 'running', null],
     [ids[1], 'waiting', 0],
@@ -162,7 +165,9 @@ test('the queue lists what runs and who stands where, in pages', async () => {
   ]);
   expect(page.data[0]).toMatchObject({ node: 'alpha', started_at: expect.any(String) });
   expect(page.data[1]).toMatchObject({ key: { name: 'bootstrap' }, priority: 'normal', attempt: 0 });
-  const rest = await json<QueueEntryPageDto>(get(`queue?cursor=${page.next_cursor}`));
+  const last = await get(`queue?cursor=${page.next_cursor}`);
+  expect(last.headers.get('link')).toBeNull();
+  const rest = await json<QueueEntryPageDto>(Promise.resolve(last));
   expect(rest.data.map(({ request_id, position }) => [request_id, position])).toEqual([
     [handle(ids[4]!), 3],
     [handle(ids[5]!), 4],

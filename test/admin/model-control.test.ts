@@ -34,7 +34,9 @@ test('a model is as the file has it until somebody changes it; then it says what
   const set = { overridden_at: expect.stringMatching(/^\d{4}-.*Z$/), overridden_by: 'bootstrap' };
   expect(changed.concurrency).toEqual({ current: 5, base: 2, override: 5, ...set });
   expect(changed.paused).toEqual(paused);
-  const { data } = (await (await admin.call('GET', 'models')).json()) as { data: AdminModel[] };
+  const list = await admin.call('GET', 'models');
+  const { data, ...rest } = (await list.json()) as { data: AdminModel[] };
+  expect(rest).toEqual({ next_cursor: null });
   expect(data.map((one) => [one.id, one.concurrency.current])).toEqual([
     [id, 5],
     ['other', 4],

@@ -68,6 +68,8 @@ export class AdminModelDto extends ModelFiguresDto {
 export class AdminModelListDto {
   @ApiProperty({ description: 'In the order of the models file.', type: [AdminModelDto] })
   data!: AdminModelDto[];
+  @Field('Always null: it is one page.', null, { type: String, nullable: true })
+  next_cursor!: null;
 }
 
 @ApiSchema({ name: 'ModelChange', description: 'What is left out stays as it is.' })

@@ -5,6 +5,7 @@ import { EMPTY, map, merge, type Observable, takeUntil } from 'rxjs';
 import { type Caller, hasScope } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
 import { Handles } from '../../auth/handles.js';
+import { ClientAddress } from '../../http/client-address.js';
 import { Limited } from '../../limits/limited.js';
 import { ClusterSnapshots } from '../../overview/cluster-snapshots.js';
 import type { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
@@ -13,6 +14,7 @@ import { keepAlive } from '../../stream/keep-alive.js';
 import { CallerWatch } from '../caller-watch.js';
 import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
 import { maxAgeMs } from '../max-age.js';
+import { setNextLink } from '../next-link.js';
 import * as docs from './openapi.js';
 import { OverviewSource } from './overview-source.js';
 import { QueueViews } from './queue-views.js';
@@ -30,6 +32,7 @@ export class LiveController {
     private readonly queues: QueueViews,
     private readonly watch: CallerWatch,
     private readonly handles: Handles,
+    private readonly addresses: ClientAddress,
   ) {}
 
   @Sse('events', { maxPendingDataLength })
@@ -53,12 +56,15 @@ export class LiveController {
   @Get('queue')
   @docs.ApiQueue()
   @Limited('observe', { needsKey: true })
-  queue(
+  async queue(
     @Query() query: Record<string, unknown>,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<QueueEntryPageDto> {
-    return this.queues.page(query, (id) => this.handles.shown(caller, id), maxAgeMs(request));
+    const page = await this.queues.page(query, (id) => this.handles.shown(caller, id), maxAgeMs(request));
+    setNextLink(response, `${this.addresses.baseUrl(request)}/v1/admin/queue`, page);
+    return page;
   }
 
   @Get('shares')

@@ -1,6 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiQuery, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
+import { headerReferences } from '../../http/openapi/responses.js';
 import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
 import {
   OverviewAliveDto,
@@ -63,7 +64,11 @@ export const ApiQueue = (): MethodDecorator =>
       required: false,
       type: String,
     }),
-    ApiOkResponse({ description: 'A page.', type: QueueEntryPageDto }),
+    ApiOkResponse({
+      description: 'A page.',
+      type: QueueEntryPageDto,
+      headers: headerReferences(['Link']),
+    }),
     ApiProblems('invalid_query', 'unknown_model'),
   );
 

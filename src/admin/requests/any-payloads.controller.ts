@@ -14,6 +14,7 @@ import {
   OutputStreams,
 } from '../../stream/output-streams.js';
 import { CallerWatch } from '../caller-watch.js';
+import { setNextLink } from '../next-link.js';
 import { AnyRequests } from './any-requests.js';
 import { LogQuery, logPosition } from './log.query.js';
 import * as docs from './openapi.js';
@@ -62,10 +63,7 @@ export class AnyPayloadsController {
     const after = logPosition(query);
     const actor = this.trail.actorOf(request, caller);
     const page = await this.requests.log(caller, actor, id, { after, limit: logPage });
-    if (page.next_cursor !== null) {
-      const url = `${this.addresses.baseUrl(request)}/v1/admin/requests/${id}/log?cursor=${page.next_cursor}`;
-      response.setHeader('Link', `<${url}>; rel="next"`);
-    }
+    setNextLink(response, `${this.addresses.baseUrl(request)}/v1/admin/requests/${id}/log`, page);
     return page;
   }
 

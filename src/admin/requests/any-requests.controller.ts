@@ -24,6 +24,7 @@ import { LogsQuery } from '../../requests/dto/logs.query.js';
 import { maxPendingDataLength, StatusStreams, StreamHeaders } from '../../stream/status-streams.js';
 import { CallerWatch } from '../caller-watch.js';
 import { maxAgeMs } from '../max-age.js';
+import { setNextLink } from '../next-link.js';
 import { AnyRequests } from './any-requests.js';
 import { AnyRequestLists } from './any-request-lists.js';
 import { AnyListQuery } from './any-list.query.js';
@@ -56,10 +57,7 @@ export class AnyRequestsController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const page = await this.lists.page(caller, query, maxAgeMs(request));
-    if (page.next_cursor !== null) {
-      const url = `${this.addresses.baseUrl(request)}/v1/admin/requests?cursor=${page.next_cursor}`;
-      response.setHeader('Link', `<${url}>; rel="next"`);
-    }
+    setNextLink(response, `${this.addresses.baseUrl(request)}/v1/admin/requests`, page);
     return page;
   }
 
