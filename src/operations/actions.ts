@@ -4,9 +4,8 @@ import type { Queries } from '../database/statement.js';
 import { DomainError } from '../errors/domain-error.js';
 import { AllRequests } from '../queue/all-requests.js';
 import { QueueService } from '../queue/queue.service.js';
-import { Submissions } from '../queue/submit/submissions.js';
-import { NewRequests } from '../requests/new-requests.js';
 import { fingerprintOf } from '../requests/request-handlers.js';
+import { Retries } from '../requests/retries.js';
 import type { Counts } from './queries/steps.js';
 
 export interface Dealt extends Counts {
@@ -23,8 +22,7 @@ export class OperationActions {
     private readonly all: AllRequests,
     private readonly queue: QueueService,
     private readonly keys: KeysService,
-    private readonly newRequests: NewRequests,
-    private readonly submissions: Submissions,
+    private readonly retries: Retries,
   ) {}
 
   /** In the transaction that accounts for them. What moved while we looked is left for later. */
@@ -55,12 +53,11 @@ export class OperationActions {
         continue;
       }
       try {
-        const { request, terms } = await this.newRequests.again(owner, row);
         const idempotency = {
           key: `operation/${operationId}/${id}`,
           fingerprint: fingerprintOf(`operations/${operationId}`, id, {}),
         };
-        const accepted = await this.submissions.retry(request, { ...terms, idempotency });
+        const accepted = await this.retries.submit(owner, row, { idempotency });
         if (accepted === undefined) dealt.skipped++;
         else dealt.done++;
       } catch (error) {

@@ -8,15 +8,12 @@ import { QueueService } from '../queue/queue.service.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
 import { isRequestId } from '../queue/submit/request-id.js';
-import { Submissions } from '../queue/submit/submissions.js';
-import { traceContextOf } from '../tracing/trace-context.js';
-import { Tracing } from '../tracing/tracing.js';
 import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
 import { isObject, parseObjectBody } from './input-body.js';
-import { NewRequests } from './new-requests.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
+import { Retries } from './retries.js';
 import { toStatus } from './status-view.js';
 
 const maxStatuses = 1_000;
@@ -30,10 +27,8 @@ export class CollectionHandlers {
   constructor(
     private readonly collection: RequestCollection,
     private readonly requests: RequestHandlers,
-    private readonly newRequests: NewRequests,
-    private readonly submissions: Submissions,
+    private readonly retries: Retries,
     private readonly queue: QueueService,
-    private readonly tracing: Tracing,
   ) {}
 
   async list({ keyId }: Caller, query: object, base: string): Promise<Reply> {
@@ -91,14 +86,10 @@ export class CollectionHandlers {
   async retry(caller: Caller, requestId: string, headers: object, base: string): Promise<Reply> {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
-    const { request, terms } = this.newRequests.again(caller, row);
     // No model is named like this, so it is no submission's.
     const idempotency =
       key === undefined ? key : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, '', {}) };
-    const above = traceContextOf(headers) ?? (await this.collection.traceOf(row.id));
-    const accepted = await this.tracing.send(row.modelId, above, (trace) =>
-      this.submissions.retry(request, { ...terms, idempotency, trace }),
-    );
+    const accepted = await this.retries.submit(caller, row, { headers, idempotency });
     if (accepted === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
     return acceptedReply(accepted, base);
   }

@@ -1,3 +1,4 @@
+import { until } from '../support/index.js';
 import { testQueue } from '../support/test-queue.js';
 
 const { service, calls, model } = testQueue({
@@ -52,6 +53,29 @@ test('a batch has the trace of its call, and a retry its own or that of what it 
   };
   expect(await retry({})).toEqual([caller]);
   expect(await retry(other)).toEqual([{ ...none, ...other }]);
+});
+
+test('an operator’s retry has the trace of its call, or that of what it repeats, one by one and in bulk', async () => {
+  const id = await calls.submit('test/traced', {}, caller);
+  await calls.reached(id, 'COMPLETED');
+  const admin = async (path: string, headers: object, body: object = {}): Promise<{ request_id: string }> => {
+    const init = { headers: { authorization: `Key ${service.key}`, ...headers }, body: JSON.stringify(body) };
+    const answer = await service.get(`/v1/admin/${path}`, { method: 'POST', ...init });
+    expect(answer.status).toBe(202);
+    return (await answer.json()) as { request_id: string };
+  };
+  expect(await told((await admin(`requests/${id}/retry`, {})).request_id)).toEqual([caller]);
+  const { request_id } = await admin(`requests/${id}/retry`, other);
+  expect(await told(request_id)).toEqual([{ ...none, ...other }]);
+
+  await admin('operations', {}, { action: 'retry', filter: { ids: [request_id] } });
+  const again = await until(async () => {
+    const [row] = await service.query<{ id: string }>('SELECT id FROM request WHERE retry_of = $1', [
+      request_id,
+    ]);
+    return row?.id;
+  });
+  expect(await told(again)).toEqual([{ ...none, ...other }]);
 });
 
 test('with an Idempotency-Key and another trace it is the same submission', async () => {

@@ -195,6 +195,30 @@ test('batches, retries and callers without a trace have theirs too', async () =>
   expect(parents.toSorted()).toEqual(sends.toSorted());
 }, 120_000);
 
+test('an operator’s retries are sent as any other, one by one and in bulk', async () => {
+  const service = await node('one');
+  const admin = `${service.url}/v1/admin`;
+  const first = await call(`${service.url}/v1/queue/test/traced?tag=bulk:1`, {}, caller);
+  await completed(first.status_url);
+  const sent = (count: number): Promise<boolean> =>
+    until(() => named('send test/traced').length === count, { ...givenUp, explain: () => collector.spans });
+  await call(
+    `${admin}/requests/${first.request_id}/retry`,
+    {},
+    { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
+  );
+  await sent(2);
+  await call(`${admin}/operations`, { action: 'retry', filter: { ids: [first.request_id] } });
+  await sent(3);
+  await service.stop();
+  const [original] = named('send test/traced') as [ReceivedSpan];
+  expect(named('send test/traced')).toMatchObject([
+    { traceId, parentSpanId: callerId },
+    { traceId: 'a'.repeat(32), parentSpanId: 'b'.repeat(16) },
+    { traceId, parentSpanId: original.spanId },
+  ]);
+}, 120_000);
+
 test('a collector that is away costs nothing but a line', async () => {
   collector.status = 400;
   const service = await node('one');

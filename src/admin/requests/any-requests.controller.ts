@@ -130,7 +130,8 @@ export class AnyRequestsController {
     @Res({ passthrough: true }) response: Response,
   ) {
     const reason = await this.reasons.read(request, response);
-    return this.requests.retry(caller, this.trail.actorOf(request, caller), id, reason);
+    const { headers } = request;
+    return this.requests.retry(caller, this.trail.actorOf(request, caller), id, { reason, headers });
   }
 
   @Post(':request_id/erase')

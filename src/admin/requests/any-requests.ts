@@ -4,12 +4,12 @@ import { AuditTrail } from '../../audit/audit-trail.js';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { KeysService } from '../../auth/keys.service.js';
+import type { Queries } from '../../database/statement.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { AllRequests, type AnyRow } from '../../queue/all-requests.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
-import { Submissions } from '../../queue/submit/submissions.js';
-import { NewRequests } from '../../requests/new-requests.js';
+import { Retries } from '../../requests/retries.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { RequestViews } from './any-request-view.js';
 
@@ -29,8 +29,7 @@ export class AnyRequests {
     private readonly handles: Handles,
     private readonly trail: AuditTrail,
     private readonly keys: KeysService,
-    private readonly newRequests: NewRequests,
-    private readonly submissions: Submissions,
+    private readonly retries: Retries,
   ) {}
 
   /** By its id or its handle. */
@@ -107,8 +106,8 @@ export class AnyRequests {
     return this.request(caller, row.id);
   }
 
-  /** On behalf of its key. */
-  async retry(caller: Caller, actor: Actor, idOrHandle: string, reason: string | undefined) {
+  /** On behalf of its key. `headers`: of the call. */
+  async retry(caller: Caller, actor: Actor, idOrHandle: string, { reason, headers }: RetryCall) {
     const row = await this.find(idOrHandle);
     assertCompleted(row);
     const owner = await this.keys.callerOf(row.keyId);
@@ -117,15 +116,14 @@ export class AnyRequests {
         'forbidden',
         'The key of the request is revoked or expired, so nothing is submitted for it.',
       );
-    const { request, terms } = await this.newRequests.again(owner, row);
-    const accepted = await this.submissions.retry(request, terms, (queries, newId) =>
+    const accounting = (queries: Queries, newId: string): Promise<void> =>
       this.trail.writeBy(queries, actor, {
         action: 'request.retry',
         target: this.handles.handleOf(row.id),
         after: { retried_as: this.handles.handleOf(newId) },
         reason,
-      }),
-    );
+      });
+    const accepted = await this.retries.submit(owner, row, { headers, accounting });
     if (accepted === undefined) throw new DomainError('gone', 'The input of the request is kept no longer.');
     return this.request(caller, accepted.id);
   }
@@ -152,6 +150,11 @@ export class AnyRequests {
     await noted;
     return row;
   }
+}
+
+interface RetryCall {
+  reason: string | undefined;
+  headers: object;
 }
 
 interface Slice {
