@@ -27,6 +27,8 @@ const stepSizes = { cancel: 500, erase: 100, retry: 50 };
 const restMs = 50;
 /** More than the claim of a node that is gone goes on. */
 const claimLifeMs = 20_000;
+/** After a round that broke off: what it was at is still this node's. */
+const retryMs = 1_500;
 
 /**
  * Works operations off, step by step, each in a commit with its accounting. The node that was told works; the others look
@@ -39,6 +41,8 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   private isStopping = false;
   /** Since the round that is under way began. */
   private isWoken = false;
+  /** The round that was last broke off. */
+  private hasFailed = false;
   /** Another node works on one, as of the last round; should it be gone, nobody says so twice. */
   private isWatching = false;
 
@@ -74,11 +78,18 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
 
   protected override nextIntervalMs(): number {
     if (this.isWoken) return 0;
+    if (this.hasFailed) return retryMs;
     return this.isWatching ? claimLifeMs : this.intervalMs;
   }
 
   async runOnce(): Promise<void> {
     this.isWoken = false;
+    this.hasFailed = true;
+    await this.workOff();
+    this.hasFailed = false;
+  }
+
+  private async workOff(): Promise<void> {
     for (;;) {
       const operation = this.isStopping
         ? undefined

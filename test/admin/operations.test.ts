@@ -171,6 +171,18 @@ test('what no longer qualifies when its turn comes is skipped and counted', asyn
   await calls.reached(running, 'COMPLETED');
 });
 
+test('an operation goes on by itself after the database has failed its node', async () => {
+  const ids = await calls.submitAll(2, 'test/wide?tag=failing:1&delay=1h');
+  const runner = service.app.get(OperationRunner);
+  const { failures } = runner;
+  await service.query(`ALTER TABLE operation_member RENAME TO away`);
+  const { id } = await start({ action: 'cancel', filter: { tag: 'failing:1' } });
+  await until(() => runner.failures > failures);
+  await service.query(`ALTER TABLE away RENAME TO operation_member`);
+  expect(await ended(id)).toMatchObject({ state: 'done', total: 2, done: 2 });
+  for (const one of ids) expect((await calls.status(one)).status).toBe('COMPLETED');
+});
+
 test('of ids and a prefix that are given together both must fit', async () => {
   const ids = await calls.submitAll(3, 'test/wide?tag=both:1&delay=1h');
   const count = async (filter: object): Promise<number> => {
