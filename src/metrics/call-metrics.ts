@@ -10,7 +10,7 @@ import { methodLabel, routeLabel } from './route-label.js';
 import { FastCounter, FastHistogram } from './series.js';
 
 /** They last as long as their clients like. */
-const isStream = /\/(stream|events)$/;
+const isStream = /\/stream$|^\/v1\/admin\/events$/;
 /** POST there submits. */
 const submitRoutes = new Set([
   '/v1/queue/{model_id}',

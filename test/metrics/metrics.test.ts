@@ -122,6 +122,23 @@ test('routes are templates, and nothing that callers choose becomes a label', as
   expect(one.text).not.toContain(id);
 });
 
+test('streams are left out of the durations of calls, and what merely sounds like one is not', async () => {
+  const id = await calls.run('test/model');
+  const headers = { authorization: `Key ${service.key}` };
+  await (await service.get(`/v1/queue/requests/${id}/status/stream`)).text();
+  const overview = await service.get('/v1/admin/events', { headers });
+  await overview.body!.cancel();
+  await (await service.get(`/v1/admin/requests/${id}/events`, { headers })).text();
+  const run = await fetch(`${service.url}/v1/worker/runs/${id}/events`, { method: 'POST', headers, body: '[]' });
+  await run.text();
+  const name = 'nowserving_http_server_request_duration_seconds_count';
+  const count = (one: Scrape, route: string): number | undefined => one.value(name, { route });
+  const counted = ['/v1/admin/requests/{request_id}/events', '/v1/worker/runs/{request_id}/events'];
+  const one = await scraped((some) => counted.every((route) => count(some, route) === 1));
+  for (const route of ['/v1/queue/requests/{request_id}/status/stream', '/v1/admin/events'])
+    expect(count(one, route)).toBeUndefined();
+});
+
 test('the cluster is shown as it is, and what the node has besides', async () => {
   const running = await calls.submit('test/narrow', { hold: true });
   await model.arrived(running);
