@@ -5,9 +5,8 @@ import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { type ClusterSnapshot, ClusterSnapshots, type Upkeep } from '../overview/cluster-snapshots.js';
 import { addCounter, addGauge } from './gauges.js';
-import { maxModels, REGISTRY } from './registry.js';
-
-type Value = readonly [labels: readonly string[], value: number];
+import { modelValues, type ModelValue } from './model-values.js';
+import { REGISTRY } from './registry.js';
 
 const roles = ['all', 'api', 'scheduler'];
 
@@ -70,6 +69,7 @@ export class ClusterGauges {
         const sinceMs = of(oldest, id)?.sinceMs;
         return sinceMs === undefined || index.depth(id) === 0 ? 0 : Math.max(0, atMs - sinceMs) / 1_000;
       },
+      'max',
     );
   }
 
@@ -94,12 +94,11 @@ export class ClusterGauges {
     const isMissed = (id: string): boolean =>
       !this.models.get(id)!.runner.isPulled || this.index.depth(id) > 0;
     const unavailable = '1: no node can reach the model, or no worker asks for what waits.';
-    this.ofModels('model_unavailable', unavailable, (id) =>
-      this.availability.of(id) === 'unavailable' && isMissed(id) ? 1 : 0,
-    );
-    this.ofModels('model_paused', '1: an operator has paused the model.', (id) =>
-      this.models.get(id)!.paused === null ? 0 : 1,
-    );
+    const isUnavailable = (id: string): number =>
+      this.availability.of(id) === 'unavailable' && isMissed(id) ? 1 : 0;
+    this.ofModels('model_unavailable', unavailable, isUnavailable, 'max');
+    const isPaused = (id: string): number => (this.models.get(id)!.paused === null ? 0 : 1);
+    this.ofModels('model_paused', '1: an operator has paused the model.', isPaused, 'max');
     this.add('nodes_draining', 'Nodes that are to start nothing more.', [], ({ nodes }) => [
       [[], nodes.filter(({ drainingSinceMs }) => drainingSinceMs !== null).length],
     ]);
@@ -148,15 +147,10 @@ export class ClusterGauges {
     name: string,
     help: string,
     value: (modelId: string, snapshot: ClusterSnapshot) => number | null,
+    ofRest: 'sum' | 'max' = 'sum',
   ): void {
     this.add(name, help, ['model'], (snapshot) =>
-      this.models
-        .all()
-        .slice(0, maxModels)
-        .flatMap(({ id }): Value[] => {
-          const number = value(id, snapshot);
-          return number === null ? [] : [[[id], number]];
-        }),
+      modelValues(this.models.all(), (id) => value(id, snapshot), ofRest),
     );
   }
 
@@ -164,7 +158,7 @@ export class ClusterGauges {
     name: string,
     help: string,
     labelNames: readonly string[],
-    values: (snapshot: ClusterSnapshot) => Value[],
+    values: (snapshot: ClusterSnapshot) => ModelValue[],
   ): void {
     addGauge(this.registry, `cluster_${name}`, help, labelNames, () =>
       this.snapshot === undefined ? [] : values(this.snapshot),

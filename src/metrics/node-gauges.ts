@@ -10,7 +10,8 @@ import { Slots } from '../queue/cluster/slots.js';
 import { StatusSources } from '../queue/status-sources.js';
 import { Duty } from '../tools/duty.js';
 import { addCounter, addGauge } from './gauges.js';
-import { maxModels, REGISTRY } from './registry.js';
+import { modelValues } from './model-values.js';
+import { REGISTRY } from './registry.js';
 
 /** How this node is: runs, slots, circuits, streams, connections, duties. */
 @Injectable()
@@ -35,18 +36,17 @@ export class NodeGauges {
 
   private addRuns(): void {
     const { slots, circuits } = this;
-    const add = (name: string, help: string, value: (modelId: string) => number): void =>
-      addGauge(this.registry, name, help, ['model'], () =>
-        this.models
-          .all()
-          .slice(0, maxModels)
-          .map(({ id }) => [[id], value(id)] as const),
-      );
+    const add = (
+      name: string,
+      help: string,
+      value: (modelId: string) => number,
+      ofRest?: 'sum' | 'max',
+    ): void =>
+      addGauge(this.registry, name, help, ['model'], () => modelValues(this.models.all(), value, ofRest));
     add('runs', 'Runs in progress on this node, and claims under way.', (id) => slots.inUse(id));
     add('slots', 'How many runs this node may have at once.', (id) => slots.limit(id));
-    add('circuit_open', '1: this node finds the model away, and sends it only probes.', (id) =>
-      circuits.room(id) === Infinity ? 0 : 1,
-    );
+    const isOpen = (id: string): number => (circuits.room(id) === Infinity ? 0 : 1);
+    add('circuit_open', '1: this node finds the model away, and sends it only probes.', isOpen, 'max');
     addGauge(this.registry, 'streams', 'Streams and held calls that follow requests here.', [], () => [
       [[], this.sources.watchers],
     ]);

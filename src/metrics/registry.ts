@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 /** The metrics of one service. */
 export const REGISTRY = Symbol('REGISTRY');
 
-/** Of more models there is one series, `other`, or none. */
+/** Of more models there is one series, `other`. */
 export const maxModels = 200;
 
 /** From a run that takes 10 ms to one of six hours. */

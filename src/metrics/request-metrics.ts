@@ -71,7 +71,9 @@ export class RequestMetrics {
       help: 'Sizes of inputs that were submitted here, and of outputs of runs of this node.',
       ...{ registry, labelNames: ['direction'], buckets: byteBuckets },
     });
-    for (const { id } of models.all()) this.begin(this.models.of(id));
+    const beginAll = (): void => models.all().forEach(({ id }) => this.begin(this.models.of(id)));
+    beginAll();
+    models.changes.subscribe(beginAll);
     events.on('request.submitted', (requests) => this.noteSubmitted(requests));
     events.on('request.started', (requests) => this.noteStarted(requests));
     events.on('request.requeued', (requests) => this.noteRequeued(requests));

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { KeysService } from '../../src/auth/keys.service.js';
 import { scrape, type Scrape } from '../support/metrics.js';
 import { verdict } from '../support/queue-calls.js';
@@ -129,7 +130,11 @@ test('streams are left out of the durations of calls, and what merely sounds lik
   const overview = await service.get('/v1/admin/events', { headers });
   await overview.body!.cancel();
   await (await service.get(`/v1/admin/requests/${id}/events`, { headers })).text();
-  const run = await fetch(`${service.url}/v1/worker/runs/${id}/events`, { method: 'POST', headers, body: '[]' });
+  const run = await fetch(`${service.url}/v1/worker/runs/${id}/events`, {
+    method: 'POST',
+    headers,
+    body: '[]',
+  });
   await run.text();
   const name = 'nowserving_http_server_request_duration_seconds_count';
   const count = (one: Scrape, route: string): number | undefined => one.value(name, { route });
@@ -170,6 +175,47 @@ test('the cluster is shown as it is, and what the node has besides', async () =>
   expect(one.value('nowserving_database_connections', { pool: 'statements' })).toBeGreaterThan(0);
   await model.answer(running);
   await Promise.all(waiting.map((id) => calls.reached(id, 'COMPLETED')));
+});
+
+test('of more models than may be labels the others are one', async () => {
+  const ids = Array.from({ length: 203 }, (_, i) => `many/${i}`);
+  const models = Object.fromEntries(ids.map((id, i) => [id, { concurrency: i < 200 ? 1 : 3 }]));
+  const many = await startTestService({ models: model.file(models), limits: 'off' });
+  try {
+    for (const id of ['many/0', 'many/201', 'many/202'])
+      expect((await many.submit(`${id}?delay=1h`, {})).status).toBe(202);
+    await many.get('/v1/admin/models/many/202', {
+      method: 'PATCH',
+      headers: { authorization: `Key ${many.key}` },
+      body: '{"paused": "hold"}',
+    });
+    const ofOthers = { model: 'other' };
+    const one = await until(async () => {
+      const some = await scrape(many);
+      const values = ['cluster_requests_delayed', 'slots', 'runs'].map((name) =>
+        some.value(`nowserving_${name}`, ofOthers),
+      );
+      // Claims that are under way count as runs.
+      return values.join() === '2,9,0' && some;
+    });
+    expect(one.value('nowserving_cluster_concurrency', ofOthers)).toBe(9);
+    expect(one.value('nowserving_cluster_concurrency')).toBe(209);
+    expect(one.value('nowserving_cluster_model_paused', ofOthers)).toBe(1);
+    expect(one.value('nowserving_runs', { model: 'many/202' })).toBeUndefined();
+  } finally {
+    await many.stop();
+  }
+});
+
+test('the series of a model that a reload brings begin at 0', async () => {
+  await writeFile(service.config.modelsFile, model.file({ 'test/model': {}, 'test/added': {} }));
+  const headers = { authorization: `Key ${service.key}` };
+  const reload = await service.get('/v1/admin/models/reload', { method: 'POST', headers });
+  expect(reload.status).toBe(200);
+  const added = { model: 'test/added' };
+  const one = await scraped((some) => some.value('nowserving_runs', added) === 0);
+  expect(one.value('nowserving_requests_submitted_total', added)).toBe(0);
+  expect(one.value('nowserving_requests_completed_total', { ...added, outcome: 'failed' })).toBe(0);
 });
 
 test('no name has the ending of a counter without being one', async () => {
