@@ -22,7 +22,7 @@ test('any other request id is replaced', async () => {
 
 test('answers say what a browser may do with them, and not what made them', async () => {
   const { headers } = await call('/nowhere');
-  expect(headers.get('content-security-policy')).toBe("default-src 'none';frame-ancestors 'none'");
+  expect(headers.get('content-security-policy')).toBe("default-src 'none'; frame-ancestors 'none'");
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('x-frame-options')).toBe('SAMEORIGIN');

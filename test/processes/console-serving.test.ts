@@ -8,8 +8,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const policy =
-  "default-src 'none';script-src 'self';style-src 'self';img-src 'self' data: blob:;" +
-  "media-src 'self' data: blob:;connect-src 'self';base-uri 'self';form-action 'self';frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "media-src 'self' data: blob:; connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'";
 
 test.each([
   ['/console', '/queue/console/'],
