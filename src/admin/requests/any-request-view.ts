@@ -18,8 +18,8 @@ export interface AnyRequestView extends Shown {
 }
 
 /**
- * A status for an operator. Without `payloads` it has handles in place of ids, and nothing that the model or the caller
- * wrote; it has no URLs of the caller's in any case.
+ * A status for an operator. Without `payloads` it has handles in place of ids, and of what the caller and the model wrote
+ * the tags and the error's message alone; it has no URLs of the caller's in any case.
  */
 export class RequestViews {
   private readonly seesPayloads: boolean;

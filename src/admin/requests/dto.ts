@@ -36,7 +36,7 @@ export class AnyMetricsDto {
   name: 'AnyRequest',
   description:
     'A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only ' +
-    '`/v1/admin` takes, and nothing is shown of what the caller or the model wrote.',
+    '`/v1/admin` takes, and of what its caller and its model wrote it has the tags and the message of its error alone.',
 })
 export class AnyRequestDto {
   @Field('The id, or a handle in its place.', handle)
