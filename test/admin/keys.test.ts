@@ -130,6 +130,11 @@ test('a change holds at once, says what it changed, and takes back what is null'
     },
     after: { ...changes, limits: { submit: null, other: '7/h' } },
   });
+  const nothing = { limits: null, weight: null };
+  const back = { limits: { submit: null, other: null }, weight: 1 };
+  expect(await admin.json('PATCH', `/keys/${id}`, { body: nothing })).toMatchObject(back);
+  expect((await audited(id)).at(-1)).toMatchObject({ after: back });
+  expect(await create({ name: 'as left out', ...nothing })).toMatchObject(back);
 });
 
 test('a key is revoked once and for good', async () => {

@@ -19,6 +19,7 @@ import { parseReason } from '../requests/reason-bodies.js';
 
 const maxEntries = 100;
 const maxCount = 999_999;
+const defaultWeight = 1;
 
 const limitText = (of: string) => ({
   description: `Of ${of}, such as \`50/s,1000/m\`, or \`off\`; null: those of the service.`,
@@ -59,7 +60,10 @@ export class KeyChangesDto {
   )
   models: string[] | null | undefined;
 
-  @Option('limits', limits, 'Its rate limits.', undefined, { type: KeyLimitTextsDto })
+  @Option('limits', limits, 'Its rate limits; null: those of the service.', undefined, {
+    type: KeyLimitTextsDto,
+    nullable: true,
+  })
   limits: KeyLimitTextsDto | undefined;
 
   @Option('max_priority', orNull(oneOf(priorities)), 'Of what it submits; null: high.', 'normal', {
@@ -86,10 +90,11 @@ export class KeyChangesDto {
   )
   max_running: number | null | undefined;
 
-  @Option('weight', weight, 'Of its turns, where keys share a model.', 1, {
+  @Option('weight', weight, 'Of its turns, where keys share a model; null: 1.', 1, {
     type: Number,
     minimum: 0.01,
     maximum: 1_000,
+    nullable: true,
   })
   weight: number | undefined;
 
@@ -186,6 +191,7 @@ function model(value: unknown): string {
 }
 
 function limits(value: unknown): KeyLimitTextsDto {
+  if (value === null) return { submit: null, other: null };
   if (!isObject(value)) throw new Error('expected an object such as {"submit": "50/s,1000/m"}');
   assertKnown(Object.entries(value), ['submit', 'other']);
   return Object.fromEntries(Object.entries(value).map(([kind, limit]) => [kind, orNull(limitOf)(limit)]));
@@ -203,6 +209,7 @@ function count(value: unknown): number {
 }
 
 function weight(value: unknown): number {
+  if (value === null) return defaultWeight;
   if (typeof value === 'number' && value >= 0.01 && value <= 1_000) return value;
   throw new Error('expected a number from 0.01 to 1000');
 }
