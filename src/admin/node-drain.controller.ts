@@ -58,7 +58,8 @@ export class NodeDrainController {
       const { before, after } = changed;
       const [from, to] = [before, after].map(({ drainingSince }) => ({ draining_since: drainingSince }));
       if ((before.drainingSince === null) !== (after.drainingSince === null)) {
-        const note = { action: 'node.drain', target: after.name, before: from!, after: to!, reason } as const;
+        const action = isDraining ? 'node.drain' : 'node.undrain';
+        const note = { action, target: after.name, before: from!, after: to!, reason } as const;
         await this.trail.write(manager, actor, note);
       }
       return after;

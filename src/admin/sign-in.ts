@@ -72,12 +72,18 @@ export class SignIn {
       const begun = await this.trail.change(async (manager) => {
         const key = await identify(manager);
         if (!isOperator(key)) throw noScope(key.name);
-        if (before !== undefined) await this.sessions.end(manager, before);
+        const isReplaced = before !== undefined && (await this.sessions.end(manager, before));
         const { id, token, expiresAt } = await this.sessions.begin(manager, key.id, {
           address: actor.address,
           userAgent: actor.userAgent,
         });
         const known: Actor = { ...actor, keyId: key.id, name: key.name, sessionId: id };
+        if (isReplaced)
+          await this.trail.write(manager, known, {
+            action: 'session.end',
+            target: before,
+            after: { replaced_by: id },
+          });
         await this.trail.write(manager, known, { action: 'session.begin', target: id, after: { by } });
         const own = scopes.filter((scope) => hasScope(key, scope));
         const { id: key_id, name } = key;

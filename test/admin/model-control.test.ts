@@ -217,6 +217,8 @@ test('a drained node starts nothing more, still answers, and starts what waits o
   expect(await calls.status(waiting)).toMatchObject({ status: 'IN_QUEUE', queue_position: 0 });
   expect(model.times(waiting)).toBe(0);
   expect(await (await admin.call('DELETE', path)).json()).toMatchObject({ draining_since: null });
+  const said = await service.query(`SELECT action FROM audit_entry WHERE action LIKE 'node.%' ORDER BY id`);
+  expect(said).toEqual([{ action: 'node.drain' }, { action: 'node.undrain' }]);
   expect(await calls.reached(waiting, 'COMPLETED')).toMatchObject({ success: true });
   expect(await verdict(admin.call('POST', 'nodes/nobody/drain'))).toEqual([404, 'unknown_id']);
 });

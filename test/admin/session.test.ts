@@ -128,8 +128,13 @@ test('signing out ends the session at once, however busy it is', async () => {
 
 test('each sign-in has a token of its own, and ends the session that the browser had', async () => {
   const first = await admin.cookie();
+  const id = (await whoAmI(first)).signed_in!.session_id;
   const second = cookieIn(await admin.signIn({ key: service.key }, { cookie: first }));
   expect(second).not.toBe(first);
+  const replaced_by = (await whoAmI(second)).signed_in!.session_id;
+  expect((await lines('session.end')).filter(({ target }) => target === id)).toMatchObject([
+    { actor_name: 'bootstrap', session_id: replaced_by, after: { replaced_by } },
+  ]);
   expect((await whoAmI(first)).signed_in).toBeNull();
   expect((await whoAmI(second)).signed_in).not.toBeNull();
   // One that somebody else chose is not taken over.

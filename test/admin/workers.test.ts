@@ -95,7 +95,7 @@ test('a worker that is told to drain or to stop hears of it, and it is audited w
       reason: null,
     },
     {
-      action: 'worker.drain',
+      action: 'worker.resume',
       target: 'told',
       before: { told: 'stop' },
       after: { told: 'run' },

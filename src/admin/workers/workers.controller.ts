@@ -23,6 +23,8 @@ const isPosition = (text: string): boolean => isUuid(text.slice(0, uidLength)) &
 const list = new CursorList('/v1/admin/workers', PageQuery, isPosition);
 /** Kept for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
+/** That the audit has for each. */
+const actions = { run: 'worker.resume', drain: 'worker.drain', stop: 'worker.stop' } as const;
 const first = '00000000-0000-0000-0000-000000000000 ';
 
 /** What claims runs over HTTP. */
@@ -115,8 +117,8 @@ export class AdminWorkersController {
       const known = await tellWorker(manager, uid, told);
       if (known === undefined) throw new DomainError('unknown_id', `There is no worker ${uid}.`);
       if (known.before !== told) {
-        const [action, target] = [told === 'stop' ? 'worker.stop' : 'worker.drain', known.name] as const;
-        const note = { action, target, before: { told: known.before }, after: { told }, reason };
+        const [before, after] = [{ told: known.before }, { told }];
+        const note = { action: actions[told], target: known.name, before, after, reason };
         await this.trail.write(manager, actor, note);
       }
       return known.name;
