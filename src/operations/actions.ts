@@ -4,6 +4,7 @@ import type { Queries } from '../database/statement.js';
 import { DomainError } from '../errors/domain-error.js';
 import { AllRequests } from '../queue/all-requests.js';
 import { QueueService } from '../queue/queue.service.js';
+import type { RequestState } from '../queue/request-state.js';
 import { fingerprintOf } from '../requests/request-handlers.js';
 import { Retries } from '../requests/retries.js';
 import type { Counts } from './queries/steps.js';
@@ -25,9 +26,12 @@ export class OperationActions {
     private readonly retries: Retries,
   ) {}
 
-  /** In the transaction that accounts for them. What moved while we looked is left for later. */
-  async cancel(queries: Queries, members: readonly string[]): Promise<Dealt> {
-    const { cancelled, requested, left, publish } = await this.all.cancelAmong(queries, members);
+  /**
+   * In the transaction that accounts for them. What moved while we looked is left for later; what has left `state`, in
+   * which the filter found it, is skipped. null: it asked for none.
+   */
+  async cancel(queries: Queries, members: readonly string[], state: RequestState | null): Promise<Dealt> {
+    const { cancelled, requested, left, publish } = await this.all.cancelAmong(queries, members, state);
     const done = cancelled + requested;
     const ids = members.filter((id) => !left.has(id));
     return { ids, done, skipped: ids.length - done, failed: 0, publish };

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Database } from '../database/database.js';
+import type { Queries } from '../database/statement.js';
 import { Cluster } from '../queue/cluster/cluster.js';
 import { Duty } from '../tools/duty.js';
 import { type Dealt, OperationActions } from './actions.js';
@@ -129,22 +130,35 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     this.log.log(`the operation ${id} (${action}) is ${state}`);
   }
 
-  private async step({ id, action }: ClaimedOperation, after: string): Promise<Step> {
+  private async step(operation: ClaimedOperation, after: string): Promise<Step> {
+    const { id, action } = operation;
     const look = { id, nodeId: this.cluster.nodeId, after, max: stepSizes[action] };
     let publish: Dealt['publish'];
     const step = await this.database.transaction(async (query) => {
       const queries = { query };
       const next = await nextMembers(queries, look);
       if (next.state !== 'running' || next.members.length === 0) return next;
-      const dealt =
-        action === 'retry'
-          ? await this.actions.retry(id, next.members)
-          : await this.actions[action](queries, next.members);
+      const dealt = await this.deal(operation, queries, next.members);
       await account(queries, id, dealt.ids, dealt);
       ({ publish } = dealt);
       return next;
     });
     publish?.();
     return step;
+  }
+
+  private deal(
+    { id, action, requestState }: ClaimedOperation,
+    queries: Queries,
+    members: readonly string[],
+  ): Promise<Dealt> {
+    switch (action) {
+      case 'cancel':
+        return this.actions.cancel(queries, members, requestState);
+      case 'erase':
+        return this.actions.erase(queries, members);
+      case 'retry':
+        return this.actions.retry(id, members);
+    }
   }
 }

@@ -18,6 +18,7 @@ import { erase } from './queries/erase.js';
 import { QueueEvents } from './queue-events.js';
 import { requestErrors } from './request-errors.js';
 import type { AnyRequestFilter } from './request-filter.js';
+import type { RequestState } from './request-state.js';
 import {
   type LifeEvent,
   type LifeLogEntry,
@@ -133,10 +134,13 @@ export class AllRequests {
     }
   }
 
-  /** Many at once, in the transaction of `queries`. `left`: they moved while we looked; `publish`: once it is committed. */
-  async cancelAmong(queries: Queries, ids: readonly string[]) {
+  /**
+   * Many at once, in the transaction of `queries`; of those in another state than `state` none. `left`: they moved while we
+   * looked; `publish`: once it is committed.
+   */
+  async cancelAmong(queries: Queries, ids: readonly string[], state: RequestState | null) {
     const error = requestErrors.cancelled(this.clock.now());
-    const { targets, cancelled, requested } = await cancelMany(queries, null, ids, error);
+    const { targets, cancelled, requested } = await cancelMany(queries, { keyId: null, state }, ids, error);
     const byId = new Map(targets.map((target) => [target.id, target]));
     const ended = cancelled.map((id) => byId.get(id)!);
     for (const id of [...cancelled, ...requested]) byId.delete(id);

@@ -85,7 +85,7 @@ export class RequestCollection {
     // What was claimed, handed back or locked while we looked is looked at again, in the end one by one.
     let left = requestIds;
     for (let looks = 0; looks < 3 && left.length > 0; looks++) {
-      const { targets, cancelled, requested } = await cancelMany(this.database, keyId, left, error);
+      const { targets, cancelled, requested } = await cancelMany(this.database, { keyId }, left, error);
       const byId = new Map(targets.map((target) => [target.id, target]));
       this.publish(
         cancelled.map((id) => byId.get(id)!),

@@ -145,6 +145,22 @@ describe('while it is found what it is about', () => {
     expect(await read(id)).toMatchObject({ state: 'done', total: 7, done: 7 });
   });
 
+  test('what has started since is no member of those that wait: it is skipped, and goes on', async () => {
+    const blocker = await calls.submit('test/one', { hold: true });
+    await calls.reached(blocker, 'IN_PROGRESS');
+    const [first, second] = await calls.submitAll(2, 'test/one?tag=waits:1', { hold: true });
+    const { id } = await start({ action: 'cancel', filter: { tag: 'waits:1', status: 'IN_QUEUE' } });
+    await claim();
+    expect(await step(id)).toBe('running');
+    await model.answer(blocker);
+    await calls.reached(first!, 'IN_PROGRESS');
+    await runner().runOnce();
+    expect(await read(id)).toMatchObject({ state: 'done', total: 2, done: 1, skipped: 1 });
+    expect((await calls.status(second!)).status).toBe('COMPLETED');
+    await model.answer(first!);
+    expect(await calls.reached(first!, 'COMPLETED')).toMatchObject({ success: true });
+  });
+
   test('it can be stopped, and nothing is done', async () => {
     const ids = await submitAll('unwanted:1', 4);
     const { id } = await start({ action: 'cancel', filter: { tag: 'unwanted:1' } });

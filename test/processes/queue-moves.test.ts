@@ -90,7 +90,7 @@ test('a cancel that waits for a move finds nothing where it looked, and the requ
   await execute(here, 'COMMIT');
   expect((await waiting)!.result).toBe('moved');
   expect(await cancel(there, ids[0]!, cancelled)).toMatchObject({ result: 'cancelled', start: 1_000 });
-  const found = await cancelMany(there, keyId, ids, cancelled);
+  const found = await cancelMany(there, { keyId }, ids, cancelled);
   expect(found.cancelled.toSorted()).toEqual(ids.slice(1).sort());
 });
 

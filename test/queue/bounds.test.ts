@@ -143,7 +143,7 @@ describe('a key at its bound', () => {
     const ids = await submitHeld(6);
     await released();
     expect(await cancel(here, ids[1]!, cancelled)).toMatchObject({ result: 'cancelled' });
-    expect(await cancelMany(here, keyId, [ids[0]!, ids[2]!, ids[3]!], cancelled)).toMatchObject({
+    expect(await cancelMany(here, { keyId }, [ids[0]!, ids[2]!, ids[3]!], cancelled)).toMatchObject({
       cancelled: expect.arrayContaining([ids[0], ids[2], ids[3]]) as string[],
     });
     await tables.rows(`UPDATE delayed_entry SET expires_at = now() WHERE request_id = $1`, [ids[4]]);

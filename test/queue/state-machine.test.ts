@@ -271,7 +271,7 @@ const cancelSome = (picks: number[]): Command =>
     async (model) => {
       const chosen = [...new Set(picks.map((pick) => pickFrom(model.requests, pick)))];
       const idsAndStrangers = [...chosen.map(({ id }) => id), v7()];
-      const found = await cancelMany(database, keyId, idsAndStrangers, requestErrors.cancelled(0));
+      const found = await cancelMany(database, { keyId }, idsAndStrangers, requestErrors.cancelled(0));
       expect(ids(found.targets)).toEqual(ids(chosen));
       const results = chosen.map((request) => ({ id: request.id, result: model.cancel(request) }));
       const those = (word: string): string[] => ids(results.filter(({ result }) => result === word));

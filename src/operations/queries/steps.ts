@@ -1,10 +1,13 @@
 import { type Queries, statement } from '../../database/statement.js';
+import type { RequestState } from '../../queue/request-state.js';
 import type { OperationAction, OperationState } from '../entities/operation.entity.js';
 
 export interface ClaimedOperation {
   id: string;
   action: OperationAction;
   state: OperationState;
+  /** That the filter asks for; null: it does not matter. */
+  requestState: RequestState | null;
 }
 
 export interface Counts {
@@ -29,7 +32,7 @@ WHERE id = (
     AND (claimed_until IS NULL OR claimed_until < clock_timestamp() OR claimed_by = $1::uuid)
   ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
 )
-RETURNING id, action, state`;
+RETURNING id, action, state, filter ->> 'state' AS "requestState"`;
 
 export async function claimOperation(
   queries: Queries,

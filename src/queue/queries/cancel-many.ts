@@ -16,9 +16,15 @@ export interface Target extends EntryChange {
   erasedAtMs: number | null;
 }
 
+/** Which of the ids are meant; null: any. */
+export interface Meant {
+  keyId: string | null;
+  state?: RequestState | null;
+}
+
 /** What is neither cancelled nor requested, and was not completed, moved while we looked. */
 export interface CancelledMany {
-  /** Those of the ids that are the key's; of any key where none is given. */
+  /** Those of the ids that are meant. */
   targets: Target[];
   cancelled: string[];
   /** Of running ones; again where it was requested before. */
@@ -50,7 +56,7 @@ const cancelManyStatement = statement('cancel_many')`WITH target AS MATERIALIZED
     FROM request
     WHERE request.id = wanted.id LIMIT 1
   ) AS own
-  WHERE $2::uuid IS NULL OR api_key_id = $2::uuid
+  WHERE ($2::uuid IS NULL OR api_key_id = $2::uuid) AND ($6::text IS NULL OR state = $6::text)
 ), entry AS MATERIALIZED (
   ${locked('queue_entry')}
 ), removed_entry AS (
@@ -100,12 +106,12 @@ SELECT (
 
 export async function cancelMany(
   database: Queries,
-  keyId: string | null,
+  { keyId, state = null }: Meant,
   requestIds: readonly string[],
   error: RequestError,
 ): Promise<CancelledMany> {
   const sorted = requestIds.toSorted();
-  const values = [sorted, keyId, JSON.stringify(error), sorted[0], sorted.at(-1)];
+  const values = [sorted, keyId, JSON.stringify(error), sorted[0], sorted.at(-1), state];
   const [row] = await database.query<CancelledMany>(cancelManyStatement, values);
   return row!;
 }
