@@ -1,4 +1,5 @@
 import type { Browser } from 'playwright-core';
+import { Handles } from '../../src/auth/handles.js';
 import { launchChromium } from '../support/chromium.js';
 import { ConsoleTab } from '../support/console-tab.js';
 import { testQueue } from '../support/test-queue.js';
@@ -61,3 +62,25 @@ test('Try shows how far a run is, and its output as it grows', async () => {
   await tab.page.getByText('and succeeded').waitFor();
   expect(await tab.text()).not.toContain('25 %');
 });
+
+test('the log is asked for where it is shown, as that somebody read it is audited', async () => {
+  const id = await calls.submit('acme/text/story', { hold: true });
+  await model.say(id, [{ type: 'log', message: 'Warming up.' }]);
+  const streams = (): string[] => tab.asked.filter((url) => url.includes(`${id}/status/stream`));
+  await tab.show(`requests/${id}?tab=input`);
+  await until(() => streams().length === 1);
+  expect(streams()[0]).not.toContain('logs');
+  await tab.page.getByRole('tab', { name: 'Log' }).click();
+  await shows('Warming up.');
+  await until(() => streams().some((url) => url.endsWith('?logs=1')));
+  await model.say(id, [{ type: 'log', message: 'Warm.' }]);
+  await shows('Warm.');
+  await model.say(id, [{ type: 'output', output: {} }]);
+  await model.answer(id, '');
+  await shows('succeeded');
+  const rows = await service.query(
+    `SELECT after FROM audit_entry WHERE action = 'payload.read' AND after ->> 'part' = 'log' AND target = $1`,
+    [service.app.get(Handles).handleOf(id)],
+  );
+  expect(rows).toHaveLength(1);
+}, 60_000);

@@ -12,13 +12,16 @@ interface Followed {
 const nothing: Followed = { status: {}, logs: [], positions: [] };
 const maxLines = 5_000;
 
-/** Follows a request as long as it is open and somebody looks. */
-export function useRequestStream(id: string, isOpen: boolean): Followed {
+/**
+ * Follows a request as long as it is open and somebody looks. `withLogs`: where they are shown, for that somebody read
+ * them is audited.
+ */
+export function useRequestStream(id: string, isOpen: boolean, withLogs = false): Followed {
   const [followed, setFollowed] = useState(nothing);
   useEffect(() => {
     if (!isOpen) return;
     return keepOpen(
-      () => `${requestPath(id)}/status/stream?logs=1`,
+      () => `${requestPath(id)}/status/stream${withLogs ? '?logs=1' : ''}`,
       (source, close) => {
         // A connection begins with the whole log.
         let isFirst = true;
@@ -45,6 +48,6 @@ export function useRequestStream(id: string, isOpen: boolean): Followed {
         });
       },
     );
-  }, [id, isOpen]);
+  }, [id, isOpen, withLogs]);
   return followed;
 }

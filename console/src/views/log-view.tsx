@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { readLog } from '../api/calls';
-import type { LogEntry } from '../api/types';
+import { useRequestStream } from '../api/request-stream';
 import { clockTime, utc } from '../format/times';
 import { counted, whole } from '../format/quantities';
 import { CopyButton } from '../parts/copy';
@@ -12,15 +12,15 @@ const shownAtMost = 1_000;
 
 interface LogViewProps {
   id: string;
-  /** What the stream has told since; it is shown after what was read, each line once. */
-  live: readonly LogEntry[];
   isOver: boolean;
   /** How many lines there are, as far as that is known. */
   onCount: (said: string) => void;
 }
 
-export function LogView({ id, live, isOver, onCount }: LogViewProps) {
+export function LogView({ id, isOver, onCount }: LogViewProps) {
   const isAllowed = useMay('payloads');
+  // What it has told since is shown after what was read, each line once.
+  const { logs: live } = useRequestStream(id, isAllowed && !isOver, true);
   const list = useRef<HTMLOListElement>(null);
   const [isFollowing, setFollowing] = useState(true);
   const log = useInfiniteQuery({

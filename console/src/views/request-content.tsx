@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { readRequest, requestPath } from '../api/calls';
-import type { AdminRequest, LogEntry, RequestDetails } from '../api/types';
+import type { AdminRequest, RequestDetails } from '../api/types';
 import { AsCurl } from '../parts/curl';
 import { codeOf, shownState, State } from '../parts/request-state';
 import { Loaded } from '../parts/states';
@@ -16,7 +16,7 @@ const tabs = ['output', 'input', 'log', 'deliveries'] as const;
 type Tab = (typeof tabs)[number];
 
 /** Which tab is shown is in the address, so that a link leads to the log. */
-export function Content({ request, logs }: { request: RequestDetails; logs: readonly LogEntry[] }) {
+export function Content({ request }: { request: RequestDetails }) {
   const isOver = request.status === 'COMPLETED';
   const [parameters, setFilters] = useFilters();
   const chosen = tabs.find((name) => name === parameters.get('tab'));
@@ -27,9 +27,9 @@ export function Content({ request, logs }: { request: RequestDetails; logs: read
   const path = requestPath(id);
   const deliveries = useDeliveriesOf(id, isOver || tab === 'deliveries');
   const [lines, setLines] = useState<string>();
-  // To read a log is audited, so that its length is known only once somebody did, or while it comes.
+  // To read a log is audited, so that its length is known only once somebody did.
   const counts: Partial<Record<Tab, string | number>> = {
-    log: lines ?? (logs.length > 0 ? logs.length : undefined),
+    log: lines,
     deliveries: deliveries.data?.data.length,
   };
   return (
@@ -79,7 +79,7 @@ export function Content({ request, logs }: { request: RequestDetails; logs: read
           ) : (
             <p className="empty">The input was erased.</p>
           ))}
-        {tab === 'log' && <LogView id={id} live={logs} isOver={isOver} onCount={setLines} />}
+        {tab === 'log' && <LogView id={id} isOver={isOver} onCount={setLines} />}
         {tab === 'deliveries' && <DeliveriesOf deliveries={deliveries} />}
       </div>
     </section>

@@ -84,7 +84,7 @@ function Life({ id, read }: { id: string; read: RequestDetails }) {
           {(read) => <TimelineView history={{ ...read, positions }} isOver={isOver} />}
         </Loaded>
       </section>
-      <Content request={request} logs={stream.logs} />
+      <Content request={request} />
       <Facts request={request} starts={events.filter(({ kind }) => kind === 'started').length} />
     </>
   );

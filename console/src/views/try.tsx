@@ -110,7 +110,7 @@ function Outcome({ id }: { id: string }) {
     queryFn: ({ signal }) => readRequest(id, signal),
     enabled: mayRead,
   });
-  const { status, logs } = useRequestStream(id, mayRead);
+  const { status, logs } = useRequestStream(id, mayRead, mayReadPayloads);
   const { overview } = useLive();
   const now = useNow();
   return (
