@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import { readSession } from './api/calls';
 import { Problem } from './api/client';
@@ -19,6 +19,8 @@ const Webhooks = lazy(() => import('./views/webhooks'));
 const Audit = lazy(() => import('./views/audit'));
 const Sessions = lazy(() => import('./views/sessions'));
 
+const linkInAddress = (): string | undefined => /^#link=(.+)$/.exec(window.location.hash)?.[1];
+
 export function App() {
   const session = useQuery({
     queryKey: ['session'],
@@ -26,7 +28,13 @@ export function App() {
     refetchInterval: 300_000,
   });
   // What the first start prints signs in once, and only after a click.
-  const [link, setLink] = useState(() => /^#link=(.+)$/.exec(window.location.hash)?.[1]);
+  const [link, setLink] = useState(linkInAddress);
+  useEffect(() => {
+    // Into the address of a tab that is open it is pasted without the page being loaded.
+    const look = (): void => setLink(linkInAddress());
+    window.addEventListener('hashchange', look);
+    return () => window.removeEventListener('hashchange', look);
+  }, []);
   const { data, error } = session;
   if (data === undefined && (error === null || (error instanceof Problem && error.status !== 401))) {
     return (
@@ -38,7 +46,7 @@ export function App() {
   }
   const signedIn = data?.signed_in;
   if (!signedIn || link !== undefined) {
-    return <SignIn session={data} link={link} onLinkDone={() => setLink(undefined)} />;
+    return <SignIn key={link} session={data} link={link} onLinkDone={() => setLink(undefined)} />;
   }
   return (
     <CurrentSession value={signedIn}>

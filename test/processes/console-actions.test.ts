@@ -1,5 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
+import { SignInLinks } from '../../src/auth/sign-in-links.js';
 import { AdminCalls } from '../support/admin-calls.js';
 import { launchChromium } from '../support/chromium.js';
 import { ConsoleTab } from '../support/console-tab.js';
@@ -67,8 +68,32 @@ test('the session of somebody else is ended, and they sign in again', async () =
   await tab.click('End this session', 'dialog');
   await row.waitFor({ state: 'detached' });
   expect(await reasons('session.end')).toEqual([{ reason: 'left the house' }]);
-  await guest.page.goto(`${service.url}/console/nodes`);
+  // By itself, from the stream that every view has open.
   await guest.page.getByLabel('API key').waitFor();
+  await guest.close();
+});
+
+test('whose session is over as they go on to another view is asked to sign in there', async () => {
+  const { key, id } = await admin.newKey({ name: 'one more guest', scopes: ['observe'] });
+  const guest = await ConsoleTab.open(browser, service.url);
+  // The stream says nothing of it.
+  await guest.page.route('**/v1/admin/events', () => {});
+  await guest.signIn(key);
+  expect((await admin.call('DELETE', `/keys/${id}`)).status).toBe(204);
+  await guest.page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await guest.page.getByLabel('API key').waitFor();
+  await guest.close();
+});
+
+test('a link that is pasted into the address of an open tab signs in there', async () => {
+  const { id } = await admin.newKey({ name: 'night watch', scopes: ['observe'] });
+  const token = await service.app.get(SignInLinks).make(id);
+  const guest = await (await ConsoleTab.open(browser, service.url)).signIn(service.key);
+  await guest.page.evaluate(`location.hash = '#link=${token}'`);
+  await guest.page.getByText('This link signs you in once.').waitFor();
+  await guest.click('Sign in');
+  await guest.page.getByRole('button', { name: 'night watch' }).waitFor();
+  expect(guest.page.url()).not.toContain('link');
   await guest.close();
 });
 

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { serviceAddress } from './base';
 import { sayReturned } from './event-source';
 import { changed } from './overview-changes';
+import { readSessionAgain } from './query-client';
 import type { Overview, OverviewChanges } from './types';
 
 /** How the figures of all views stand: one stream a tab, closed while nobody sees the page. */
@@ -13,7 +14,8 @@ export interface Live {
 /** The service says `alive` every 10 s: a connection that has said nothing for so long is none. */
 const silentMs = 30_000;
 
-let live: Live = { overview: undefined, connection: 'connecting' };
+const atFirst: Live = { overview: undefined, connection: 'connecting' };
+let live = atFirst;
 let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let silence: ReturnType<typeof setTimeout> | undefined;
@@ -44,7 +46,11 @@ function open(): void {
   });
   source.addEventListener('alive', listen);
   // By ourselves: a browser gives up for good at an answer such as 502.
-  source.addEventListener('error', () => broke(failures > 0 || live.overview !== undefined));
+  source.addEventListener('error', ({ target }) => {
+    // Of an answer other than a stream it does not say which: perhaps the session is over.
+    if ((target as EventSource).readyState === EventSource.CLOSED) readSessionAgain();
+    broke(failures > 0 || live.overview !== undefined);
+  });
   listen();
 }
 
@@ -83,7 +89,10 @@ function subscribe(listener: () => void): () => void {
   open();
   return () => {
     listeners.delete(listener);
-    if (listeners.size === 0) close();
+    if (listeners.size > 0) return;
+    close();
+    // Who signs in next may be somebody else.
+    live = atFirst;
   };
 }
 

@@ -25,6 +25,8 @@ export function SignIn({ session, link, onLinkDone }: SignInProps) {
     onSuccess: (entered) => {
       forgetLink();
       onLinkDone();
+      // Who was signed in before may have seen more.
+      client.removeQueries({ predicate: ({ queryKey: [kind] }) => kind !== 'session' });
       client.setQueryData(['session'], entered);
     },
   });

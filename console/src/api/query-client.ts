@@ -1,0 +1,33 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { Problem } from './client';
+
+const isWorthAnother = (error: Error): boolean =>
+  !(error instanceof Problem) || error.status === 0 || error.status >= 500;
+
+const isUnknown = (error: Error): boolean => error instanceof Problem && error.status === 401;
+
+/** Reads the session again, where something was refused as if there were none: if it is over, one can sign in. */
+export function readSessionAgain(): void {
+  void queryClient.invalidateQueries({ queryKey: ['session'] }, { cancelRefetch: false });
+}
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, { queryKey: [kind] }) => {
+      if (kind !== 'session' && isUnknown(error)) readSessionAgain();
+    },
+  }),
+  mutationCache: new MutationCache({
+    onError: (error) => {
+      if (isUnknown(error)) readSessionAgain();
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      retry: (count, error) => count < 2 && isWorthAnother(error),
+      staleTime: 2_000,
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
