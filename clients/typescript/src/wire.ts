@@ -318,6 +318,11 @@ export interface components {
         AdminModelList: {
             /** @description In the order of the models file. */
             data: components["schemas"]["AdminModel"][];
+            /**
+             * @description Always null: it is one page.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         /** @description Why, for the audit. */
         Reason: {
@@ -2629,8 +2634,8 @@ export interface components {
              *     ]
              */
             models?: string[] | null;
-            /** @description Its rate limits. */
-            limits?: components["schemas"]["KeyLimitTexts"];
+            /** @description Its rate limits; null: those of the service. */
+            limits?: components["schemas"]["KeyLimitTexts"] | null;
             /**
              * @description Of what it submits; null: high.
              * @example normal
@@ -2648,10 +2653,10 @@ export interface components {
              */
             max_running?: number | null;
             /**
-             * @description Of its turns, where keys share a model.
+             * @description Of its turns, where keys share a model; null: 1.
              * @example 1
              */
-            weight?: number;
+            weight?: number | null;
             /**
              * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
              * @example 90d
@@ -2804,8 +2809,8 @@ export interface components {
              *     ]
              */
             models?: string[] | null;
-            /** @description Its rate limits. */
-            limits?: components["schemas"]["KeyLimitTexts"];
+            /** @description Its rate limits; null: those of the service. */
+            limits?: components["schemas"]["KeyLimitTexts"] | null;
             /**
              * @description Of what it submits; null: high.
              * @example normal
@@ -2823,10 +2828,10 @@ export interface components {
              */
             max_running?: number | null;
             /**
-             * @description Of its turns, where keys share a model.
+             * @description Of its turns, where keys share a model; null: 1.
              * @example 1
              */
-            weight?: number;
+            weight?: number | null;
             /**
              * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
              * @example 90d
@@ -2887,7 +2892,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "worker.drain" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description To what: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -2947,7 +2952,7 @@ export interface components {
              */
             inference_time?: number | null;
         };
-        /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and nothing is shown of what the caller or the model wrote. */
+        /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and of what its caller and its model wrote it has the tags and the message of its error alone. */
         AnyRequest: {
             /**
              * @description The id, or a handle in its place.
@@ -3377,7 +3382,7 @@ export interface components {
              */
             state: "collecting" | "running" | "stopping" | "stopped" | "done";
             /**
-             * @description As it was started; of `ids` how many.
+             * @description As it was started; of `ids` how many, and `id_prefix` with the scope `payloads` alone.
              * @example {
              *       "tag": [
              *         "job:17"

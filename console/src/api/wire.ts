@@ -999,7 +999,7 @@ export interface paths {
                     /** @description Only what this key did: its id, or the name that it had then. */
                     actor?: string;
                     /** @description Only this. */
-                    action?: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "worker.drain" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+                    action?: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
                     /** @description Only what was done to this: an id, or the method and path of a refused call. */
                     target?: string;
                     /** @description RFC 3339: only what was done then or later. */
@@ -1131,6 +1131,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/requests/{request_id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description An id, or a handle. */
+                    request_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The request. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AnyRequestDetails"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/requests/{request_id}/events": {
         parameters: {
             query?: never;
@@ -1213,6 +1251,130 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/requests/{request_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description An id, or a handle. */
+                    request_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description The request as it is now. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AnyRequestDetails"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/requests/{request_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description An id, or a handle. */
+                    request_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description The new request. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AnyRequestDetails"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/requests/{request_id}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description An id, or a handle. */
+                    request_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Reason"];
+                };
+            };
+            responses: {
+                /** @description It is erased. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -1434,130 +1596,6 @@ export interface paths {
         };
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/admin/requests/{request_id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description An id, or a handle. */
-                    request_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Reason"];
-                };
-            };
-            responses: {
-                /** @description The request as it is now. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["AnyRequestDetails"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/admin/requests/{request_id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description An id, or a handle. */
-                    request_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Reason"];
-                };
-            };
-            responses: {
-                /** @description The new request. */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["AnyRequestDetails"];
-                    };
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/admin/requests/{request_id}/erase": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description An id, or a handle. */
-                    request_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Reason"];
-                };
-            };
-            responses: {
-                /** @description It is erased. */
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
         delete?: never;
         options?: never;
         head?: never;
@@ -2246,6 +2284,11 @@ export interface components {
         AdminModelList: {
             /** @description In the order of the models file. */
             data: components["schemas"]["AdminModel"][];
+            /**
+             * @description Always null: it is one page.
+             * @example null
+             */
+            next_cursor: string | null;
         };
         /** @description Why, for the audit. */
         Reason: {
@@ -4557,8 +4600,8 @@ export interface components {
              *     ]
              */
             models?: string[] | null;
-            /** @description Its rate limits. */
-            limits?: components["schemas"]["KeyLimitTexts"];
+            /** @description Its rate limits; null: those of the service. */
+            limits?: components["schemas"]["KeyLimitTexts"] | null;
             /**
              * @description Of what it submits; null: high.
              * @example normal
@@ -4576,10 +4619,10 @@ export interface components {
              */
             max_running?: number | null;
             /**
-             * @description Of its turns, where keys share a model.
+             * @description Of its turns, where keys share a model; null: 1.
              * @example 1
              */
-            weight?: number;
+            weight?: number | null;
             /**
              * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
              * @example 90d
@@ -4732,8 +4775,8 @@ export interface components {
              *     ]
              */
             models?: string[] | null;
-            /** @description Its rate limits. */
-            limits?: components["schemas"]["KeyLimitTexts"];
+            /** @description Its rate limits; null: those of the service. */
+            limits?: components["schemas"]["KeyLimitTexts"] | null;
             /**
              * @description Of what it submits; null: high.
              * @example normal
@@ -4751,10 +4794,10 @@ export interface components {
              */
             max_running?: number | null;
             /**
-             * @description Of its turns, where keys share a model.
+             * @description Of its turns, where keys share a model; null: 1.
              * @example 1
              */
-            weight?: number;
+            weight?: number | null;
             /**
              * @description After a duration such as `90d`, or at a time as in RFC 3339; null: never.
              * @example 90d
@@ -4815,7 +4858,7 @@ export interface components {
              * @example key.create
              * @enum {string}
              */
-            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "worker.drain" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
+            action: "model.pause" | "model.resume" | "model.concurrency" | "models.reload" | "key.create" | "key.update" | "key.revoke" | "node.drain" | "node.undrain" | "worker.drain" | "worker.resume" | "worker.stop" | "request.cancel" | "request.retry" | "request.erase" | "payload.read" | "operation.start" | "operation.stop" | "delivery.redeliver" | "secret.read" | "secret.rotate" | "endpoint.create" | "endpoint.remove" | "endpoint.disable" | "endpoint.enable" | "session.begin" | "session.refuse" | "session.end" | "session.link" | "access.refuse" | "audit.export";
             /**
              * @description To what: an id, or the method and path of a refused call.
              * @example 019aa1b2-7c3d-7e4f-8a5b-6c7d8e9f0a1b
@@ -4875,7 +4918,7 @@ export interface components {
              */
             inference_time?: number | null;
         };
-        /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and nothing is shown of what the caller or the model wrote. */
+        /** @description A request of any key, as operators see it. Without the scope `payloads` its ids are handles, which only `/v1/admin` takes, and of what its caller and its model wrote it has the tags and the message of its error alone. */
         AnyRequest: {
             /**
              * @description The id, or a handle in its place.
@@ -5305,7 +5348,7 @@ export interface components {
              */
             state: "collecting" | "running" | "stopping" | "stopped" | "done";
             /**
-             * @description As it was started; of `ids` how many.
+             * @description As it was started; of `ids` how many, and `id_prefix` with the scope `payloads` alone.
              * @example {
              *       "tag": [
              *         "job:17"
