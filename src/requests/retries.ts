@@ -3,7 +3,8 @@ import type { Caller } from '../auth/caller.js';
 import type { Queries } from '../database/statement.js';
 import { RequestCollection } from '../queue/request-collection.js';
 import type { StatusRow } from '../queue/status-row.js';
-import { type Accepted, type Idempotency, Submissions } from '../queue/submit/submissions.js';
+import type { Accepted, Idempotency } from '../queue/submit/accepted.js';
+import { Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
 import { Tracing } from '../tracing/tracing.js';
 import { NewRequests } from './new-requests.js';
@@ -35,7 +36,7 @@ export class Retries {
     row: Pick<StatusRow, 'id' | 'modelId' | 'priority'>,
     { headers = {}, idempotency, accounting }: RetryOptions,
   ): Promise<Accepted | undefined> {
-    const { request, terms } = await this.newRequests.again(owner, row);
+    const { request, terms } = this.newRequests.again(owner, row);
     const above = traceContextOf(headers) ?? (await this.collection.traceOf(row.id));
     return this.tracing.send(row.modelId, above, (trace) =>
       this.submissions.retry(request, { ...terms, idempotency, trace }, accounting),
