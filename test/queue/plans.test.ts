@@ -18,12 +18,11 @@ import { QueueService } from '../../src/queue/queue.service.js';
 import { RunStore } from '../../src/queue/runs/run-store.js';
 import { SubmissionBatches } from '../../src/queue/submit/submission-batches.js';
 import { Submissions } from '../../src/queue/submit/submissions.js';
+import { literal, sha256Bytes, type Value } from '../support/literals.js';
 import { queueRequest } from '../support/queue-calls.js';
 import { ending } from '../support/queue-tables.js';
 import { testQueue } from '../support/test-queue.js';
 import { claimAs, knownOf } from '../support/worker-steps.js';
-
-type Value = string | number | null | Buffer | (string | number | null | Buffer)[];
 
 interface Used {
   statement: Statement;
@@ -108,20 +107,21 @@ async function useCollection(
 ): Promise<void> {
   const collection = service.app.get(RequestCollection);
   const submissions = service.app.get(Submissions);
-  const { keyId } = request;
-  const idempotency = { key: 'many', fingerprint: Buffer.alloc(sha256Bytes, 1) };
-  const other = { key: 'more', fingerprint: idempotency.fingerprint };
-  const batches = service.app.get(SubmissionBatches);
-  await batches.submit([request, request]);
-  const mixed = [request, { ...request, idempotency }, { ...request, idempotency: other }];
-  for (let times = 0; times < 2; times++) await batches.submit(mixed);
-  await collection.list(keyId, { tags: ['a:b'] }, { limit: 10 });
-  await collection.cancelFitting(keyId, { modelId: 'test/other' });
-  await collection.cancelMany(keyId, ids);
+  await submitBatches(request);
+  await collection.list(request.keyId, { tags: ['a:b'] }, { limit: 10 });
+  await collection.cancelFitting(request.keyId, { modelId: 'test/other' });
+  await collection.cancelMany(request.keyId, ids);
   const terms = { originalId: ended, maxExpiresMs: null, maxTimeoutMs: 1_000 };
   await submissions.retry(request, terms);
   await submitBounded({ ...request, keyId: boundedKey, isBounded: true }, terms);
   await collection.erase(ended);
+}
+
+async function submitBatches(request: Parameters<Submissions['submit']>[0]): Promise<void> {
+  const batches = service.app.get(SubmissionBatches);
+  await batches.submit([request, request]);
+  const [two, three] = [keyed(request, 'two'), keyed(request, 'three')];
+  for (let times = 0; times < 2; times++) await batches.submit([request, two, three]);
 }
 
 /** Every statement that a worker's calls use. */
@@ -151,12 +151,8 @@ async function submitBounded(
   );
   const submissions = service.app.get(Submissions);
   await submissions.submit(request);
-  const idempotency = { key: 'one', fingerprint: Buffer.alloc(sha256Bytes, 1) };
-  await submissions.submitOnce(request, idempotency);
-  const keys = ['two', 'three'].map((key) => ({ ...idempotency, key }));
-  const batches = service.app.get(SubmissionBatches);
-  await batches.submit([request, request]);
-  await batches.submit([request, ...keys.map((one) => ({ ...request, idempotency: one }))]);
+  await submissions.submitOnce(request, keyed(request, 'one').idempotency);
+  await submitBatches(request);
   await submissions.retry(request, terms);
   await service.app.get(Releaser).runOnce();
   await service.app.get(RequestCollection).cancelFitting(boundedKey, { modelId: request.modelId });
@@ -177,22 +173,8 @@ async function planOf(name: string, options = ''): Promise<string> {
   return lines.map((line) => line['QUERY PLAN']).join('\n');
 }
 
-/** A fingerprint; other bytes are JSON, or an array in binary format, which begins with its number of dimensions. */
-const sha256Bytes = 32;
-
-function literal(value: Value): string {
-  if (value === null) return 'NULL';
-  if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
-  // The plan is the same for all values; and the memory of a JSON array may be that of another by now.
-  if (Buffer.isBuffer(value) && value[0] === 0) return `'{}'`;
-  if (Buffer.isBuffer(value) && value[0] === 0x5b) return `'[]'`;
-  const text = Array.isArray(value) ? `{${value.map(element).join(',')}}` : String(value);
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-function element(item: string | number | null | Buffer): string {
-  if (Buffer.isBuffer(item)) return `"\\\\x${item.toString('hex')}"`;
-  return item === null ? 'NULL' : JSON.stringify(String(item));
+function keyed<Request>(request: Request, key: string) {
+  return { ...request, idempotency: { key, fingerprint: Buffer.alloc(sha256Bytes, 1) } };
 }
 
 const hot = [
