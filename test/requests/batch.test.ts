@@ -246,6 +246,44 @@ test('what may wait bounds a batch as it bounds one', async () => {
   await model.answer(end);
 });
 
+test('batches and single submissions of a key that come at once fill its bound, and all are answered', async () => {
+  const [most, rounds] = [10, 5];
+  for (let round = 0; round < rounds; round++) {
+    const key = await calls.newKey({ maxWaiting: most });
+    const batch = Array.from({ length: 2 * most }, () => entry({ delay: '1h' }));
+    const single = async (): Promise<number> =>
+      (await service.submit('test/one?delay=1h', {}, keyHeader(key))).status;
+    const [answers, statuses] = await Promise.all([
+      Promise.all(Array.from({ length: 3 }, () => collection.batch(batch, key))),
+      Promise.all(Array.from({ length: most }, single)),
+    ]);
+    const accepted = [...answers.flat().map(({ status }) => status), ...statuses].filter(
+      (one) => one === 202,
+    );
+    expect(accepted).toHaveLength(most);
+  }
+});
+
+test('what a batch repeats takes no room', async () => {
+  const key = await calls.newKey({ maxWaiting: 3 });
+  const keyed = (...names: string[]) =>
+    names.map((name) => entry({ delay: '1h', idempotency_key: `room ${name}` }));
+  const first = await collection.batch(keyed('a', 'a', 'b', 'b'), key);
+  expect(codes(first)).toEqual(Array.from({ length: 4 }, () => [202, undefined]));
+  const again = await collection.batch(keyed('a', 'b', 'c', 'd', 'c', 'd'), key);
+  expect(codes(again)).toEqual([
+    [202, undefined],
+    [202, undefined],
+    [202, undefined],
+    [429, 'queue_full'],
+    [202, undefined],
+    [429, 'queue_full'],
+  ]);
+  expect([again[0], again[1], again[4]].map((one) => one!.request_id)).toEqual(
+    [first[0], first[2], again[2]].map((one) => one!.request_id),
+  );
+});
+
 test('each entry counts as a submission: those beyond the limit are refused, the rest go in', async () => {
   const key = await calls.newKey({ rateLimitSubmit: '5/m' });
   const answer = await collection.call('POST', '', { requests: [entry(), entry(), entry()] }, key);

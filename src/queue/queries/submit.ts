@@ -122,7 +122,7 @@ const findKey = statement(
 FROM idempotency_key
 WHERE api_key_id = $1::uuid AND key = $2::text`;
 
-/** What a key stands for; undefined: it was never used, or is pruned. */
+/** Of a key that is taken; undefined: it was pruned meanwhile. */
 export async function findKnown(
   database: Queries,
   keyId: string,
@@ -172,9 +172,39 @@ const submitManyReserved = submitStatements(
   FROM unnest(${many$.idempotencyKey}, ${many$.keyedId}, ${many$.fingerprint}) AS keyed`),
 );
 
-const findKeys = statement('find_idempotency_keys')`SELECT known.key, request_id AS id, fingerprint
+/** What an idempotency key stands for. */
+interface KnownKey {
+  key: string;
+  id: string;
+  fingerprint: Buffer;
+}
+
+const findKeysWhere = (name: string, condition: string) => statement(name)`
+SELECT known.key, request_id AS id, fingerprint
 FROM unnest($2::text[]) AS wanted (key)
-JOIN idempotency_key AS known ON known.api_key_id = $1::uuid AND known.key = wanted.key`;
+JOIN idempotency_key AS known ON known.api_key_id = $1::uuid AND known.key = wanted.key${condition}`;
+const findKeys = findKeysWhere('find_idempotency_keys', '');
+const findHeldKeys = findKeysWhere(
+  'find_held_idempotency_keys',
+  ` AND known.created_at >= now() - interval '24 hours'`,
+);
+
+const byKey = (rows: readonly KnownKey[]): Map<string, KnownKey> =>
+  new Map(rows.map((row) => [row.key, row]));
+
+/** What keys stand for whose 24 hours are not over, whether or not there is room for another submission. */
+export async function findHeld(
+  database: Queries,
+  keyId: string,
+  keys: readonly string[],
+): Promise<(wanted: Pick<Keyed, 'fingerprint'> & { key: string }) => Known | undefined> {
+  const known = byKey(await database.query<KnownKey>(findHeldKeys, [keyId, keys]));
+  return ({ key, fingerprint }) => knownAs(known.get(key), fingerprint);
+}
+
+function knownAs(row: KnownKey | undefined, fingerprint: Buffer): Known | undefined {
+  return row && { id: row.id, sameRequest: row.fingerprint.equals(fingerprint) };
+}
 
 /** One of many, which may have an idempotency key. */
 export type MaybeOnceSubmission = Submission & Partial<Keyed>;
@@ -205,18 +235,12 @@ export async function submitManyOnce(
     );
     const written = new Map(rows.map((row) => [row.id, row]));
     const known =
-      rows.length === left.length
-        ? []
-        : await database.query<{ key: string; id: string; fingerprint: Buffer }>(findKeys, [
-            left[0]!.keyId,
-            keys,
-          ]);
-    const byKey = new Map(known.map((row) => [row.key, row]));
+      rows.length === left.length ? [] : await database.query<KnownKey>(findKeys, [left[0]!.keyId, keys]);
+    const rowOf = byKey(known);
     for (const item of left) {
-      const row = isKeyed(item) ? byKey.get(item.idempotencyKey) : undefined;
       const result =
         written.get(item.id) ??
-        (row && { id: row.id, sameRequest: row.fingerprint.equals((item as Keyed).fingerprint) });
+        (isKeyed(item) ? knownAs(rowOf.get(item.idempotencyKey), item.fingerprint) : undefined);
       if (result !== undefined) results.set(item, result);
     }
     // Those that are neither were pruned between the two statements, so their keys are free now.

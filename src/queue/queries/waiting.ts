@@ -61,7 +61,7 @@ export async function findModelsWithWork(database: Database, modelIds: string[])
 /*
  * Purpose: how many requests of a key wait or will, up to a bound.
  * Race: none; it is a look.
- * Index: none: a key that has a bound is counted once a second at most, and the reading ends at the bound.
+ * Index: none: the reading ends at the bound, and rests of four times as long lie between two of a key (`KeyBacklog`).
  */
 const countOfKey = statement('count_waiting_of_key')`SELECT count(*)::integer AS waiting
 FROM (

@@ -5,13 +5,9 @@ import { ModelsService } from '../../models/models.service.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { countWaitingOf } from '../queries/waiting.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
+import { KeyBacklog } from './key-backlog.js';
 import { UnderWay } from './under-way.js';
 
-/** So old may the count of a key be; what it submitted here since is added. */
-const countedForMs = 1_000;
-/** A key at its bound is counted again with each call, unless that takes long: then it rests for so many times as long. */
-const cheapCountMs = 25;
-const restPerCount = 4;
 const maxKeys = 10_000;
 const fullRetryAfterSeconds = 5;
 const pausedRetryAfterSeconds = 30;
@@ -33,17 +29,6 @@ export interface Coming {
 /** To be called once, when what was let in is written, or is not. */
 export type Leave = () => void;
 
-class KeyCount {
-  /** As it was counted. */
-  waiting = 0;
-  /** Let in since, or under way when it was counted. */
-  since = 0;
-  freshUntil = -Infinity;
-  restsUntil = -Infinity;
-  counting: Promise<void> | undefined;
-  readonly underWay = new UnderWay();
-}
-
 /**
  * What may be submitted now: nothing of a model that is paused so, and no more than may wait, of a model and of a key. In
  * a process the bounds are exact; several may pass one by what each has not heard of the others.
@@ -51,7 +36,7 @@ class KeyCount {
 @Injectable()
 export class Backlog {
   private readonly ofModels = new Map<string, UnderWay>();
-  private readonly ofKeys = new BoundedCache<KeyCount>(maxKeys);
+  private readonly ofKeys = new BoundedCache<KeyBacklog>(maxKeys);
 
   constructor(
     private readonly database: Database,
@@ -59,78 +44,107 @@ export class Backlog {
     private readonly models: ModelsService,
   ) {}
 
-  /**
-   * Lets one in, or throws `model_paused` or `queue_full`; undefined: there is nothing to call when it is written.
-   * `mayWait`: for what is being written just now, to know how it stands; not for one whose caller writes several.
-   */
-  enter(coming: Coming, mayWait = true): Promise<Leave> | undefined {
-    const { modelId, bounds } = coming;
-    if (this.models.get(modelId)?.paused === 'reject') throw paused(modelId);
-    return bounds && this.takeRoom(coming, bounds, mayWait);
-  }
-
-  /** Throws `queue_full` where so many wait for a model. */
+  /** Throws `queue_full` where so many wait for a model: a look, which bounds nothing that comes at the same time. */
   assertFewer(modelId: string, max: number): void {
     if (this.index.depth(modelId) >= max) throw fullModel(modelId, max);
   }
 
-  private async takeRoom(
-    { modelId, keyId }: Coming,
-    { ofModel, ofKey }: WaitingBounds,
-    mayWait: boolean,
-  ): Promise<Leave> {
-    const leaveModel = ofModel === null ? undefined : await this.enterModel(modelId, ofModel, mayWait);
+  /** Whether some of these may be refused. */
+  mayRefuse(items: readonly Coming[]): boolean {
+    return items.some(({ modelId, bounds }) => bounds !== undefined || this.isClosed(modelId));
+  }
+
+  /**
+   * Lets one in, or throws `model_paused` or `queue_full`; undefined: there is nothing to call when it is written. What is
+   * being written just now may start at once: where that decides, it is waited for.
+   */
+  enter(coming: Coming): Promise<Leave> | undefined {
+    if (this.isClosed(coming.modelId)) throw paused(coming.modelId);
+    return coming.bounds && this.takeRoom(coming, coming.bounds);
+  }
+
+  /**
+   * Lets in as many of one key as there is room for, in their order: what refuses each of the others. What others write just
+   * now counts as waiting. For all of these waits nobody: they take their rooms together.
+   */
+  async enterMany(
+    items: readonly Coming[],
+  ): Promise<{ refusals: readonly (DomainError | undefined)[]; leave: Leave }> {
+    const leaves: Leave[] = [];
+    const bounded = items.find(({ bounds }) => typeof bounds?.ofKey === 'number');
+    const max = bounded?.bounds?.ofKey ?? 0;
+    const key = bounded && this.ofKey(bounded.keyId, max);
+    await key?.lookFor(items.length);
+    const refusals = items.map(({ modelId, bounds }) => {
+      if (this.isClosed(modelId)) return paused(modelId);
+      if (key !== undefined && key.room <= 0) return fullKey(max);
+      const ofModel = bounds?.ofModel ?? null;
+      if (ofModel !== null) {
+        const underWay = this.ofModel(modelId);
+        if (this.index.depth(modelId) + underWay.count >= ofModel) return fullModel(modelId, ofModel);
+        leaves.push(underWay.begin());
+      }
+      if (key !== undefined) leaves.push(key.take());
+      return undefined;
+    });
+    return { refusals, leave: () => leaves.forEach((leave) => leave()) };
+  }
+
+  /** Who waits for a model's room has its key's, and who has both is written: nobody waits in a circle. */
+  private async takeRoom({ modelId, keyId }: Coming, { ofModel, ofKey }: WaitingBounds): Promise<Leave> {
+    const leaveKey = ofKey === null ? undefined : await this.enterKey(keyId, ofKey);
     try {
-      const leaveKey = ofKey === null ? undefined : await this.enterKey(keyId, ofKey, mayWait);
+      const leaveModel = ofModel === null ? undefined : await this.enterModel(modelId, ofModel);
       return () => {
         leaveModel?.();
         leaveKey?.();
       };
     } catch (error) {
-      leaveModel?.();
+      leaveKey?.();
       throw error;
     }
   }
 
-  private async enterModel(modelId: string, max: number, mayWait: boolean): Promise<Leave> {
-    let underWay = this.ofModels.get(modelId);
-    if (underWay === undefined) this.ofModels.set(modelId, (underWay = new UnderWay()));
-    // What is under way may join the queue, may start at once, or may fail.
-    while (this.index.depth(modelId) + underWay.count >= max) {
-      if (this.index.depth(modelId) >= max || !mayWait) throw fullModel(modelId, max);
+  private async enterModel(modelId: string, max: number): Promise<Leave> {
+    const underWay = this.ofModel(modelId);
+    for (;;) {
+      const depth = this.index.depth(modelId);
+      if (depth >= max) {
+        underWay.wake();
+        throw fullModel(modelId, max);
+      }
+      if (depth + underWay.count < max) {
+        const leave = underWay.begin();
+        if (depth + underWay.count < max) underWay.wake();
+        return leave;
+      }
       await underWay.oneIsOver();
     }
-    return underWay.begin();
   }
 
-  private async enterKey(keyId: string, max: number, mayWait: boolean): Promise<Leave> {
-    let key = this.ofKeys.get(keyId, 0);
-    if (key === undefined) this.ofKeys.set(keyId, (key = new KeyCount()), Infinity);
-    for (let isCounted = false; ; isCounted = true) {
-      const now = performance.now();
-      if (now < key.freshUntil && key.waiting + key.since < max) {
-        key.since++;
-        return key.underWay.begin();
-      }
-      const isSure = isCounted && (key.since === 0 || !mayWait);
-      if (isSure || now < key.restsUntil) throw full(`${max} requests of this key wait, and no more may.`);
-      await (key.counting ??= this.count(key, keyId, max, mayWait));
-    }
+  private async enterKey(keyId: string, max: number): Promise<Leave> {
+    const leave = await this.ofKey(keyId, max).enter();
+    if (leave === undefined) throw fullKey(max);
+    return leave;
   }
 
-  private async count(key: KeyCount, keyId: string, max: number, mayWait: boolean): Promise<void> {
-    try {
-      while (mayWait && key.underWay.count > 0) await key.underWay.oneIsOver();
-      const isOver = key.since - key.underWay.count;
-      const startedAt = performance.now();
-      key.waiting = await countWaitingOf(this.database, keyId, max);
-      key.since -= isOver;
-      const now = performance.now();
-      key.freshUntil = now + countedForMs;
-      if (now - startedAt > cheapCountMs) key.restsUntil = now + (now - startedAt) * restPerCount;
-    } finally {
-      key.counting = undefined;
-    }
+  private isClosed(modelId: string): boolean {
+    return this.models.get(modelId)?.paused === 'reject';
+  }
+
+  private ofModel(modelId: string): UnderWay {
+    let underWay = this.ofModels.get(modelId);
+    if (underWay === undefined) this.ofModels.set(modelId, (underWay = new UnderWay()));
+    return underWay;
+  }
+
+  private ofKey(keyId: string, max: number): KeyBacklog {
+    const name = `${keyId} ${max}`;
+    const key =
+      this.ofKeys.get(name, 0) ?? new KeyBacklog(max, (most) => countWaitingOf(this.database, keyId, most));
+    // What is in use stays.
+    this.ofKeys.set(name, key, Infinity);
+    return key;
   }
 }
 
@@ -139,9 +153,10 @@ function full(reason: string): DomainError {
   return new DomainError('queue_full', `${reason} Try again once some have started.`, options);
 }
 
-function fullModel(modelId: string, max: number): DomainError {
-  return full(`${max} requests wait for ${modelId}, and no more may.`);
-}
+const fullModel = (modelId: string, max: number): DomainError =>
+  full(`${max} requests wait for ${modelId}, and no more may.`);
+
+const fullKey = (max: number): DomainError => full(`${max} requests of this key wait, and no more may.`);
 
 function paused(modelId: string): DomainError {
   const detail = `The model ${modelId} is paused by the operator, and takes no requests until it is resumed.`;

@@ -3,9 +3,9 @@ import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { FileUses } from '../file-uses.js';
 import type { Submission } from '../queries/submission.js';
-import { findKnown, type Known, submit, submitManyOnce, type Submitted } from '../queries/submit.js';
+import { findHeld, type Known, submit, submitManyOnce, type Submitted } from '../queries/submit.js';
 import { type Accepted, acceptedOf, type Idempotency } from './accepted.js';
-import { Backlog, type Leave } from './backlog.js';
+import { Backlog } from './backlog.js';
 import { RequestIds } from './request-id.js';
 import { howOf, SubmissionWriter } from './submission-writer.js';
 import type { NewRequest } from './submissions.js';
@@ -13,6 +13,12 @@ import type { NewRequest } from './submissions.js';
 export type BatchItem = NewRequest & { idempotency?: Idempotency | undefined };
 
 type Incoming = BatchItem & Submission;
+
+/** A submission of a batch, and what became of it. */
+interface Entry {
+  readonly request: BatchItem;
+  result: Submitted | Known | DomainError | undefined;
+}
 
 /** Accepts many submissions in one call. */
 @Injectable()
@@ -27,54 +33,43 @@ export class SubmissionBatches {
 
   /** Many of one API key, in one commit and in their order. */
   async submit(requests: readonly BatchItem[]): Promise<(Accepted | DomainError)[]> {
-    const results: (Accepted | DomainError | undefined)[] = [];
-    const leaves: Leave[] = [];
-    try {
-      for (const request of requests) results.push(await this.enterOne(request, leaves));
-      const items = requests.flatMap((request, i) =>
-        results[i] === undefined ? [{ ...request, id: this.ids.next(), virtualStart: 0 }] : [],
-      );
-      const written = items.length === 0 ? [] : await this.writeMany(items);
-      return results.map((one) => one ?? written.shift()!);
-    } finally {
-      for (const leave of leaves) leave();
+    const byKey = new Map<string, Entry>();
+    const entries = requests.map((request) => entryOf(request, byKey));
+    // Each once, in their order.
+    let coming = [...new Set(entries)];
+    let leave: (() => void) | undefined;
+    if (this.backlog.mayRefuse(requests)) {
+      coming = await this.withoutHeld(coming, byKey);
+      const entered = await this.backlog.enterMany(coming.map(({ request }) => request));
+      coming.forEach((entry, i) => (entry.result = entered.refusals[i]));
+      coming = coming.filter(({ result }) => result === undefined);
+      leave = entered.leave;
     }
+    if (coming.length > 0) {
+      const items = coming.map(({ request }) => ({ ...request, id: this.ids.next(), virtualStart: 0 }));
+      const { result, visibleAfter } = await this.write(items, byKey.size > 0).finally(leave);
+      await visibleAfter;
+      coming.forEach((entry, i) => (entry.result = result[i]!));
+    }
+    return entries.map((entry, i) => outcomeOf(requests[i]!, entry));
   }
 
-  /** Of a batch: what was submitted before, or why it cannot be; undefined: it is to be written. */
-  private async enterOne(item: BatchItem, leaves: Leave[]): Promise<Accepted | DomainError | undefined> {
-    try {
-      const leave = await this.backlog.enter(item, false);
-      if (leave !== undefined) leaves.push(leave);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
-      const { keyId, idempotency } = item;
-      const known = idempotency && (await findKnown(this.database, keyId, idempotency));
-      return known === undefined ? error : acceptedOf(known);
-    }
+  /** What was submitted before is found, whether another might be or not. */
+  private async withoutHeld(entries: readonly Entry[], byKey: ReadonlyMap<string, Entry>): Promise<Entry[]> {
+    if (byKey.size === 0) return [...entries];
+    const heldAs = await findHeld(this.database, entries[0]!.request.keyId, [...byKey.keys()]);
+    for (const entry of byKey.values()) entry.result = heldAs(entry.request.idempotency!);
+    return entries.filter(({ result }) => result === undefined);
   }
 
-  private async writeMany(items: readonly Incoming[]): Promise<(Accepted | DomainError)[]> {
+  private async write(items: Incoming[], isKeyed: boolean) {
     await this.files.ofInputs(items);
-    // Of several with one key the first is the submission.
-    const firsts = new Map<string, string>();
-    for (const { id, idempotency } of items)
-      if (idempotency !== undefined && !firsts.has(idempotency.key)) firsts.set(idempotency.key, id);
-    const firstOf = ({ id, idempotency }: Incoming): string =>
-      idempotency === undefined ? id : firsts.get(idempotency.key)!;
-    const placed = items.filter((item) => firstOf(item) === item.id);
-    const { result, visibleAfter } = await this.writer.write(
-      placed,
-      () => (firsts.size === 0 ? submit(this.database, placed, howOf(placed[0]!)) : this.writeOnce(placed)),
+    return this.writer.write(
+      items,
+      (): Promise<(Submitted | Known)[]> =>
+        isKeyed ? this.writeOnce(items) : submit(this.database, items, howOf(items[0]!)),
       (written) => written,
     );
-    await visibleAfter;
-    const written = new Map(placed.map((item, i) => [item.id, { item, result: result[i]! }]));
-    return items.map((item) => {
-      const first = written.get(firstOf(item))!;
-      return first.item === item ? acceptedOf(first.result) : repeated(item, first.item, first.result);
-    });
   }
 
   private writeOnce(items: readonly Incoming[]): Promise<(Submitted | Known)[]> {
@@ -86,8 +81,21 @@ export class SubmissionBatches {
   }
 }
 
-/** `item` has the key of another before it in its batch. */
-function repeated(item: BatchItem, first: BatchItem, result: Submitted | Known): Accepted | DomainError {
-  const isSame = first.idempotency!.fingerprint.equals(item.idempotency!.fingerprint);
-  return acceptedOf({ id: result.id, sameRequest: isSame && ('seq' in result || result.sameRequest) });
+/** Of several with one idempotency key the first is the submission. */
+function entryOf(request: BatchItem, byKey: Map<string, Entry>): Entry {
+  const key = request.idempotency?.key;
+  const first = key === undefined ? undefined : byKey.get(key);
+  if (first !== undefined) return first;
+  const entry = { request, result: undefined };
+  if (key !== undefined) byKey.set(key, entry);
+  return entry;
+}
+
+/** `request` is that of the entry, or one with the same idempotency key. */
+function outcomeOf(request: BatchItem, { request: first, result }: Entry): Accepted | DomainError {
+  if (result instanceof DomainError) return result;
+  if (request === first) return acceptedOf(result!);
+  const isSame = first.idempotency!.fingerprint.equals(request.idempotency!.fingerprint);
+  const { id } = result!;
+  return acceptedOf({ id, sameRequest: isSame && ('seq' in result! || (result as Known).sameRequest) });
 }

@@ -6,7 +6,7 @@ import type { Queries } from '../../database/statement.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
 import { retry, type Retry } from '../queries/retry.js';
-import { findKnown, type Known, submit, submitOnce, type Submitted } from '../queries/submit.js';
+import { findHeld, type Known, submit, submitOnce, type Submitted } from '../queries/submit.js';
 import { FileUses, mayNameFiles } from '../file-uses.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
@@ -61,9 +61,7 @@ export class Submissions {
 
   async submit(request: NewRequest): Promise<string> {
     const entering = this.backlog.enter(request);
-    if (entering === undefined) return this.write(request);
-    const leave = await entering;
-    return this.write(request).finally(leave);
+    return this.write(request, entering && (await entering));
   }
 
   /** As `submit`, but only once for a key; throws when the key stands for another request. */
@@ -72,13 +70,11 @@ export class Submissions {
       const { key, fingerprint } = idempotency;
       const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
       if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
-      const { result, visibleAfter } = await this.writer.write(
+      return this.writer.write(
         [submission],
         () => submitOnce(this.database, submission, howOf(submission)),
         (written) => [written],
       );
-      await visibleAfter;
-      return acceptedOrThrow(result);
     });
   }
 
@@ -88,33 +84,34 @@ export class Submissions {
     terms: Omit<Retry, 'id' | 'priority' | 'virtualStart'>,
     accounting?: (queries: Queries, newId: string) => Promise<void>,
   ): Promise<Accepted | undefined> {
-    return this.entered(request, terms.idempotency, async () => {
+    return this.entered(request, terms.idempotency, () => {
       const item = { ...request, id: this.ids.next(), virtualStart: 0 };
-      const { result, visibleAfter } = await this.writer.write(
+      return this.writer.write(
         [item],
         () => this.retryOn(request.keyId, { ...terms, ...item }, howOf(item), accounting),
         (written) => [written],
       );
-      await visibleAfter;
-      return result && acceptedOrThrow(result);
     });
   }
 
   /** `write`s what may be submitted now. What was submitted before is found, whether another might be or not. */
-  private async entered<T>(
+  private async entered<Result extends Submitted | Known | undefined>(
     request: Coming,
     idempotency: Idempotency | undefined,
-    write: () => Promise<T>,
-  ): Promise<T | Accepted> {
+    write: () => Promise<Written<Result>>,
+  ): Promise<Accepted | Extract<Result, undefined>> {
     let leave: Leave | undefined;
     try {
       leave = await this.backlog.enter(request);
     } catch (error) {
-      const known = idempotency && (await findKnown(this.database, request.keyId, idempotency));
+      const { keyId } = request;
+      const known = idempotency && (await findHeld(this.database, keyId, [idempotency.key]))(idempotency);
       if (known === undefined) throw error;
       return acceptedOrThrow(known);
     }
-    return write().finally(leave);
+    const { result, visibleAfter } = await write().finally(leave);
+    await visibleAfter;
+    return result === undefined ? (result as Extract<Result, undefined>) : acceptedOrThrow(result);
   }
 
   /** `accounting` is in the commit of a new request; a repetition is none. */
@@ -149,16 +146,22 @@ export class Submissions {
     return result.map((one) => ({ result: one, visibleAfter }));
   }
 
-  private async write(request: NewRequest): Promise<string> {
+  private async write(request: NewRequest, leave: Leave | undefined): Promise<string> {
     const submission = this.incoming(request);
+    const placing = this.place(submission);
+    const placed = await (leave === undefined ? placing : placing.finally(leave));
+    await placed?.visibleAfter;
+    return submission.id;
+  }
+
+  /** undefined: it has started. */
+  private async place(submission: Incoming): Promise<Written<Submitted> | undefined> {
     if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
     const mayStart = submission.options?.notBefore === undefined && !submission.isBounded;
     const startsNow = mayStart && this.isIdle && this.dispatcher.hasRoomNow(submission.modelId);
-    if (startsNow && (await this.startImmediately(submission))) return submission.id;
+    if (startsNow && (await this.startImmediately(submission))) return undefined;
     const batches = submission.input.length < largeBytes ? this.small : this.large;
-    const { visibleAfter } = await (submission.isBounded ? this.held : batches).add(submission);
-    await visibleAfter;
-    return submission.id;
+    return (submission.isBounded ? this.held : batches).add(submission);
   }
 
   /** False: others wait before it, and nothing was written. */
