@@ -12,6 +12,7 @@ import { QueueEvents } from './queue-events.js';
 import { QueueService } from './queue.service.js';
 import { requestErrors } from './request-errors.js';
 import type { RequestFilter } from './request-filter.js';
+import type { RequestState } from './request-state.js';
 import { Retention } from './retention.js';
 import type { StatusRow } from './status-row.js';
 import { firstIdAt } from './submit/request-id.js';
@@ -78,14 +79,23 @@ export class RequestCollection {
     return rows.map((row) => (row?.keyId === keyId && !this.isGone(row) ? row : undefined));
   }
 
-  /** `requestIds`: each once. */
-  async cancelMany(keyId: string, requestIds: readonly string[]): Promise<CancelCounts> {
+  /** `requestIds`: each once. `state`: those in another one are left out, as if they had not been named. */
+  async cancelMany(
+    keyId: string,
+    requestIds: readonly string[],
+    state?: RequestState,
+  ): Promise<CancelCounts> {
     const error = requestErrors.cancelled(this.clock.now());
     const counts = { cancelled: 0, cancellationRequested: 0, alreadyCompleted: 0, unknown: 0 };
     // What was claimed, handed back or locked while we looked is looked at again, in the end one by one.
     let left = requestIds;
     for (let looks = 0; looks < 3 && left.length > 0; looks++) {
-      const { targets, cancelled, requested } = await cancelMany(this.database, { keyId }, left, error);
+      const { targets, cancelled, requested } = await cancelMany(
+        this.database,
+        { keyId, state: state ?? null },
+        left,
+        error,
+      );
       const byId = new Map(targets.map((target) => [target.id, target]));
       this.publish(
         cancelled.map((id) => byId.get(id)!),
@@ -93,7 +103,7 @@ export class RequestCollection {
       );
       counts.cancelled += cancelled.length;
       counts.cancellationRequested += requested.length;
-      counts.unknown += left.length - targets.length;
+      if (state === undefined) counts.unknown += left.length - targets.length;
       for (const id of [...cancelled, ...requested]) byId.delete(id);
       const moved: string[] = [];
       for (const target of byId.values()) {
@@ -104,6 +114,7 @@ export class RequestCollection {
       left = moved;
     }
     for (const id of left) {
+      if (state !== undefined && (await this.queue.status(id))?.state !== state) continue;
       const answer = await this.queue.cancel(id);
       if (answer === 'cancelled') counts.cancelled++;
       else if (answer === 'requested') counts.cancellationRequested++;
@@ -115,7 +126,7 @@ export class RequestCollection {
   /** Those that wait or run; `more`: there are others still. */
   async cancelFitting(keyId: string, filter: RequestFilter): Promise<CancelCounts & { more: boolean }> {
     const ids = await openRequests(this.database, keyId, filter, maxCancelled + 1);
-    const counts = await this.cancelMany(keyId, ids.slice(0, maxCancelled));
+    const counts = await this.cancelMany(keyId, ids.slice(0, maxCancelled), filter.state);
     return { ...counts, more: ids.length > maxCancelled };
   }
 
