@@ -16,6 +16,9 @@ export interface Dealt extends Counts {
   publish?: () => void;
 }
 
+/** Retries go one by one, on other connections than the one that accounts for them. */
+const longestStepMs = 2_000;
+
 /** What an operation does with some of its members. */
 @Injectable()
 export class OperationActions {
@@ -45,11 +48,14 @@ export class OperationActions {
 
   /**
    * On behalf of their keys, before it is accounted for: under an idempotency key of the operation's own, so that one
-   * that was made before a crash is found, not made again.
+   * that was made before a crash is found, not made again. What would take longer than a transaction may be idle is left.
    */
   async retry(operationId: string, members: readonly string[]): Promise<Dealt> {
-    const dealt: Dealt = { ids: [...members], done: 0, skipped: 0, failed: 0 };
+    const dealt: Dealt = { ids: [], done: 0, skipped: 0, failed: 0 };
+    const until = performance.now() + longestStepMs;
     for (const id of members) {
+      if (dealt.ids.length > 0 && performance.now() >= until) break;
+      dealt.ids.push(id);
       const row = await this.queue.status(id);
       const owner = row?.state === 'COMPLETED' ? await this.keys.callerOf(row.keyId) : undefined;
       if (row === undefined || owner === undefined) {

@@ -28,8 +28,8 @@ const stepSizes = { cancel: 500, erase: 100, retry: 50 };
 const restMs = 50;
 /** More than the claim of a node that is gone goes on. */
 const claimLifeMs = 20_000;
-/** After a round that broke off: what it was at is still this node's. */
-const retryMs = 1_500;
+/** After a round that broke off, while what it was at is still this node's; twice as long after each that got no further. */
+const [retryMs, maxRetryMs] = [1_500, 60_000];
 
 /**
  * Works operations off, step by step, each in a commit with its accounting. The node that was told works; the others look
@@ -42,8 +42,8 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   private isStopping = false;
   /** Since the round that is under way began. */
   private isWoken = false;
-  /** The round that was last broke off. */
-  private hasFailed = false;
+  /** So many rounds broke off, one after the other, without a step. */
+  private brokenOff = 0;
   /** Another node works on one, as of the last round; should it be gone, nobody says so twice. */
   private isWatching = false;
 
@@ -79,15 +79,19 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
 
   protected override nextIntervalMs(): number {
     if (this.isWoken) return 0;
-    if (this.hasFailed) return retryMs;
+    if (this.brokenOff > 0) return Math.min(maxRetryMs, retryMs * 2 ** (this.brokenOff - 1));
     return this.isWatching ? claimLifeMs : this.intervalMs;
   }
 
   async runOnce(): Promise<void> {
     this.isWoken = false;
-    this.hasFailed = true;
-    await this.workOff();
-    this.hasFailed = false;
+    try {
+      await this.workOff();
+      this.brokenOff = 0;
+    } catch (error) {
+      this.brokenOff++;
+      throw error;
+    }
   }
 
   private async workOff(): Promise<void> {
@@ -144,6 +148,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
       return next;
     });
     publish?.();
+    this.brokenOff = 0;
     return step;
   }
 
