@@ -96,7 +96,7 @@ class LimitedGuard extends ThrottlerGuard {
   }
 }
 
-/** What is audited of a refusal: valid keys and sessions, on the routes of operators. */
+/** What is audited of a refusal: valid keys on the routes of operators, and sessions on those that any key may call too. */
 function refusedAccess(
   resolution: Resolution,
   { scope }: Access,

@@ -87,8 +87,7 @@ export class ClusterGauges {
       'circuits_open',
       'Nodes that find the model away.',
       (id, { circuits }) =>
-        new Set(circuits.flatMap(({ modelId, nodeId, isAway }) => (isAway && modelId === id ? nodeId : [])))
-          .size,
+        new Set(rowsOf(circuits, id).flatMap(({ nodeId, isAway }) => (isAway ? nodeId : []))).size,
     );
     // Where nothing waits, nobody misses a worker.
     const isMissed = (id: string): boolean =>
@@ -166,8 +165,25 @@ export class ClusterGauges {
   }
 }
 
-const of = <Row extends { modelId: string }>(rows: readonly Row[], id: string): Row | undefined =>
-  rows.find(({ modelId }) => modelId === id);
+type OfModel = { modelId: string };
 
-const sumOf = (rows: readonly { modelId: string; count: number }[], id: string): number =>
-  rows.reduce((sum, { modelId, count }) => (modelId === id ? sum + count : sum), 0);
+/** Of each list of a snapshot: the rows of each model, as each gauge asks for all of them. */
+const byModel = new WeakMap<readonly OfModel[], Map<string, OfModel[]>>();
+
+function rowsOf<Row extends OfModel>(rows: readonly Row[], id: string): readonly Row[] {
+  let groups = byModel.get(rows);
+  if (groups === undefined) {
+    byModel.set(rows, (groups = new Map()));
+    for (const row of rows) {
+      const group = groups.get(row.modelId);
+      if (group === undefined) groups.set(row.modelId, [row]);
+      else group.push(row);
+    }
+  }
+  return (groups.get(id) ?? []) as Row[];
+}
+
+const of = <Row extends OfModel>(rows: readonly Row[], id: string): Row | undefined => rowsOf(rows, id)[0];
+
+const sumOf = (rows: readonly (OfModel & { count: number })[], id: string): number =>
+  rowsOf(rows, id).reduce((sum, { count }) => sum + count, 0);

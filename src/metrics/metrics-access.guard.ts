@@ -2,7 +2,7 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RefusedAccess } from '../auth/access-events.js';
 import { CallerResolver } from '../auth/caller-resolver.js';
-import { type Caller, hasScope } from '../auth/caller.js';
+import { hasScope } from '../auth/caller.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -27,22 +27,25 @@ export class MetricsAccessGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<GuardedRequest>();
     const resolution = await this.callers.resolve(request);
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
-    if (resolution.kind === 'forged') throw new DomainError('forbidden', resolution.reason);
+    if (resolution.kind === 'forged') {
+      const { caller, reason: forgery } = resolution;
+      if (caller !== undefined) this.noteRefusal({ request, caller, forgery });
+      throw new DomainError('forbidden', forgery);
+    }
     if (resolution.kind === 'anonymous')
       throw new DomainError(
         'missing_key',
         'Send a key with the scope "observe" as "Authorization: Bearer <API key>", or start with METRICS_ACCESS=open.',
       );
     if (hasScope(resolution.caller, 'observe')) return true;
-    this.noteRefusal(request, resolution.caller);
+    this.noteRefusal({ request, caller: resolution.caller, scope: 'observe' });
     throw new DomainError('forbidden', 'This API key does not have the scope "observe".');
   }
 
-  private noteRefusal(request: GuardedRequest, caller: Caller): void {
-    const now = performance.now();
-    if (this.refusedLately.get(caller.keyId, now) !== undefined) return;
-    this.refusedLately.set(caller.keyId, true, now + auditedAgainMs);
-    const refused: RefusedAccess = { request, caller, scope: 'observe' };
+  private noteRefusal(refused: RefusedAccess): void {
+    const [{ keyId }, now] = [refused.caller, performance.now()];
+    if (this.refusedLately.get(keyId, now) !== undefined) return;
+    this.refusedLately.set(keyId, true, now + auditedAgainMs);
     this.events.emit('access.refused', refused);
   }
 }
