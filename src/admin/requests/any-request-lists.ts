@@ -2,16 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../auth/caller.js';
 import { Handles } from '../../auth/handles.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { AllRequests } from '../../queue/all-requests.js';
+import { AllRequests, maxCounted } from '../../queue/all-requests.js';
 import type { AnyRequestFilter } from '../../queue/request-filter.js';
 import { QueueService } from '../../queue/queue.service.js';
 import { isRequestId } from '../../queue/submit/request-id.js';
 import { isOption } from '../../requests/dto/submit.query.js';
 import { defaultLimit } from '../../requests/dto/list.query.js';
 import { type AnyRequestView, RequestViews } from './any-request-view.js';
+import { BoundedCache } from '../../tools/bounded-cache.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { anyListOptions } from './any-list.query.js';
 import type { FoundCountDto } from './dto.js';
+
+type Count = Awaited<ReturnType<AllRequests['count']>>;
 
 interface Page {
   data: AnyRequestView[];
@@ -26,9 +29,9 @@ const maxAgeMs = 10_000;
 /** Lists of the requests of all keys. */
 @Injectable()
 export class AnyRequestLists {
-  private readonly first = new SharedReads<
-    [Awaited<ReturnType<AllRequests['list']>>, Awaited<ReturnType<AllRequests['count']>>]
-  >(maxAgeMs);
+  private readonly first = new SharedReads<[Awaited<ReturnType<AllRequests['list']>>, Count]>(maxAgeMs);
+  /** Of lists with more than is counted, by their filter: a page more or less does not show in them. */
+  private readonly large = new BoundedCache<Count>(100);
 
   constructor(
     private readonly all: AllRequests,
@@ -51,7 +54,7 @@ export class AnyRequestLists {
     const [{ rows, lastId }, count] =
       from === undefined
         ? await this.first.get(written([begun.filter, limit]), ageMs, () =>
-            Promise.all([this.all.list(begun.filter, { limit }), this.all.count(begun.filter)]),
+            Promise.all([this.all.list(begun.filter, { limit }), this.count(begun.filter)]),
           )
         : [await this.all.list(begun.filter, { before: from.lastId, limit })];
     const views = new RequestViews(caller, this.handles);
@@ -72,6 +75,16 @@ export class AnyRequestLists {
     const views = new RequestViews(caller, this.handles);
     const sample = rows.map((row) => views.request(row, this.queue.snapshot(row)));
     return { count: { value, is_exact: isExact }, sample };
+  }
+
+  private async count(filter: AnyRequestFilter): Promise<Count> {
+    const [name, now] = [written(filter), performance.now()];
+    const known = this.large.get(name, now);
+    if (known !== undefined) return known;
+    const count = await this.all.count(filter);
+    if (count.value === maxCounted && count.failures === undefined)
+      this.large.set(name, count, now + maxAgeMs);
+    return count;
   }
 
   /** With a handle for where it goes on: a cursor shows no id. */
@@ -99,7 +112,7 @@ export class AnyRequestLists {
 
 const written = (filter: unknown): string => JSON.stringify(filter);
 
-function toCount({ value, isExact, failures }: Awaited<ReturnType<AllRequests['count']>>): FoundCountDto {
+function toCount({ value, isExact, failures }: Count): FoundCountDto {
   const told = failures?.map(({ modelId, code, count, message, lastAt }) => {
     return { model_id: modelId, code, count, message, last_at: lastAt.toISOString() };
   });
