@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type pg from 'pg';
 import { DataSource } from 'typeorm';
+import { poolOf } from '../internals/plain-pool.js';
 import { Database, poolState, type PoolState } from './database.js';
 import { LimitsDatabase } from './limits-database.js';
 import { ObservingDatabase } from './observing-database.js';
@@ -16,11 +16,10 @@ export class Connections {
   ) {}
 
   pools(): Record<string, PoolState> {
-    const { master } = this.dataSource.driver as unknown as { master: pg.Pool };
     return {
       statements: this.statements.connections,
       limits: this.limits.connections,
-      plain: poolState(master),
+      plain: poolState(poolOf(this.dataSource)),
       observing: this.observing.connections,
     };
   }

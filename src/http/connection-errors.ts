@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '../errors/domain-error.js';
+import { isAnswering } from '../internals/answering.js';
 import { problemHeaders, toProblem } from './problem.js';
 import { requestIdHeader } from './request-id.js';
 import { maySendSlowly } from './slow-bodies.js';
-
-/** The answer that Node is about to write on this socket, if any; it has no public name. */
-interface HttpSocket extends Duplex {
-  _httpMessage?: ServerResponse | null;
-}
 
 const malformed = new DomainError('bad_request', 'This is not a well-formed HTTP request.');
 const errors: Readonly<Record<string, DomainError>> = {
@@ -22,10 +18,9 @@ const errors: Readonly<Record<string, DomainError>> = {
 
 /** Answers what is not even HTTP as problem+json too, then hangs up. */
 export function answerConnectionErrors(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && maySendSlowly(socket)) return;
-    const answering = socket._httpMessage?.headersSent === true;
-    if (error.code === 'ECONNRESET' || !socket.writable || answering) socket.destroy();
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
     else refuse(socket, errors[error.code ?? ''] ?? malformed);
   });
   server.on('connect', (_request, socket: Duplex) =>

@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs
 import type { Application, NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { DomainError } from '../errors/domain-error.js';
+import { routesTo } from '../internals/routes.js';
 import { ErrorForms } from './error-forms.js';
 import { PINO } from './logging.module.js';
 import { toAnswer } from './problem.js';
@@ -12,12 +13,6 @@ const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const reserved = new RegExp(
   `^/v1/queue/requests(?:/|$)|^/fal/.+/requests/${uuid}(?:/(?:status(?:/stream)?|cancel|response))?/?$`,
 );
-
-/** What of Express's router is needed; its own types do not show the matching. */
-interface RouterLayer {
-  route?: { path: unknown; methods: Readonly<Record<string, boolean>> };
-  match(path: string): unknown;
-}
 
 /** Answers every error of every route, known or not. */
 @Catch()
@@ -54,24 +49,14 @@ function unrouted(
 /** The methods that a path is served under, by the routes that name most of it; empty if it is not served at all. */
 function servedMethods(app: Application, path: string): string[] {
   const [literal, withParameter, wild] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  for (const layer of app.router.stack as unknown as RouterLayer[]) {
-    if (layer.route === undefined || !matches(layer, path)) continue;
-    const route = String(layer.route.path);
-    const methods = route.includes(':') ? withParameter : route.includes('*') ? wild : literal;
-    for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
+  for (const { pattern, methods } of routesTo(app, path)) {
+    const kind = pattern.includes(':') ? withParameter : pattern.includes('*') ? wild : literal;
+    for (const method of methods) kind.add(method);
   }
   const named = literal.size > 0 ? literal : withParameter;
   const found = named.size > 0 || reserved.test(path) ? named : wild;
   if (found.has('GET')) found.add('HEAD');
   return [...found].sort();
-}
-
-function matches(layer: RouterLayer, path: string): boolean {
-  try {
-    return layer.match(path) !== false;
-  } catch {
-    return false; // broken percent-encoding
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { Connections } from '../../src/database/connections.js';
 import { Database } from '../../src/database/database.js';
 import { startTestService, type TestService } from '../support/index.js';
 
@@ -19,4 +20,10 @@ test('the prepared statements are planned once, by key, without sorts and scans'
   expect(await service.app.get(Database).query({ name: 'settings', text })).toEqual([
     { sort: 'off', scan: 'off', plans: 'force_generic_plan', timeout: '0' },
   ]);
+});
+
+test('what goes through TypeORM has a pool that is counted', async () => {
+  await service.app.get(DataSource).query('SELECT 1');
+  const { idle, busy } = service.app.get(Connections).pools().plain!;
+  expect(idle + busy).toBeGreaterThan(0);
 });
