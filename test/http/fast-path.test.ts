@@ -189,7 +189,7 @@ describe('another service', () => {
 
   test.each<[string, Partial<Config>, string]>([
     ['with CORS', { corsOrigins: ['https://app.example'] }, 'http://queue.example'],
-    ['behind a proxy that names the host', { trustProxy: true }, 'http://queue.example'],
+    ['behind a proxy that names the host', { trustProxy: true }, 'https://models.example'],
     [
       'whose name is known',
       { trustProxy: true, publicBaseUrl: 'https://a.example/b' },
@@ -197,8 +197,14 @@ describe('another service', () => {
     ],
   ])('%s is served too', async (_, config, base) => {
     const { other, server } = await start(config);
-    const { status, body } = await send(server, submissionTo(other));
+    const call = submissionTo(other);
+    const asked = { ...call.headers, 'x-forwarded-host': 'models.example', 'x-forwarded-proto': 'https' };
+    const { status, headers, body } = await send(server, {
+      ...call,
+      headers: { ...asked, origin: 'https://app.example' },
+    });
     expect(status).toBe(202);
+    expect(headers['access-control-allow-origin']).toBe(config.corsOrigins?.[0]);
     const { status_url: url } = JSON.parse(body) as { status_url: string };
     expect(url).toContain(`${base}/v1/queue/requests/`);
   });
