@@ -60,7 +60,7 @@ function figuresOf(number, files) {
 
 function figureTable(scenes, files) {
   const lines = scenes.flatMap(({ number, title }) => {
-    const shown = figuresOf(number, files).filter(([row]) => row.value !== null && isShown(row));
+    const shown = figuresOf(number, files).filter(([row]) => isShown(row));
     const rows = shown.length > 0 ? shown.map(cells) : [['not measured yet', '', '']];
     return rows.map((row, i) => [i === 0 ? `**${number}** ${title}` : '', ...row]);
   });
@@ -74,7 +74,8 @@ function isShown({ bar, shown, figure }) {
 }
 
 function cells(rows) {
-  const [{ figure, against, error, bar: whole = '' }] = rows;
+  const [{ figure, against, error, bar: whole = '', value: newest }] = rows;
+  if (newest === null) return [`**${figure}**`, '', ''];
   const bar = whole.replace(' ×', '');
   const missed = rows.filter(({ met }) => met === false).length;
   const runs = rows.length === 1 || missed === 0 ? '' : ` (${missed} of ${rows.length} runs missed)`;
