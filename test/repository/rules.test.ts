@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -67,6 +67,24 @@ describe('the tests', () => {
     const lazy =
       /\b(it|test|describe)\.(skip|only|todo|failing)\b|\bx(it|describe)\(|setTimeout\(\w+, \d+\)\)/;
     expect(tests.filter((file) => lazy.test(contents(file)))).toEqual([]);
+  });
+});
+
+describe('docs/reliability.md', () => {
+  it('names tests that are there', () => {
+    const text = contents(join('docs', 'reliability.md'));
+    const promises = text.slice(text.indexOf('## Promises'), text.indexOf('\n## The state machine'));
+    const named = [...promises.matchAll(/`((?:\w[\w-]*\/)+[\w.-]+)`((?:(?:: |, )"[^"]+")*)/g)];
+    expect(named.length).toBeGreaterThan(50);
+    const missing = named.flatMap(([, name, quotes]) => {
+      const file = name!.startsWith('src/') ? name! : `test/${name!}.test.ts`;
+      const source = existsSync(join(root, file)) ? contents(file) : undefined;
+      if (source === undefined) return [file];
+      // What a quote leaves out is behind an ellipsis.
+      const parts = [...quotes!.matchAll(/"([^"]+)"/g)].flatMap(([, quoted]) => quoted!.split(/ ?… ?/));
+      return parts.filter((part) => !source.includes(part)).map((part) => `${file}: ${part}`);
+    });
+    expect(missing).toEqual([]);
   });
 });
 
