@@ -18,15 +18,15 @@ export const scene = {
   async run(bench) {
     const count = bench.short ? 5_000 : 60_000;
     const submits = await interleave(bench.rounds, await submitTurns(bench));
-    const lives = await interleave(bench.rounds, drains(bench, count, true));
+    const drained = await interleave(bench.rounds, drains(bench, count, true));
     // By turns the rows are read in another order than they were written in, a page for each.
     const batches = await interleave(bench.rounds, drains(bench, count, false));
     return [
       turnsRow('submits/s, fair', submits.fair, 'arrival', submits.arrival, { bar }),
-      turnsRow('jobs/s, fair, keys sent in turn', lives.fair, 'arrival', lives.arrival, { bar }),
+      turnsRow('jobs/s, fair, keys sent in turn', drained.fair, 'arrival', drained.arrival, { bar }),
       turnsRow('jobs/s, fair, keys sent batches', batches.fair, 'arrival', batches.arrival, { bar }),
       ...cpuRows('submit', submits.fair, submits.arrival, 'arrival'),
-      ...cpuRows('job', lives.fair, lives.arrival, 'arrival'),
+      ...cpuRows('job', drained.fair, drained.arrival, 'arrival'),
     ];
   },
 };

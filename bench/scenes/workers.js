@@ -19,7 +19,7 @@ const fleet = { workers: 4, slots: 100 };
 export const scene = {
   number: 32,
   name: 'workers',
-  title: 'workers: sent to claimed, idle, lives',
+  title: 'workers: sent to claimed, idle, jobs',
   short: true,
 
   /** @param {import('../support/bench.js').Bench} bench */

@@ -7,7 +7,7 @@ import { until } from './until.js';
 import { startWorkers } from './workers.js';
 
 /*
- * Each fills a fresh database, starts a fresh process, and says how many lives a second there were from the
+ * Each fills a fresh database, starts a fresh process, and says how many jobs a second there were from the
  * first start to the last durable end, and what processor time a life took, of the process and of PostgreSQL.
  */
 
@@ -98,7 +98,7 @@ export async function drainGraphileWorker(bench, count, mode) {
   return { perSecond: count / ((endedAtMs - firstAtMs) / 1_000), ...cpu };
 }
 
-/** Starting up is in it; over so many lives it is little. */
+/** Starting up is in it; over so many jobs it is little. */
 export function cpuMeter(bench) {
   const before = cpuMsOfChildren(bench.postgres.pid);
   return (processes, count) => ({

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { type BoundedLine, maxReleased, release } from './queries/release.js';
+import { type HeldQueue, maxReleased, release } from './queries/release.js';
 import { QueueEvents } from './queue-events.js';
 
 /** Lets what is held into its queue, as far as the bound of its key has room. */
@@ -16,8 +16,8 @@ export class BoundedKeys {
   ) {}
 
   /** Never rejects: what fails is tried again by the releaser. */
-  release(line: BoundedLine): Promise<void> {
-    const name = `${line.keyId} ${line.modelId}`;
+  release(queue: HeldQueue): Promise<void> {
+    const name = `${queue.keyId} ${queue.modelId}`;
     const known = this.releases.get(name);
     if (known !== undefined) {
       known.again = true;
@@ -25,7 +25,7 @@ export class BoundedKeys {
     }
     const release = { again: true, ended: Promise.resolve() };
     this.releases.set(name, release);
-    release.ended = this.releaseAll(line, release)
+    release.ended = this.releaseAll(queue, release)
       .catch((error: Error) => this.log.debug(`a release for ${name} failed: ${error.message}`))
       .finally(() => this.releases.delete(name));
     return release.ended;
@@ -36,15 +36,15 @@ export class BoundedKeys {
     await Promise.all([...this.releases.values()].map(({ ended }) => ended));
   }
 
-  private async releaseAll(line: BoundedLine, round: { again: boolean }): Promise<void> {
+  private async releaseAll(queue: HeldQueue, round: { again: boolean }): Promise<void> {
     while (round.again) {
       round.again = false;
-      const changed = await release(this.database, line);
+      const changed = await release(this.database, queue);
       if (changed.length === 0) continue;
       this.events.publish({
         held: changed.filter(({ isHeld }) => isHeld),
         released: changed.filter(({ isHeld }) => !isHeld),
-        work: [line.modelId],
+        work: [queue.modelId],
       });
       round.again ||= changed.length >= maxReleased;
     }

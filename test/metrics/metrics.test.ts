@@ -84,12 +84,12 @@ test('what becomes of requests is counted', async () => {
     goodAttempts: risen('attempts_total', { ...ofModel, outcome: 'succeeded' }),
     waits: risen('queue_duration_seconds_count', ofModel),
     runs: risen('attempt_duration_seconds_count', ofModel),
-    lives: risen('request_duration_seconds_count', ofModel),
+    durations: risen('request_duration_seconds_count', ofModel),
     inputs: risen('payload_bytes_count', { direction: 'input' }),
     outputBytes: risen('payload_bytes_bucket', { direction: 'output', le: '256' }),
   }).toEqual({
     ...{ submitted: 3, succeeded: 2, failed: 1, cancelled: 1, failures: 1, failedAttempts: 2 },
-    ...{ goodAttempts: 2, waits: 3, runs: 4, lives: 3, inputs: 5, outputBytes: 3 },
+    ...{ goodAttempts: 2, waits: 3, runs: 4, durations: 3, inputs: 5, outputBytes: 3 },
   });
 });
 

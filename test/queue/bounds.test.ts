@@ -25,7 +25,7 @@ import {
 import { seeded } from '../support/seeded.js';
 
 const modelId = 'test/model';
-const line = { keyId, modelId };
+const heldQueue = { keyId, modelId };
 const hourMs = 3_600_000;
 const cancelled = requestErrors.cancelled(0);
 
@@ -62,7 +62,7 @@ async function submitHeld(count: number, { priority = 0, model = modelId } = {})
 }
 
 /** The ids of what came into the queue, and of what was taken back. */
-async function released(database = here, of = line): Promise<{ in: string[]; back: string[] }> {
+async function released(database = here, of = heldQueue): Promise<{ in: string[]; back: string[] }> {
   const changed = await release(database, of);
   const idsOf = (isHeld: boolean): string[] =>
     changed.filter((one) => one.isHeld === isHeld).map(({ id }) => id);
@@ -196,7 +196,7 @@ describe('what is let in', () => {
     await released();
     expect(await findReleasable(here)).toEqual([]);
     await bound(null);
-    expect(await findReleasable(here)).toEqual([line]);
+    expect(await findReleasable(here)).toEqual([heldQueue]);
     expect((await released()).in).toHaveLength(1_000);
     expect((await released()).in).toHaveLength(499);
     expect(await findReleasable(here)).toEqual([]);
@@ -240,7 +240,7 @@ describe('a bound that is new', () => {
     await tables.rows('UPDATE api_key SET bounded_at = now()');
     expect(await findReleasable(here)).toEqual([{ keyId, modelId: null }]);
     expect((await recall(here, keyId)).map(({ id }) => id).sort()).toEqual(ids.slice(2).sort());
-    expect(await findReleasable(here)).toEqual(expect.arrayContaining([line, { keyId, modelId: null }]));
+    expect(await findReleasable(here)).toEqual(expect.arrayContaining([heldQueue, { keyId, modelId: null }]));
     expect((await released()).in).toEqual([ids[2]]);
     expect(await findBoundedModels(here, keyId)).toEqual([modelId]);
     expect(await heldIds()).toEqual(ids.slice(3));
@@ -319,8 +319,8 @@ test.each([1, 2, 3])('whatever happens at once, no more runs than the bound (see
     };
     const steps = [
       async () => void ids.push(...(await submitHeld(3, { priority: Math.floor(random() * 3) - 1 }))),
-      () => release(database, line),
-      () => release(database, line),
+      () => release(database, heldQueue),
+      () => release(database, heldQueue),
       async () => void runs.push(...(await claimSome(database, node, 2))),
       async () => void runs.push(...(await claimSome(database, node, 2))),
       async () => runs.length > 0 && (await finish(database, [ending(take())])),
@@ -345,7 +345,7 @@ test.each([1, 2, 3])('whatever happens at once, no more runs than the bound (see
   await rescueSome(here, node, 99, hourMs);
   for (let left = 1; left > 0;) {
     await promote(here, []);
-    await release(here, line);
+    await release(here, heldQueue);
     await finish(
       here,
       (await claimSome(here, node, 9)).map((run) => ending(run)),

@@ -84,7 +84,7 @@ async function liveALife(): Promise<void> {
   const ids = await Promise.all(Array.from({ length: 10 }, () => submissions.submit(request)));
   ids.push(await submissions.submit(request));
   await Promise.all(ids.map((one) => queue.status(one)));
-  // Alone and with room, as the first one was, but with nothing to count along.
+  // Alone and with room, as the first one was, but with nothing to count in the same statement.
   await submissions.submit({ ...request, modelId: 'test/model' });
   await Promise.all(ids.map((one) => calls.cancel(one)));
   // Alone and without room.
@@ -357,21 +357,21 @@ test('a claim reads as little of a long queue as of a short one', async () => {
 });
 
 test('a release reads as little of many held requests as of few, and a claim of others reads none of them', async () => {
-  const line = { keyId: boundedKey, modelId: 'test/1' };
+  const heldQueue = { keyId: boundedKey, modelId: 'test/1' };
   await service.app.get(Releaser).stop();
   const hold = (rows: number): Promise<unknown> =>
     service.query(
       `INSERT INTO delayed_entry (model_id, priority, virtual_start, seq, request_id, bounded_key_id, ready_at)
        SELECT $1, 0, n, nextval('request_seq'), gen_random_uuid(), $2, 'infinity'
        FROM generate_series(1, $3::integer) AS n`,
-      [line.modelId, line.keyId, rows],
+      [heldQueue.modelId, heldQueue.keyId, rows],
     );
   const pagesOf = async (name: string): Promise<number> => {
     const plan = await planOf(name, '(ANALYZE, BUFFERS, TIMING off, SUMMARY off, COSTS off)');
     const all = /Buffers: ([^\n]*)/.exec(plan)![1]!;
     return [...all.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
   };
-  used.get('release')!.values = [line.keyId, line.modelId];
+  used.get('release')!.values = [heldQueue.keyId, heldQueue.modelId];
   await service.query(`TRUNCATE queue_entry, delayed_entry`);
   await fill(100);
   await hold(10);
@@ -380,6 +380,6 @@ test('a release reads as little of many held requests as of few, and a claim of 
   expect(await pagesOf('release')).toBeLessThanOrEqual(release10 + 20);
   expect(await pagesOf('claim')).toBeLessThanOrEqual(claim10 + 5);
   expect(await planOf('release')).toMatch(/Index Scan using delayed_entry_held on delayed_entry/);
-  expect(await release(database, line)).toHaveLength(2);
+  expect(await release(database, heldQueue)).toHaveLength(2);
   expect(await planOf('releasable')).toMatch(/using delayed_entry_held on delayed_entry/);
 });

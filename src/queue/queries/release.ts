@@ -4,7 +4,7 @@ import type { EntryChange } from '../waiting/waiting-index.js';
 import { entryColumns } from './waiting.js';
 
 /** The runs of one model that count against the bound of one key. */
-export interface BoundedLine {
+export interface HeldQueue {
   keyId: string;
   modelId: string;
 }
@@ -39,7 +39,7 @@ const most = String(maxReleased);
  */
 const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
   SELECT ctid AS entry, ${inOrder} FROM queue_entry WHERE ${ofLine}
-), line AS MATERIALIZED (
+), held_queue AS MATERIALIZED (
   SELECT max_running IS NOT NULL AS is_bounded,
          least(${most}, coalesce(max_running - counted.waiting - counted.elsewhere, ${most})) AS room, counted.waiting
   FROM (
@@ -52,13 +52,13 @@ const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
 ), held AS MATERIALIZED (
   SELECT ${inOrder} FROM delayed_entry
   WHERE ${isHeld}
-  ORDER BY ${inOrder} LIMIT (SELECT greatest(0, room + waiting) FROM line)
+  ORDER BY ${inOrder} LIMIT (SELECT greatest(0, room + waiting) FROM held_queue)
 ), late AS MATERIALIZED (
   SELECT entry FROM (
     SELECT entry, ${inOrder} FROM waiting
     UNION ALL
     SELECT NULL, ${inOrder} FROM held
-    ORDER BY ${inOrder} OFFSET (SELECT greatest(0, room + waiting) FROM line)
+    ORDER BY ${inOrder} OFFSET (SELECT greatest(0, room + waiting) FROM held_queue)
   ) AS beyond
   WHERE entry IS NOT NULL
 ), taken_back AS (
@@ -77,19 +77,19 @@ const releaseStatement = statement('release')`WITH waiting AS MATERIALIZED (
     SELECT ctid FROM delayed_entry
     WHERE ${isHeld}
     ORDER BY ${inOrder}
-    LIMIT (SELECT greatest(0, room + (SELECT count(*) FROM taken_back)) FROM line) FOR UPDATE SKIP LOCKED
+    LIMIT (SELECT greatest(0, room + (SELECT count(*) FROM taken_back)) FROM held_queue) FOR UPDATE SKIP LOCKED
   ))
   RETURNING *
 ), added AS (
   INSERT INTO queue_entry (${copied})
   SELECT model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
-         CASE WHEN (SELECT is_bounded FROM line) THEN bounded_key_id END
+         CASE WHEN (SELECT is_bounded FROM held_queue) THEN bounded_key_id END
   FROM let_in
 )
 SELECT request_id AS id, ${entryColumns}, true AS "isHeld" FROM taken_back
 UNION ALL
 SELECT request_id, ${entryColumns}, false FROM let_in`;
 
-export function release(database: Database, { keyId, modelId }: BoundedLine): Promise<Released[]> {
+export function release(database: Database, { keyId, modelId }: HeldQueue): Promise<Released[]> {
   return database.atomically<Released>([lockKey, [keyId]], [releaseStatement, [keyId, modelId]]);
 }

@@ -128,7 +128,7 @@ export class SubmissionWriter {
   }
 
   private release(items: readonly Placed[]): void {
-    const lines = new Map(items.map((item) => [`${item.keyId} ${item.modelId}`, item]));
-    for (const line of lines.values()) void this.boundedKeys.release(line);
+    const queues = new Map(items.map((item) => [`${item.keyId} ${item.modelId}`, item]));
+    for (const queue of queues.values()) void this.boundedKeys.release(queue);
   }
 }

@@ -16,7 +16,7 @@ export function orderKeyOf(keyId: string): number {
 }
 
 /** What is known of the requests of one key. All are virtual starts. */
-interface Line {
+interface KeyTurns {
   waiting: number;
   /** Of the last that waits; undefined: to be looked up. */
   lastWaiting: number | undefined;
@@ -37,7 +37,7 @@ export interface Advance extends Place {
 }
 
 const never = -Infinity;
-/** So many lines are kept before those that say nothing any more are dropped. */
+/** So many keys are kept before those that say nothing any more are dropped. */
 const minSweep = 1_000;
 
 /**
@@ -49,7 +49,7 @@ export class FairQueue {
   private readonly entries = new OrderedSet();
   /** Those of the entries that no claim may take yet. */
   readonly held = new HeldEntries();
-  private readonly lines = new Map<number, Line>();
+  private readonly byKey = new Map<number, KeyTurns>();
   private virtualTime = 0;
   private sweepAt = minSweep;
 
@@ -59,12 +59,12 @@ export class FairQueue {
 
   /** Of how many keys something is known. */
   get known(): number {
-    return this.lines.size;
+    return this.byKey.size;
   }
 
   /** Of keys whose turns it knows. */
   *waitingByKey(): Iterable<[orderKey: number, waiting: number]> {
-    for (const [key, { waiting }] of this.lines) if (waiting > 0) yield [key, waiting];
+    for (const [key, { waiting }] of this.byKey) if (waiting > 0) yield [key, waiting];
   }
 
   get time(): number {
@@ -92,43 +92,43 @@ export class FairQueue {
   /** The virtual start of a submission, which is to be settled once it is written, or is not. 0 ticks: by arrival. */
   reserve(key: number, ticks: number): number {
     if (ticks === 0) return Math.max(this.virtualTime, this.entries.last()?.start ?? 0);
-    const line = this.lineOf(key);
-    line.ticks = ticks;
-    const next = this.lastOf(line, key) + (1 + line.beside) * ticks;
-    const start = Math.max(this.virtualTime, next, line.lastReserved + ticks);
-    line.beside = 0;
-    line.lastReserved = start;
-    line.reserved++;
-    (line.inFlight ??= new Set()).add(start);
+    const turns = this.turnsOf(key);
+    turns.ticks = ticks;
+    const next = this.lastOf(turns, key) + (1 + turns.beside) * ticks;
+    const start = Math.max(this.virtualTime, next, turns.lastReserved + ticks);
+    turns.beside = 0;
+    turns.lastReserved = start;
+    turns.reserved++;
+    (turns.inFlight ??= new Set()).add(start);
     return start;
   }
 
   settle(key: number): void {
-    const line = this.lines.get(key);
-    if (line === undefined || --line.reserved > 0) return;
-    line.reserved = 0;
-    line.inFlight = undefined;
-    line.lastReserved = never;
+    const turns = this.byKey.get(key);
+    if (turns === undefined || --turns.reserved > 0) return;
+    turns.reserved = 0;
+    turns.inFlight = undefined;
+    turns.lastReserved = never;
   }
 
   /** `isNew`: just placed. What comes back has had its turn, and what is read again was counted. */
   add({ start, seq }: Place, key: number, isNew = true): void {
     if (!this.entries.add(start, seq, key) || key === 0) return;
-    const line = this.lineOf(key);
-    if (isNew) this.charge(line, start);
-    line.waiting++;
+    const turns = this.turnsOf(key);
+    if (isNew) this.charge(turns, start);
+    turns.waiting++;
     // Where it has to be looked up it is found then.
-    if (line.waiting === 1 || (line.lastWaiting !== undefined && start > line.lastWaiting))
-      line.lastWaiting = start;
+    if (turns.waiting === 1 || (turns.lastWaiting !== undefined && start > turns.lastWaiting))
+      turns.lastWaiting = start;
   }
 
   /** What leaves without a start gives its key's time back; `advances` is for what waits behind it. */
   remove({ start, seq }: Place, isStarted: boolean): void {
     if (isStarted) this.advance(start);
-    const line = this.take(start, seq);
-    if (line === undefined) return;
-    if (!isStarted && line.beside > 0) line.beside--;
-    if (isStarted) line.lastStarted = Math.max(line.lastStarted, start);
+    const turns = this.take(start, seq);
+    if (turns === undefined) return;
+    if (!isStarted && turns.beside > 0) turns.beside--;
+    if (isStarted) turns.lastStarted = Math.max(turns.lastStarted, start);
     if (this.entries.size === 0) this.endBusyPeriod();
   }
 
@@ -146,50 +146,50 @@ export class FairQueue {
    * `ticks`: of each key. Not more than `max` in all.
    */
   advances(ticks: ReadonlyMap<number, number>, max: number): Advance[] {
-    const lines = new Map(
+    const moving = new Map(
       [...ticks].flatMap(([key, ticks]) => {
-        const { waiting = 0, lastStarted = never, inFlight = [] } = this.lines.get(key) ?? {};
+        const { waiting = 0, lastStarted = never, inFlight = [] } = this.byKey.get(key) ?? {};
         const first = Math.max(this.virtualTime, lastStarted + ticks);
         const end = Math.min(...inFlight);
         return waiting === 0 ? [] : [[key, { ticks, first, next: first, end, left: waiting }]];
       }),
     );
     const advances: Advance[] = [];
-    if (lines.size === 0) return advances;
+    if (moving.size === 0) return advances;
     this.entries.visit((from, seq, key) => {
-      const line = lines.get(key);
-      if (line === undefined) return undefined;
-      if (from > line.end) lines.delete(key);
-      else if (from < line.first) line.next = Math.max(line.next, from + line.ticks);
+      const turns = moving.get(key);
+      if (turns === undefined) return undefined;
+      if (from > turns.end) moving.delete(key);
+      else if (from < turns.first) turns.next = Math.max(turns.next, from + turns.ticks);
       else {
-        if (from > line.next) advances.push({ seq, from, start: line.next, key });
-        line.next += line.ticks;
+        if (from > turns.next) advances.push({ seq, from, start: turns.next, key });
+        turns.next += turns.ticks;
       }
-      if (--line.left === 0) lines.delete(key);
-      return advances.length >= max || lines.size === 0 ? 'enough' : undefined;
+      if (--turns.left === 0) moving.delete(key);
+      return advances.length >= max || moving.size === 0 ? 'enough' : undefined;
     });
     return advances;
   }
 
-  private take(start: number, seq: number): Line | undefined {
+  private take(start: number, seq: number): KeyTurns | undefined {
     this.held.remove(start, seq);
     const key = this.entries.remove(start, seq);
     if (key === undefined || key === 0) return undefined;
-    const line = this.lineOf(key);
-    line.waiting--;
-    if (line.lastWaiting === start || line.waiting === 0) line.lastWaiting = undefined;
-    return line;
+    const turns = this.turnsOf(key);
+    turns.waiting--;
+    if (turns.lastWaiting === start || turns.waiting === 0) turns.lastWaiting = undefined;
+    return turns;
   }
 
   /** A node that does not know what others placed gives it no time of its own. */
-  private charge(line: Line, start: number): void {
-    const last = Math.max(line.lastWaiting ?? never, line.lastStarted);
-    const isOwn = line.inFlight?.delete(start) === true;
+  private charge(turns: KeyTurns, start: number): void {
+    const last = Math.max(turns.lastWaiting ?? never, turns.lastStarted);
+    const isOwn = turns.inFlight?.delete(start) === true;
     if (start <= last) {
-      if (!isOwn) line.beside++;
-    } else if (line.beside > 0) {
+      if (!isOwn) turns.beside++;
+    } else if (turns.beside > 0) {
       // It was placed by a node that knew of them, and left their time out.
-      line.beside = Math.max(0, line.beside - Math.round((start - last) / line.ticks) + 1);
+      turns.beside = Math.max(0, turns.beside - Math.round((start - last) / turns.ticks) + 1);
     }
   }
 
@@ -200,20 +200,20 @@ export class FairQueue {
   /** What the entries alone do not say, from the queue that this one replaces. */
   adopt(old: FairQueue): void {
     this.advance(old.virtualTime);
-    for (const [key, { lastStarted, beside, lastReserved, reserved, inFlight, ticks }] of old.lines)
-      Object.assign(this.lineOf(key), { lastStarted, beside, lastReserved, reserved, inFlight, ticks });
+    for (const [key, { lastStarted, beside, lastReserved, reserved, inFlight, ticks }] of old.byKey)
+      Object.assign(this.turnsOf(key), { lastStarted, beside, lastReserved, reserved, inFlight, ticks });
   }
 
-  private lastOf(line: Line, key: number): number {
-    if (line.waiting > 0) line.lastWaiting ??= this.entries.lastStartOf(key);
-    return Math.max(line.lastWaiting ?? never, line.lastStarted);
+  private lastOf(turns: KeyTurns, key: number): number {
+    if (turns.waiting > 0) turns.lastWaiting ??= this.entries.lastStartOf(key);
+    return Math.max(turns.lastWaiting ?? never, turns.lastStarted);
   }
 
-  private lineOf(key: number): Line {
-    let line = this.lines.get(key);
-    if (line === undefined) {
-      if (this.lines.size >= this.sweepAt) this.sweep();
-      line = {
+  private turnsOf(key: number): KeyTurns {
+    let turns = this.byKey.get(key);
+    if (turns === undefined) {
+      if (this.byKey.size >= this.sweepAt) this.sweep();
+      turns = {
         waiting: 0,
         lastWaiting: undefined,
         lastStarted: never,
@@ -223,9 +223,9 @@ export class FairQueue {
         inFlight: undefined,
         ticks: ticksOfWeight1,
       };
-      this.lines.set(key, line);
+      this.byKey.set(key, turns);
     }
-    return line;
+    return turns;
   }
 
   /**
@@ -233,15 +233,15 @@ export class FairQueue {
    * of a submission in another order do not all see this moment, and are not to differ in it.
    */
   private endBusyPeriod(): void {
-    for (const [key, line] of this.lines) if (line.reserved === 0) this.lines.delete(key);
+    for (const [key, turns] of this.byKey) if (turns.reserved === 0) this.byKey.delete(key);
   }
 
   /** A key without requests whose turn has come again is as new. */
   private sweep(): void {
-    for (const [key, { waiting, reserved, lastStarted, beside, ticks }] of this.lines) {
+    for (const [key, { waiting, reserved, lastStarted, beside, ticks }] of this.byKey) {
       const isEven = lastStarted + (1 + beside) * ticks <= this.virtualTime;
-      if (waiting === 0 && reserved === 0 && isEven) this.lines.delete(key);
+      if (waiting === 0 && reserved === 0 && isEven) this.byKey.delete(key);
     }
-    this.sweepAt = Math.max(minSweep, 2 * this.lines.size);
+    this.sweepAt = Math.max(minSweep, 2 * this.byKey.size);
   }
 }

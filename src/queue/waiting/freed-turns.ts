@@ -5,7 +5,7 @@ const minTurns = 4;
 /** So long after the last one others may still be placed by nodes that did not know of it. */
 const watchedMs = 2_000;
 
-interface Line {
+interface FreedKey {
   modelId: string;
   priority: number;
   orderKey: number;
@@ -15,24 +15,24 @@ interface Line {
 
 /** Keys whose requests left without a start, here and lately: what they have behind those may move up. */
 export class FreedTurns {
-  private readonly lines = new Map<string, Line>();
+  private readonly byName = new Map<string, FreedKey>();
 
   note(removed: readonly EntryChange[], now: number): void {
     for (const { modelId, priority, orderKey } of removed) {
       const name = `${modelId} ${priority} ${orderKey}`;
-      const line = this.lines.get(name);
-      if (line === undefined) {
+      const freed = this.byName.get(name);
+      if (freed === undefined) {
         const until = now + watchedMs;
-        this.lines.set(name, { modelId, priority, orderKey: orderKey ?? 0, turns: 1, until });
-      } else Object.assign(line, { turns: line.turns + 1, until: now + watchedMs });
+        this.byName.set(name, { modelId, priority, orderKey: orderKey ?? 0, turns: 1, until });
+      } else Object.assign(freed, { turns: freed.turns + 1, until: now + watchedMs });
     }
   }
 
   /** The order keys of each model and priority; those that are not watched any more are forgotten. */
   due(now: number): { modelId: string; priority: number; orderKeys: number[] }[] {
     const queues = new Map<string, { modelId: string; priority: number; orderKeys: number[] }>();
-    for (const [name, { modelId, priority, orderKey, turns, until }] of this.lines) {
-      if (now >= until) this.lines.delete(name);
+    for (const [name, { modelId, priority, orderKey, turns, until }] of this.byName) {
+      if (now >= until) this.byName.delete(name);
       else if (turns >= minTurns) {
         const queue = `${modelId} ${priority}`;
         const known = queues.get(queue);
@@ -44,6 +44,6 @@ export class FreedTurns {
   }
 
   get isEmpty(): boolean {
-    return this.lines.size === 0;
+    return this.byName.size === 0;
   }
 }
