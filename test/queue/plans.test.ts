@@ -253,7 +253,7 @@ async function expectGoodPlans(): Promise<void> {
   expect(list).toMatch(/Index Scan Backward using request_\d+_api_key_id_id_idx/);
   expect(list).not.toMatch(/request_\d+_pkey/);
   // Lists of thousands: no way but by the keys of their elements.
-  for (const name of ['open_requests', 'cancel_many', 'expire_waiting']) {
+  for (const name of ['open_requests', 'cancel_many', 'expire_waiting', 'find_idempotency_keys']) {
     expect(`${name}\n${await planOf(name)}`).not.toMatch(
       /Join Filter|Seq Scan on request_\d|api_key_id_id_idx/,
     );

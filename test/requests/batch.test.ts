@@ -201,6 +201,17 @@ describe('an idempotency key', () => {
     expect(again[0]!.request_id).toBe(ids[1]);
   });
 
+  test('is compared with the submission that it stands for, whatever else a batch has under it', async () => {
+    const one = (n: number) => entry({ input: { n }, idempotency_key: 'compared' });
+    const [first] = await collection.batch([one(1)]);
+    const again = await collection.batch([one(2), one(1), one(2)]);
+    expect(again.map(({ code, request_id: id }) => code ?? id)).toEqual([
+      'idempotency_key_reused',
+      first!.request_id,
+      'idempotency_key_reused',
+    ]);
+  });
+
   test('is used once by batches that have the same ones in another order at once', async () => {
     const batch = Array.from({ length: 100 }, (_, n) =>
       entry({ input: { n }, idempotency_key: `raced-${n}` }),

@@ -39,10 +39,11 @@ export class Pruner extends Duty {
     }
   }
 
-  /** Forgets those older than a day, some at a time. */
+  /** Forgets those older than a day, some at a time. One that is being used anew is locked, and stays. */
   private async pruneIdempotencyKeys(): Promise<void> {
     const { tableName } = this.keys.metadata;
-    const old = `SELECT ctid FROM ${tableName} WHERE created_at < now() - interval '24 hours' LIMIT ${keysAtOnce}`;
+    const old = `SELECT ctid FROM ${tableName} WHERE created_at < now() - interval '24 hours'
+      LIMIT ${keysAtOnce} FOR UPDATE SKIP LOCKED`;
     const prune = this.keys.createQueryBuilder().delete().where(`ctid = ANY (ARRAY(${old}))`);
     while ((await prune.execute()).affected === keysAtOnce);
   }

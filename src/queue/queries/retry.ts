@@ -90,7 +90,7 @@ export async function retry(
       bind({ ...item, idempotencyKey: key, fingerprint, traceparent, tracestate }),
     );
     if (row !== undefined && row.id !== null) return row;
-    const known = idempotency && (await findKnown(database, keyId, idempotency));
+    const known = idempotency && (await findKnown(database, keyId, idempotency.key));
     // Gone between the two statements: it was pruned, so the key is free now.
     if (known !== undefined || row === undefined) return known;
   }

@@ -88,7 +88,10 @@ interface Keyed {
 export type OnceSubmission = Submission & Keyed;
 
 /** The request of a key that was used before. */
-export type Known = { id: string; sameRequest: boolean };
+export interface Known {
+  id: string;
+  fingerprint: Buffer;
+}
 
 /*
  * Purpose: submits a request together with its idempotency key, in one commit, unless the key is taken.
@@ -116,19 +119,13 @@ const submitReserved = submitStatements(
   reserved(`VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})`),
 );
 
-const findKey = statement(
-  'find_idempotency_key',
-)`SELECT request_id AS id, fingerprint = $3::bytea AS "sameRequest"
+const findKey = statement('find_idempotency_key')`SELECT request_id AS id, fingerprint
 FROM idempotency_key
 WHERE api_key_id = $1::uuid AND key = $2::text`;
 
 /** Of a key that is taken; undefined: it was pruned meanwhile. */
-export async function findKnown(
-  database: Queries,
-  keyId: string,
-  { key, fingerprint }: { key: string; fingerprint: Buffer },
-): Promise<Known | undefined> {
-  return (await database.query<Known>(findKey, [keyId, key, fingerprint]))[0];
+export async function findKnown(database: Queries, keyId: string, key: string): Promise<Known | undefined> {
+  return (await database.query<Known>(findKey, [keyId, key]))[0];
 }
 
 export async function submitOnce(
@@ -136,14 +133,14 @@ export async function submitOnce(
   item: OnceSubmission,
   how: keyof Both = 'free',
 ): Promise<Submitted | Known> {
-  const { keyId, idempotencyKey: key, fingerprint } = item;
+  const { keyId, idempotencyKey } = item;
   for (;;) {
     const [written] = await database.query<Submitted>(
       submitReserved[how],
       bindOnce({ ...item, ...valuesOf(item) }),
     );
     if (written !== undefined) return written;
-    const known = await findKnown(database, keyId, { key, fingerprint });
+    const known = await findKnown(database, keyId, idempotencyKey);
     // Gone between the two statements: it was pruned, so the key is free now.
     if (known !== undefined) return known;
   }
@@ -172,38 +169,34 @@ const submitManyReserved = submitStatements(
   FROM unnest(${many$.idempotencyKey}, ${many$.keyedId}, ${many$.fingerprint}) AS keyed`),
 );
 
-/** What an idempotency key stands for. */
-interface KnownKey {
+interface KnownKey extends Known {
   key: string;
-  id: string;
-  fingerprint: Buffer;
 }
 
+/** LATERAL keeps the planner from reading the whole index, while it believes that there are few keys. */
 const findKeysWhere = (name: string, condition: string) => statement(name)`
-SELECT known.key, request_id AS id, fingerprint
+SELECT wanted.key, known.request_id AS id, known.fingerprint
 FROM unnest($2::text[]) AS wanted (key)
-JOIN idempotency_key AS known ON known.api_key_id = $1::uuid AND known.key = wanted.key${condition}`;
+CROSS JOIN LATERAL (
+  SELECT request_id, fingerprint
+  FROM idempotency_key
+  WHERE api_key_id = $1::uuid AND key = wanted.key${condition}
+  LIMIT 1
+) AS known`;
 const findKeys = findKeysWhere('find_idempotency_keys', '');
 const findHeldKeys = findKeysWhere(
   'find_held_idempotency_keys',
-  ` AND known.created_at >= now() - interval '24 hours'`,
+  ` AND created_at >= now() - interval '24 hours'`,
 );
-
-const byKey = (rows: readonly KnownKey[]): Map<string, KnownKey> =>
-  new Map(rows.map((row) => [row.key, row]));
 
 /** What keys stand for whose 24 hours are not over, whether or not there is room for another submission. */
 export async function findHeld(
   database: Queries,
   keyId: string,
   keys: readonly string[],
-): Promise<(wanted: Pick<Keyed, 'fingerprint'> & { key: string }) => Known | undefined> {
-  const known = byKey(await database.query<KnownKey>(findHeldKeys, [keyId, keys]));
-  return ({ key, fingerprint }) => knownAs(known.get(key), fingerprint);
-}
-
-function knownAs(row: KnownKey | undefined, fingerprint: Buffer): Known | undefined {
-  return row && { id: row.id, sameRequest: row.fingerprint.equals(fingerprint) };
+): Promise<ReadonlyMap<string, Known>> {
+  const rows = await database.query<KnownKey>(findHeldKeys, [keyId, keys]);
+  return new Map(rows.map((row) => [row.key, row]));
 }
 
 /** One of many, which may have an idempotency key. */
@@ -236,11 +229,9 @@ export async function submitManyOnce(
     const written = new Map(rows.map((row) => [row.id, row]));
     const known =
       rows.length === left.length ? [] : await database.query<KnownKey>(findKeys, [left[0]!.keyId, keys]);
-    const rowOf = byKey(known);
+    const knownOf = new Map(known.map((row) => [row.key, row]));
     for (const item of left) {
-      const result =
-        written.get(item.id) ??
-        (isKeyed(item) ? knownAs(rowOf.get(item.idempotencyKey), item.fingerprint) : undefined);
+      const result = written.get(item.id) ?? knownOf.get(item.idempotencyKey ?? '');
       if (result !== undefined) results.set(item, result);
     }
     // Those that are neither were pruned between the two statements, so their keys are free now.

@@ -12,17 +12,18 @@ export interface Accepted {
   replayed: boolean;
 }
 
-export function acceptedOf(result: Submitted | Known): Accepted | DomainError {
+/** `fingerprint`: of what was asked for; where the request is new it does not matter. */
+export function acceptedOf(result: Submitted | Known, fingerprint?: Buffer): Accepted | DomainError {
   if ('seq' in result) return { id: result.id, replayed: false };
-  if (result.sameRequest) return { id: result.id, replayed: true };
+  if (fingerprint?.equals(result.fingerprint) === true) return { id: result.id, replayed: true };
   return new DomainError(
     'idempotency_key_reused',
     'This Idempotency-Key came with another model, body, options or call within the last 24 hours. Use a new key.',
   );
 }
 
-export function acceptedOrThrow(result: Submitted | Known): Accepted {
-  const accepted = acceptedOf(result);
+export function acceptedOrThrow(result: Submitted | Known, fingerprint?: Buffer): Accepted {
+  const accepted = acceptedOf(result, fingerprint);
   if (accepted instanceof DomainError) throw accepted;
   return accepted;
 }

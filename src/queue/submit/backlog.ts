@@ -75,15 +75,18 @@ export class Backlog {
     const max = bounded?.bounds?.ofKey ?? 0;
     const key = bounded && this.ofKey(bounded.keyId, max);
     await key?.lookFor(items.length);
+    // As of this moment for all of them.
+    let room = key?.room ?? Infinity;
     const refusals = items.map(({ modelId, bounds }) => {
       if (this.isClosed(modelId)) return paused(modelId);
-      if (key !== undefined && key.room <= 0) return fullKey(max);
+      if (room <= 0) return fullKey(max);
       const ofModel = bounds?.ofModel ?? null;
       if (ofModel !== null) {
         const underWay = this.ofModel(modelId);
         if (this.index.depth(modelId) + underWay.count >= ofModel) return fullModel(modelId, ofModel);
         leaves.push(underWay.begin());
       }
+      room--;
       if (key !== undefined) leaves.push(key.take());
       return undefined;
     });

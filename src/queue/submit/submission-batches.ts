@@ -57,8 +57,8 @@ export class SubmissionBatches {
   /** What was submitted before is found, whether another might be or not. */
   private async withoutHeld(entries: readonly Entry[], byKey: ReadonlyMap<string, Entry>): Promise<Entry[]> {
     if (byKey.size === 0) return [...entries];
-    const heldAs = await findHeld(this.database, entries[0]!.request.keyId, [...byKey.keys()]);
-    for (const entry of byKey.values()) entry.result = heldAs(entry.request.idempotency!);
+    const held = await findHeld(this.database, entries[0]!.request.keyId, [...byKey.keys()]);
+    for (const [key, entry] of byKey) entry.result = held.get(key);
     return entries.filter(({ result }) => result === undefined);
   }
 
@@ -94,8 +94,9 @@ function entryOf(request: BatchItem, byKey: Map<string, Entry>): Entry {
 /** `request` is that of the entry, or one with the same idempotency key. */
 function outcomeOf(request: BatchItem, { request: first, result }: Entry): Accepted | DomainError {
   if (result instanceof DomainError) return result;
-  if (request === first) return acceptedOf(result!);
-  const isSame = first.idempotency!.fingerprint.equals(request.idempotency!.fingerprint);
+  const isFirst = request === first;
   const { id } = result!;
-  return acceptedOf({ id, sameRequest: isSame && ('seq' in result! || (result as Known).sameRequest) });
+  const known =
+    isFirst || !('seq' in result!) ? result! : { id, fingerprint: first.idempotency!.fingerprint };
+  return acceptedOf(known, request.idempotency?.fingerprint);
 }

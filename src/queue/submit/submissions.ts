@@ -104,14 +104,15 @@ export class Submissions {
     try {
       leave = await this.backlog.enter(request);
     } catch (error) {
-      const { keyId } = request;
-      const known = idempotency && (await findHeld(this.database, keyId, [idempotency.key]))(idempotency);
-      if (known === undefined) throw error;
-      return acceptedOrThrow(known);
+      const key = idempotency?.key;
+      const known = key && (await findHeld(this.database, request.keyId, [key])).get(key);
+      if (!known) throw error;
+      return acceptedOrThrow(known, idempotency?.fingerprint);
     }
     const { result, visibleAfter } = await write().finally(leave);
     await visibleAfter;
-    return result === undefined ? (result as Extract<Result, undefined>) : acceptedOrThrow(result);
+    if (result === undefined) return result as Extract<Result, undefined>;
+    return acceptedOrThrow(result, idempotency?.fingerprint);
   }
 
   /** `accounting` is in the commit of a new request; a repetition is none. */
