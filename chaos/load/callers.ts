@@ -17,8 +17,11 @@ export class Callers {
   ];
   /** Tries to exceed small limits all the time. */
   readonly limited = withKey('limited', { submit: '5/s,60/m', other: '8/s,120/m' });
-  /** Asks whether nodes serve again: its limits must not be what it waits for. */
-  readonly probe = withKey('probe', ample);
+  /**
+   * Asks whether nodes serve again: its limits must not be what it waits for. After crashes what shares allowed counts as
+   * used, and would take up a minute.
+   */
+  readonly probe = withKey('probe', { submit: '200/s', other: '200/s' });
   /** Make the bursts together, each far below its limits. */
   readonly burst = many(500, (n) => withKey(`burst-${n}`));
   /** Always have work for the model that they share. */

@@ -14,7 +14,7 @@ export interface LimitSubject {
 export interface HeldCall {
   since: number;
   /** When the database first answered to what was asked since then. */
-  answeredAt?: number;
+  answeredAt?: number | undefined;
   admit(admission: Admission): void;
   reject(error: unknown): void;
 }
@@ -50,6 +50,17 @@ export class Budget {
     this.windows = limits
       .map((window) => new ShareWindow(window))
       .sort((one, other) => one.window.windowMs - other.window.windowMs);
+  }
+
+  /** Without a share, with the calls that wait for one. */
+  anew(): Budget {
+    const budget = new Budget(
+      this.key,
+      this.windows.map(({ window }) => window),
+    );
+    // What was answered was asked for the old share.
+    budget.held.push(...this.held.splice(0).map((call) => ({ ...call, answeredAt: undefined })));
+    return budget;
   }
 
   get longestMs(): number {

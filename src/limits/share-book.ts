@@ -15,15 +15,13 @@ const retainedWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
 const writeAfterMs = 10_000;
 /** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
-const idleLooks = 25_000;
-const maxForgotten = 1_000;
+const [idleLooks, maxForgotten] = [25_000, 1_000];
 
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
   private readonly wanting = new Set<Budget>();
-  /** Calls wait for these. */
-  readonly holding = new Set<Budget>();
+  readonly holding = new Set<Budget>(); // calls wait for these
   /** Used since their rows were written, and since when. */
   private readonly unwritten = new Map<Budget, number>();
   /** Of them, those to be written with the next round. */
@@ -229,9 +227,8 @@ export class ShareBook {
 
   /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is idle. */
   noteRows(keys: readonly BudgetKey[]): void {
-    for (const key of keys.filter((one) => !this.budgets.has(idOf(one)))) {
+    for (const key of keys.filter((one) => !this.budgets.has(idOf(one))))
       this.budgets.set(idOf(key), new Budget(key, parseRateLimits(key.policy)));
-    }
   }
 
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
@@ -240,9 +237,14 @@ export class ShareBook {
     return rows.map(({ key, used }) => ({ key, used, shares: used }));
   }
 
-  clear(error: unknown): void {
-    this.rejectHeld(error);
-    for (const list of [this.budgets, this.wanting, this.unwritten, this.due]) list.clear();
+  /** The shares are gone. Calls that wait go on waiting, for the shares of the node's next holder. */
+  beginAnew(): void {
+    const waiting = [...this.holding].map((budget) => budget.anew());
+    for (const list of [this.budgets, this.wanting, this.holding, this.unwritten, this.due]) list.clear();
+    for (const budget of waiting) {
+      this.budgets.set(idOf(budget.key), budget);
+      for (const list of [this.holding, this.wanting]) list.add(budget);
+    }
     this.idleScan = this.budgets.values();
   }
 }

@@ -96,7 +96,7 @@ it('refuses to decide where the write does not come', async () => {
   writes = () => new Promise(() => undefined);
   await clock.pass(4_500);
   const late = call();
-  await clock.pass(1_900);
+  await clock.pass(4_900);
   expect(late.end).toBeUndefined();
   await clock.pass(200);
   expect(late.end).toBe('unavailable');
@@ -113,10 +113,23 @@ it('lets those wait on that came later, where one has waited too long', async ()
   writes = () => new Promise(() => undefined);
   await clock.pass(4_500);
   const first = call();
-  await clock.pass(1_000);
+  await clock.pass(3_000);
   const second = call();
-  await clock.pass(1_100);
+  await clock.pass(2_100);
   expect([first.end, second.end]).toEqual(['unavailable', undefined]);
+});
+
+it('lets calls wait where the others have given the node up, and admits them once it is known again', async () => {
+  let answer!: (result: WriteResult) => void;
+  writes = () => new Promise((resolve) => (answer = resolve));
+  await clock.pass(4_500);
+  const before = call();
+  await clock.pass(100);
+  writes = () => Promise.resolve(written);
+  answer({ ...written, isKnown: false });
+  const after = call();
+  await clock.pass(1_500);
+  expect([before.end, after.end]).toEqual(['admitted', 'admitted']);
 });
 
 it('refuses to decide at once after a write that failed', async () => {

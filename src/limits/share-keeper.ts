@@ -9,13 +9,11 @@ import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from '
 
 /** A node admits only so long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;
-const writeEveryMs = 1_000;
-const retryMs = 300;
-/** A call waits so long for writes that are late. */
-const lateMs = 2_000;
+const [writeEveryMs, retryMs] = [1_000, 300];
+/** A call waits so long for writes that are late, or until this node is known again. */
+const lateMs = 5_000;
 const sweepMs = 20;
-/** What is asked for before it is needed is asked for together. */
-const collectAheadMs = 100;
+const collectAheadMs = 100; // what is asked for before it is needed is asked for together
 /** Who held nothing for so long gives no sign of life until the next call. */
 const sleepAfterMs = 20_000;
 
@@ -29,10 +27,10 @@ export class ShareKeeper {
   private readonly watch = new HolderWatch();
   private holder = '';
   private beat = 0;
+  private readonly nextBeat = (): HolderBeat => ({ id: this.holder, beat: ++this.beat });
   private aliveAt = -Infinity;
   private isRegistered = false;
-  /** Not registered, for it holds nothing; the next call waits until it is. */
-  private isAsleep = false;
+  private isAsleep = false; // not registered, for it holds nothing; the next call waits until it is
   private busyAt = -Infinity;
   private readonly writer: UseWriter;
   private readonly grants: GrantAsker;
@@ -54,8 +52,8 @@ export class ShareKeeper {
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
     this.returns = new GiveBack(store, this.book, listener, () => timing.now());
     this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
-      holder: () => (this.isCurrent && this.mayAdmit(timing.now()) ? this.holder : undefined),
-      isHolder: (id) => this.isCurrent && this.holder === id,
+      holder: () => (this.isKnown && this.mayAdmit(timing.now()) ? this.holder : undefined),
+      isHolder: (id) => this.isKnown && this.holder === id,
       lose: () => this.lose(),
       ended: () => this.runSoon(),
     });
@@ -78,7 +76,8 @@ export class ShareKeeper {
     await Promise.allSettled([this.running, this.grants.settled()]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.timing.now());
-    this.book.clear(unavailable());
+    this.book.rejectHeld(unavailable());
+    this.book.beginAnew();
     if (this.isRegistered) await this.store.leave(this.holder, rows);
   }
 
@@ -86,7 +85,7 @@ export class ShareKeeper {
   admit(subject: LimitSubject): Admission | Promise<Admission> {
     const now = this.timing.now();
     const isLate = !this.mayAdmit(now);
-    if (isLate && !this.isCurrent) throw unavailable();
+    if (isLate && !this.mayWait) throw unavailable();
     const budget = this.book.budgetOf(subject);
     const decided = budget.standingRefusal(now) ?? (isLate ? undefined : this.decide(budget, now));
     if (decided !== undefined) return decided;
@@ -129,9 +128,13 @@ export class ShareKeeper {
     return now - this.aliveAt < fenceMs || (this.isAsleep && !this.isStopped);
   }
 
-  /** No write was lost, whether it may admit or its last round is too long ago. */
-  private get isCurrent(): boolean {
-    return this.isRegistered && !this.isUncertain && !this.isStopped;
+  /** No write was lost: whether a call may be admitted will be known soon. */
+  private get mayWait(): boolean {
+    return !this.isUncertain && !this.isStopped;
+  }
+
+  private get isKnown(): boolean {
+    return this.isRegistered && this.mayWait;
   }
 
   private tickIn(ms: number): void {
@@ -149,7 +152,7 @@ export class ShareKeeper {
       this.cancelSweep = undefined;
       const now = this.timing.now();
       if (this.mayAdmit(now)) this.book.serveAllHeld(now);
-      else this.book.rejectHeld(unavailable(), undefined, this.isCurrent ? now - lateMs : now);
+      else this.book.rejectHeld(unavailable(), undefined, this.mayWait ? now - lateMs : now);
       if (this.book.wanted > 0) this.runSoon();
       if (this.book.holding.size > 0 && !this.isStopped) this.sweepSoon();
     });
@@ -206,8 +209,9 @@ export class ShareKeeper {
   }
 
   private get isIdle(): boolean {
-    if (!this.book.isEmpty) this.busyAt = this.timing.now();
-    return this.timing.now() - this.busyAt >= sleepAfterMs;
+    const now = this.timing.now();
+    if (!this.book.isEmpty) this.busyAt = now;
+    return now - this.busyAt >= sleepAfterMs;
   }
 
   private async sleep(): Promise<void> {
@@ -219,9 +223,10 @@ export class ShareKeeper {
   }
 
   private async giveBack(): Promise<void> {
-    const written = await this.returns.write(() => this.nextBeat());
-    if (written !== undefined) this.isUncertain = false;
-    if (written?.isKnown === false) this.lose();
+    const written = await this.returns.write(this.nextBeat);
+    if (written === undefined) return;
+    this.isUncertain = false;
+    if (!written.isKnown) this.lose();
   }
 
   private async writeUse(): Promise<void> {
@@ -234,16 +239,12 @@ export class ShareKeeper {
     this.listener.worked?.();
   }
 
-  private nextBeat(): HolderBeat {
-    return { id: this.holder, beat: ++this.beat };
-  }
-
   /** The others gave this node up: what it held is theirs in a window's time, and it begins anew. */
   private lose(): void {
     this.aliveAt = -Infinity;
     this.isRegistered = false;
     this.writer.abandon();
     this.writer.begin();
-    this.book.clear(unavailable());
+    this.book.beginAnew();
   }
 }
