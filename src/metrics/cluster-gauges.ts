@@ -173,7 +173,7 @@ const byModel = new WeakMap<readonly OfModel[], Map<string, OfModel[]>>();
 function rowsOf<Row extends OfModel>(rows: readonly Row[], id: string): readonly Row[] {
   let groups = byModel.get(rows);
   if (groups === undefined) {
-    byModel.set(rows, (groups = new Map()));
+    byModel.set(rows, (groups = new Map<string, OfModel[]>()));
     for (const row of rows) {
       const group = groups.get(row.modelId);
       if (group === undefined) groups.set(row.modelId, [row]);
