@@ -65,7 +65,7 @@ beforeAll(async () => {
   ]);
   const hook = `?webhook=${encodeURIComponent(receiver.url('/done'))}`;
   ids.picture = await calls.submit(`acme/image/upscale${hook}`, { type: 'application/x-ndjson', body: logs });
-  ids.failed = await calls.submit('acme/text/story', { status: 500, body: '{"error":"CUDA out of memory"}' });
+  ids.failed = await calls.submit('acme/text/story', { status: 500, body: '{"detail":"CUDA out of memory"}' });
   await calls.submit('acme/text/away');
   for (const id of [ids.picture, ids.failed]) await calls.reached(id, 'COMPLETED');
   await receiver.arrived('/done');
@@ -96,7 +96,7 @@ test.each<[view: string, says: RegExp[]]>([
   ['requests', [/\d+ found/, /model_error/, /cancelled/, /web shop/]],
   ['requests?outcome=failed', [/1 found/, /model_error/]],
   ['requests/:picture', [/ran .* on alpha and succeeded/, /image\/png/, /seed/]],
-  ['requests/:failed', [/ran twice|ran 2 times/, /CUDA out of memory/]],
+  ['requests/:failed', [/ran twice|ran 2 times/, /model_error\s+The model answered 500\./]],
   ['requests/:waiting', [/It waits for one of the 3 slots of acme\/image\/upscale/]],
   ['requests/:running', [/running/, /Cancel…/]],
   ['requests/:cancelled', [/Cancelled/]],

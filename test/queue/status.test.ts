@@ -9,6 +9,7 @@ const { service, calls, model } = testQueue({
     'test/narrow': { concurrency: 1 },
     'test/patient': { attempts: 2 },
   },
+  limits: '1000/s',
 });
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -21,7 +21,9 @@ export function Content({ request }: { request: RequestDetails }) {
   const [parameters, setFilters] = useFilters();
   const chosen = tabs.find((name) => name === parameters.get('tab'));
   const id = request.request_id;
-  const hasOutput = hasOutputOf(request);
+  // What went wrong is told in full where the output would be.
+  const isTold = Boolean(request.error) && request.erased_at === undefined;
+  const hasOutput = hasOutputOf(request) || isTold;
   const tab: Tab =
     chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
   const path = requestPath(id);
