@@ -25,6 +25,7 @@ import { scene as statusShipped } from './status-shipped.js';
 import { scene as streams } from './streams.js';
 import { scene as submit } from './submit.js';
 import { scene as submitLarge } from './submit-large.js';
+import { scene as submitOnce } from './submit-once.js';
 import { scene as submitShipped } from './submit-shipped.js';
 import { scene as submitWebhook } from './submit-webhook.js';
 import { scene as twoProcesses } from './two-processes.js';
@@ -66,4 +67,5 @@ export const scenes = [
   workers,
   files,
   consoles,
+  submitOnce,
 ];

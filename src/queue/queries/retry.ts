@@ -1,7 +1,8 @@
 import { parameters, type Queries, statement } from '../../database/statement.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import { insertCopy } from './submission.js';
-import { both, type Both, findKnown, type Known, reserved, type Submitted, waitWhere } from './submit.js';
+import { findKnown, type Known, reserved } from './submit-once.js';
+import { both, type Both, type Submitted, waitWhere } from './submit.js';
 
 export interface Retry {
   /** Of the new request. */

@@ -1,5 +1,6 @@
 import { DomainError } from '../../errors/domain-error.js';
-import type { Known, Submitted } from '../queries/submit.js';
+import type { Known } from '../queries/submit-once.js';
+import type { Submitted } from '../queries/submit.js';
 
 export interface Idempotency {
   key: string;
@@ -13,7 +14,8 @@ export interface Accepted {
 }
 
 /** `fingerprint`: of what was asked for; where the request is new it does not matter. */
-export function acceptedOf(result: Submitted | Known, fingerprint?: Buffer): Accepted | DomainError {
+export function acceptedOf(result: Submitted | Known | Error, fingerprint?: Buffer): Accepted | DomainError {
+  if (result instanceof Error) throw result;
   if ('seq' in result) return { id: result.id, replayed: false };
   if (fingerprint?.equals(result.fingerprint) === true) return { id: result.id, replayed: true };
   return new DomainError(
@@ -22,8 +24,13 @@ export function acceptedOf(result: Submitted | Known, fingerprint?: Buffer): Acc
   );
 }
 
-export function acceptedOrThrow(result: Submitted | Known, fingerprint?: Buffer): Accepted {
+export function acceptedOrThrow(result: Submitted | Known | Error, fingerprint?: Buffer): Accepted {
   const accepted = acceptedOf(result, fingerprint);
   if (accepted instanceof DomainError) throw accepted;
   return accepted;
+}
+
+/** What it means for others with the idempotency key of the first that it is about. */
+export function repeatedOf(result: Submitted | Known | Error, first: Buffer): Known | Error {
+  return 'seq' in result ? { id: result.id, fingerprint: first } : result;
 }

@@ -3,8 +3,9 @@ import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { FileUses } from '../file-uses.js';
 import type { Submission } from '../queries/submission.js';
-import { findHeld, type Known, submit, submitManyOnce, type Submitted } from '../queries/submit.js';
-import { type Accepted, acceptedOf, type Idempotency } from './accepted.js';
+import { findHeld, type Known, submitManyOnce } from '../queries/submit-once.js';
+import { submit, type Submitted } from '../queries/submit.js';
+import { type Accepted, acceptedOf, type Idempotency, repeatedOf } from './accepted.js';
 import { Backlog } from './backlog.js';
 import { RequestIds } from './request-id.js';
 import { howOf, SubmissionWriter } from './submission-writer.js';
@@ -17,7 +18,7 @@ type Incoming = BatchItem & Submission;
 /** A submission of a batch, and what became of it. */
 interface Entry {
   readonly request: BatchItem;
-  result: Submitted | Known | DomainError | undefined;
+  result: Submitted | Known | Error | undefined;
 }
 
 /** Accepts many submissions in one call. */
@@ -66,13 +67,13 @@ export class SubmissionBatches {
     await this.files.ofInputs(items);
     return this.writer.write(
       items,
-      (): Promise<(Submitted | Known)[]> =>
+      (): Promise<(Submitted | Known | Error)[]> =>
         isKeyed ? this.writeOnce(items) : submit(this.database, items, howOf(items[0]!)),
       (written) => written,
     );
   }
 
-  private writeOnce(items: readonly Incoming[]): Promise<(Submitted | Known)[]> {
+  private writeOnce(items: readonly Incoming[]): Promise<(Submitted | Known | Error)[]> {
     const keyed = items.map(({ idempotency, ...item }) => ({
       ...item,
       ...(idempotency && { idempotencyKey: idempotency.key, fingerprint: idempotency.fingerprint }),
@@ -94,9 +95,6 @@ function entryOf(request: BatchItem, byKey: Map<string, Entry>): Entry {
 /** `request` is that of the entry, or one with the same idempotency key. */
 function outcomeOf(request: BatchItem, { request: first, result }: Entry): Accepted | DomainError {
   if (result instanceof DomainError) return result;
-  const isFirst = request === first;
-  const { id } = result!;
-  const known =
-    isFirst || !('seq' in result!) ? result! : { id, fingerprint: first.idempotency!.fingerprint };
-  return acceptedOf(known, request.idempotency?.fingerprint);
+  const own = request === first ? result! : repeatedOf(result!, first.idempotency!.fingerprint);
+  return acceptedOf(own, request.idempotency?.fingerprint);
 }

@@ -6,11 +6,18 @@ import type { Queries } from '../../database/statement.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
 import { retry, type Retry } from '../queries/retry.js';
-import { findHeld, type Known, submit, submitOnce, type Submitted } from '../queries/submit.js';
+import {
+  findHeld,
+  keyName,
+  type Known,
+  type OnceSubmission,
+  submitManyOnce,
+} from '../queries/submit-once.js';
+import { submit, type Submitted } from '../queries/submit.js';
 import { FileUses, mayNameFiles } from '../file-uses.js';
 import { Dispatcher } from '../runs/dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
-import { type Accepted, acceptedOrThrow, type Idempotency } from './accepted.js';
+import { type Accepted, acceptedOrThrow, type Idempotency, repeatedOf } from './accepted.js';
 import { Backlog, type Coming, type Leave } from './backlog.js';
 import { RequestIds } from './request-id.js';
 import { howOf, type Placed, SubmissionWriter, type Written } from './submission-writer.js';
@@ -27,6 +34,9 @@ export type NewRequest = Omit<Submission, 'id' | 'virtualStart'> &
   Pick<Coming, 'bounds'>;
 
 type Incoming = NewRequest & Submission;
+type OnceIncoming = Incoming & OnceSubmission;
+/** An error: it is not known whether it was submitted before. */
+type Once = Submitted | Known | Error;
 
 /** Accepts submissions: once for a key, at once where there is room, and completed ones again. */
 @Injectable()
@@ -38,6 +48,8 @@ export class Submissions {
   private readonly large: Batcher<Incoming, Written<Submitted>>;
   /** Of keys with a bound, which have a statement of their own. */
   private readonly held: Batcher<Incoming, Written<Submitted>>;
+  /** The same of those with an idempotency key. */
+  private readonly once: Record<'small' | 'large' | 'held', Batcher<OnceIncoming, Written<Once>>>;
 
   constructor(
     private readonly database: Database,
@@ -57,6 +69,8 @@ export class Submissions {
     this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
     this.large = new Batcher((items) => this.submitAll(items, 'connection'), options);
     this.held = new Batcher((items) => this.submitAll(items, 'connection'), options);
+    const once = () => new Batcher((items: OnceIncoming[]) => this.submitAllOnce(items), options);
+    this.once = { small: once(), large: once(), held: once() };
   }
 
   async submit(request: NewRequest): Promise<string> {
@@ -70,11 +84,8 @@ export class Submissions {
       const { key, fingerprint } = idempotency;
       const submission = { ...this.incoming(request), idempotencyKey: key, fingerprint };
       if (mayNameFiles(submission.input)) await this.files.ofInputs([submission]);
-      return this.writer.write(
-        [submission],
-        () => submitOnce(this.database, submission, howOf(submission)),
-        (written) => [written],
-      );
+      if (submission.isBounded) return this.once.held.add(submission);
+      return (submission.input.length < largeBytes ? this.once.small : this.once.large).add(submission);
     });
   }
 
@@ -95,7 +106,7 @@ export class Submissions {
   }
 
   /** `write`s what may be submitted now. What was submitted before is found, whether another might be or not. */
-  private async entered<Result extends Submitted | Known | undefined>(
+  private async entered<Result extends Once | undefined>(
     request: Coming,
     idempotency: Idempotency | undefined,
     write: () => Promise<Written<Result>>,
@@ -133,7 +144,9 @@ export class Submissions {
 
   /** Nothing that a submission could share a statement with. */
   private get isIdle(): boolean {
-    return this.writer.isIdle && this.small.isIdle && this.large.isIdle && !this.startsImmediately;
+    const { once, writer, small, large } = this;
+    const areIdle = small.isIdle && large.isIdle && once.small.isIdle && once.large.isIdle;
+    return writer.isIdle && areIdle && !this.startsImmediately;
   }
 
   private async submitAll(items: Incoming[], path: 'pipeline' | 'connection'): Promise<Written<Submitted>[]> {
@@ -145,6 +158,29 @@ export class Submissions {
       path,
     );
     return result.map((one) => ({ result: one, visibleAfter }));
+  }
+
+  /** Of several of one API key with one idempotency key the first is the submission. */
+  private async submitAllOnce(items: OnceIncoming[]): Promise<Written<Once>[]> {
+    const firsts = new Map<string, OnceIncoming>();
+    const firstOf = items.map((item) => {
+      const name = keyName(item.keyId, item.idempotencyKey);
+      const first = firsts.get(name) ?? item;
+      firsts.set(name, first);
+      return first;
+    });
+    const placed = [...firsts.values()];
+    const { result, visibleAfter } = await this.writer.write(
+      placed,
+      () => submitManyOnce(this.database, placed, howOf(placed[0]!)),
+      (written) => written,
+    );
+    const resultOf = new Map(placed.map((item, i) => [item, result[i]!]));
+    return items.map((item, i) => {
+      const first = firstOf[i]!;
+      const own = resultOf.get(first)!;
+      return { result: first === item ? own : repeatedOf(own, first.fingerprint), visibleAfter };
+    });
   }
 
   private async write(request: NewRequest, leave: Leave | undefined): Promise<string> {

@@ -1,0 +1,195 @@
+import type { Database } from '../../database/database.js';
+import { parameters, type Queries, statement } from '../../database/statement.js';
+import { withJsonArray } from '../submit/json-array.js';
+import {
+  bindMany,
+  insertMany,
+  insertOne,
+  manyTypes,
+  type Submission,
+  submissionTypes,
+  valuesOf,
+} from './submission.js';
+import { type Both, type Submitted, submitStatements } from './submit.js';
+
+/** `fingerprint`: SHA-256 of what was asked, to distinguish a repetition from another request under the same key. */
+interface Keyed {
+  idempotencyKey: string;
+  fingerprint: Buffer;
+}
+export type OnceSubmission = Submission & Keyed;
+
+/** The request of a key that was used before. */
+export interface Known {
+  id: string;
+  fingerprint: Buffer;
+}
+
+/*
+ * Purpose: submits a request together with its idempotency key, in one commit, unless the key is taken.
+ * Race: the second of two with one key waits for the first's insert, and inserts nothing. After 24 h a key is taken over.
+ * Index: idempotency_key_pkey; the rest is as in submit.
+ */
+const { placeholders: $, bind: bindOnce } = parameters({
+  ...submissionTypes,
+  idempotencyKey: 'text',
+  fingerprint: 'bytea',
+});
+
+/** The key's row, for the submission that may have it. */
+export const reserved = (rows: string): string => `reserved AS (
+  INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
+  ${rows}
+  ON CONFLICT (api_key_id, key) DO UPDATE
+    SET request_id = excluded.request_id, fingerprint = excluded.fingerprint, created_at = now()
+    WHERE known.created_at < now() - interval '24 hours'
+  RETURNING request_id
+), `;
+const submitReserved = submitStatements(
+  'submit_once',
+  insertOne('reserved'),
+  reserved(`VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})`),
+);
+
+const findKey = statement('find_idempotency_key')`SELECT request_id AS id, fingerprint
+FROM idempotency_key
+WHERE api_key_id = $1::uuid AND key = $2::text`;
+
+/** Of a key that is taken; undefined: it was pruned meanwhile. */
+export async function findKnown(database: Queries, keyId: string, key: string): Promise<Known | undefined> {
+  return (await database.query<Known>(findKey, [keyId, key]))[0];
+}
+
+async function submitOnce(
+  database: Database,
+  item: OnceSubmission,
+  how: keyof Both = 'free',
+): Promise<Submitted | Known> {
+  const { keyId, idempotencyKey } = item;
+  for (;;) {
+    const [written] = await database.query<Submitted>(
+      submitReserved[how],
+      bindOnce({ ...item, ...valuesOf(item) }),
+    );
+    if (written !== undefined) return written;
+    const known = await findKnown(database, keyId, idempotencyKey);
+    // Gone between the two statements: it was pruned, so the key is free now.
+    if (known !== undefined) return known;
+  }
+}
+
+/*
+ * Purpose: the same for many, some of them without an idempotency key, in one commit and in their order.
+ * Race: as above; the keys come sorted, so two of these never wait for each other in a circle.
+ * Index: as above. IS TRUE keeps the IN a hashed look-up: a join of the two lists would cost the product of their lengths.
+ */
+const { placeholders: many$ } = parameters({
+  ...manyTypes,
+  keyedKeyId: 'uuid[]',
+  idempotencyKey: 'text[]',
+  keyedId: 'uuid[]',
+  fingerprint: 'bytea[]',
+  plainId: 'uuid[]',
+});
+const submitManyReserved = submitStatements(
+  'submit_many_once',
+  insertMany(`WHERE (incoming.id IN (
+    SELECT request_id FROM reserved
+    UNION ALL
+    SELECT unnest(${many$.plainId})
+  )) IS TRUE`),
+  reserved(`SELECT *
+  FROM unnest(${many$.keyedKeyId}, ${many$.idempotencyKey}, ${many$.keyedId}, ${many$.fingerprint})`),
+);
+
+interface KnownKey extends Known {
+  keyId: string;
+  key: string;
+}
+
+/** Of an idempotency key, as each API key has its own. */
+export const keyName = (keyId: string, key: string): string => `${keyId} ${key}`;
+
+/** LATERAL keeps the planner from reading the whole index, while it believes that there are few keys. */
+const findKeysWhere = (name: string, condition: string) => statement(name)`
+SELECT wanted.api_key_id AS "keyId", wanted.key, known.request_id AS id, known.fingerprint
+FROM unnest($1::uuid[], $2::text[]) AS wanted (api_key_id, key)
+CROSS JOIN LATERAL (
+  SELECT request_id, fingerprint
+  FROM idempotency_key
+  WHERE api_key_id = wanted.api_key_id AND key = wanted.key${condition}
+  LIMIT 1
+) AS known`;
+const findKeys = findKeysWhere('find_idempotency_keys', '');
+const findHeldKeys = findKeysWhere(
+  'find_held_idempotency_keys',
+  ` AND created_at >= now() - interval '24 hours'`,
+);
+
+/** What keys stand for whose 24 hours are not over, whether or not there is room for another submission. */
+export async function findHeld(
+  database: Queries,
+  keyId: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, Known>> {
+  const rows = await database.query<KnownKey>(findHeldKeys, [keys.map(() => keyId), keys]);
+  return new Map(rows.map((row) => [row.key, row]));
+}
+
+/** One of many, which may have an idempotency key. */
+export type MaybeOnceSubmission = Submission & Partial<Keyed>;
+const isKeyed = (item: MaybeOnceSubmission): item is OnceSubmission => item.idempotencyKey !== undefined;
+
+/**
+ * `items`: no two of one API key with one idempotency key. One result an item; an error for those that may have been
+ * submitted before, where that cannot be read: the others are written.
+ */
+export async function submitManyOnce(
+  database: Database,
+  items: readonly MaybeOnceSubmission[],
+  how: keyof Both = 'free',
+): Promise<(Submitted | Known | Error)[]> {
+  const [alone] = items;
+  if (items.length === 1 && isKeyed(alone!)) return [await submitOnce(database, alone, how)];
+  const results = new Map<MaybeOnceSubmission, Submitted | Known | Error>();
+  let left = [...items];
+  while (left.length > 0) {
+    const keyed = left
+      .filter((item) => isKeyed(item))
+      .map((item) => ({ item, name: keyName(item.keyId, item.idempotencyKey) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+    const wanted = [keyed.map(({ item }) => item.keyId), keyed.map(({ item }) => item.idempotencyKey)];
+    const own = [
+      ...wanted,
+      keyed.map(({ item }) => item.id),
+      keyed.map(({ item }) => item.fingerprint),
+      left.filter((item) => !isKeyed(item)).map(({ id }) => id),
+    ];
+    const rows = await withJsonArray(
+      left.map(({ input }) => input),
+      (inputs) => database.query<Submitted>(submitManyReserved[how], [...bindMany(left, inputs), ...own]),
+    );
+    const written = new Map(rows.map((row) => [row.id, row]));
+    for (const item of left) if (written.has(item.id)) results.set(item, written.get(item.id)!);
+    left = left.filter((item) => !results.has(item));
+    if (left.length === 0) break;
+    const known = await findAll(database, wanted);
+    for (const { item, name } of keyed) {
+      const result = known instanceof Error ? known : known.get(name);
+      if (result !== undefined && !results.has(item)) results.set(item, result);
+    }
+    // Those that are neither were pruned between the two statements, so their keys are free now.
+    left = left.filter((item) => !results.has(item));
+  }
+  return items.map((item) => results.get(item)!);
+}
+
+/** By their names; an error is handed out, for what was written before is not to be lost with it. */
+async function findAll(database: Database, wanted: string[][]): Promise<ReadonlyMap<string, Known> | Error> {
+  try {
+    const rows = await database.query<KnownKey>(findKeys, wanted);
+    return new Map(rows.map((row) => [keyName(row.keyId, row.key), row]));
+  } catch (error) {
+    return error as Error;
+  }
+}
