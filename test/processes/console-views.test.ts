@@ -65,7 +65,10 @@ beforeAll(async () => {
   ]);
   const hook = `?webhook=${encodeURIComponent(receiver.url('/done'))}`;
   ids.picture = await calls.submit(`acme/image/upscale${hook}`, { type: 'application/x-ndjson', body: logs });
-  ids.failed = await calls.submit('acme/text/story', { status: 500, body: '{"detail":"CUDA out of memory"}' });
+  ids.failed = await calls.submit('acme/text/story', {
+    status: 500,
+    body: '{"detail":"CUDA out of memory"}',
+  });
   await calls.submit('acme/text/away');
   for (const id of [ids.picture, ids.failed]) await calls.reached(id, 'COMPLETED');
   await receiver.arrived('/done');
