@@ -37,7 +37,7 @@ export type { AnyRow, FailureCount } from './queries/all-requests.js';
 
 /** Rows that a page reads in order, or looks up: at most 30 ms, and the next page goes on from there. */
 const [maxLooks, maxLookUps] = [12_000, 3_000];
-/** More are not told apart. */
+/** A larger count is given as this. */
 export const maxCounted = 10_000;
 const idSlackMs = 10_000;
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

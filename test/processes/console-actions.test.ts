@@ -80,7 +80,7 @@ test('whose session is over as they go on to another view is asked to sign in th
   await guest.page.route('**/v1/admin/events', () => {});
   await guest.signIn(key);
   expect((await admin.call('DELETE', `/keys/${id}`)).status).toBe(204);
-  // Unless the view has asked for something meanwhile, and they were told already.
+  // Unless the view has asked for something meanwhile, and the sign-in is shown already.
   await guest.page.evaluate(`document.querySelector('a[href$="/keys"]')?.click()`);
   await guest.page.getByLabel('API key').waitFor();
   await guest.close();

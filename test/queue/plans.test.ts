@@ -84,7 +84,7 @@ async function liveALife(): Promise<void> {
   const ids = await Promise.all(Array.from({ length: 10 }, () => submissions.submit(request)));
   ids.push(await submissions.submit(request));
   await Promise.all(ids.map((one) => queue.status(one)));
-  // Alone and with room, as the first one was, but with nothing to count in the same statement.
+  // Unbatched and with room, as the first one was, but with nothing to count in the same statement.
   await submissions.submit({ ...request, modelId: 'test/model' });
   await Promise.all(ids.map((one) => calls.cancel(one)));
   // Alone and without room.

@@ -21,9 +21,9 @@ export function Content({ request }: { request: RequestDetails }) {
   const [parameters, setFilters] = useFilters();
   const chosen = tabs.find((name) => name === parameters.get('tab'));
   const id = request.request_id;
-  // What went wrong is told in full where the output would be.
-  const isTold = Boolean(request.error) && request.erased_at === undefined;
-  const hasOutput = hasOutputOf(request) || isTold;
+  // What went wrong is shown in full where the output would be.
+  const isExplained = Boolean(request.error) && request.erased_at === undefined;
+  const hasOutput = hasOutputOf(request) || isExplained;
   const tab: Tab =
     chosen ?? (hasOutput ? 'output' : isOver || request.status === 'IN_QUEUE' ? 'input' : 'log');
   const path = requestPath(id);

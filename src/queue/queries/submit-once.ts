@@ -149,8 +149,8 @@ export async function submitManyOnce(
   items: readonly MaybeOnceSubmission[],
   how: keyof Both = 'free',
 ): Promise<(Submitted | Known | Error)[]> {
-  const [alone] = items;
-  if (items.length === 1 && isKeyed(alone!)) return [await submitOnce(database, alone, how)];
+  const [first] = items;
+  if (items.length === 1 && isKeyed(first!)) return [await submitOnce(database, first, how)];
   const results = new Map<MaybeOnceSubmission, Submitted | Known | Error>();
   let left = [...items];
   while (left.length > 0) {

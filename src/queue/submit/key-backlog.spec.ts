@@ -68,7 +68,7 @@ test('a count that fails refuses nobody, and is made again', async () => {
   expect(await key.enter()).toBeDefined();
 });
 
-test('those that wait for others are told when a count fails', async () => {
+test('a count that fails rejects those that wait for others too', async () => {
   let fails = false;
   const key = new KeyBacklog(2, () => (fails ? Promise.reject(new Error('away')) : Promise.resolve(0)));
   const leaves = await Promise.all([key.enter(), key.enter()]);
