@@ -1,3 +1,4 @@
+import { NEVER } from 'rxjs';
 import { keyHeader } from '../support/built-service.js';
 import { smallInput } from '../support/inputs.js';
 import { interleave } from '../support/rounds.js';
@@ -95,9 +96,10 @@ async function metricsOf(built) {
   const { RequestMetrics } = await built.load('metrics/request-metrics.js');
   const { CallMetrics } = await built.load('metrics/call-metrics.js');
   const [registry, events, accessLog, database] = [new Registry(), {}, {}, {}];
+  const unchanging = { all: () => [], changes: NEVER };
   const hub = { on: (name, listener) => (events[name] = listener) };
   const counters = [
-    new RequestMetrics(registry, { all: () => [] }, hub, { now: Date.now }),
+    new RequestMetrics(registry, unchanging, hub, { now: Date.now }),
     new CallMetrics(registry, accessLog, database, {}, hub),
   ];
   return { registry, events, accessLog, database, counters };
