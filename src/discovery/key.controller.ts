@@ -4,9 +4,8 @@ import { type Caller, hasScope } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
 import { DomainError } from '../errors/domain-error.js';
-import { Gate } from '../limits/gate.js';
-import { type KeyLimitDto, toKeyLimits } from '../limits/dto/key-limits.dto.js';
 import { Limited } from '../limits/limited.js';
+import { Quotas } from '../limits/quotas.js';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
 import type { KeyDto } from './dto/key.dto.js';
 import { ApiKey } from './openapi/operations.js';
@@ -16,7 +15,7 @@ import { ApiKey } from './openapi/operations.js';
 export class KeyController {
   constructor(
     private readonly keys: KeysService,
-    private readonly gate: Gate,
+    private readonly quotas: Quotas,
     private readonly secrets: WebhookSecrets,
   ) {}
 
@@ -31,7 +30,7 @@ export class KeyController {
       name: row.name,
       scopes: caller.scopes,
       models: caller.models,
-      limits: { submit: this.limits(caller, 'submit'), other: this.limits(caller, 'other') },
+      limits: (await this.quotas.of([caller]))(caller),
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,
       max_running: caller.maxRunning,
@@ -39,9 +38,5 @@ export class KeyController {
       expires_at: row.expiresAt?.toISOString() ?? null,
       ...(hasScope(caller, 'submit') && { webhook_secret: await this.secrets.secretOf(row.id) }),
     };
-  }
-
-  private limits(caller: Caller, routeClass: 'submit' | 'other'): KeyLimitDto[] {
-    return toKeyLimits(this.gate.quota(caller, routeClass));
   }
 }

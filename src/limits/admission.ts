@@ -12,6 +12,14 @@ export interface WindowState {
   readonly retryMs?: number;
 }
 
+/** What one window has counted. */
+export interface WindowUse {
+  readonly window: RateWindow;
+  readonly used: number;
+  /** Until the oldest of it leaves the window; 0: there is none. */
+  readonly resetMs: number;
+}
+
 /** What became of one call. */
 export class Admission {
   constructor(

@@ -1,5 +1,5 @@
 import type { RateLimits } from '../config/rate-limits.js';
-import { Admission, type WindowState } from './admission.js';
+import { Admission, type WindowUse } from './admission.js';
 import type { BudgetKey, GrantRequest, RouteClass, ShareRow } from './share-store.js';
 import { ShareWindow } from './share-window.js';
 
@@ -92,14 +92,13 @@ export class Budget {
     return this.admission(true, now);
   }
 
-  /** A caller that this node does not know has all of its limit. */
-  quota(now: number): WindowState[] {
+  /** What this node admitted. */
+  use(now: number): WindowUse[] {
     this.expire(now);
-    const isNew = this.askedAt === undefined;
-    return this.windows.map(({ window, share, used, unallocated }, i) => ({
-      window,
-      remaining: isNew ? window.limit : Math.max(0, share - used + unallocated),
-      resetMs: used === 0 ? 0 : this.windows[i]!.resetMs(now),
+    return this.windows.map((window) => ({
+      window: window.window,
+      used: window.used,
+      resetMs: window.resetMs(now),
     }));
   }
 

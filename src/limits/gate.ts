@@ -7,7 +7,7 @@ import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
-import type { Admission, WindowState } from './admission.js';
+import type { Admission } from './admission.js';
 import type { LimitSubject } from './budget.js';
 import { rateLimitFields } from './rate-limit-fields.js';
 import type { RouteClass } from './share-store.js';
@@ -48,14 +48,14 @@ export class Gate {
     const caller = resolution.kind === 'caller' ? resolution.caller : undefined;
     const limits = this.limitsOf(caller, routeClass);
     if (limits.length === 0) return undefined;
-    const subject = caller ? subjectOfKey(caller) : `address:${normalizeIp(this.addresses.of(request))}`;
+    const subject = caller ? nameOfKey(caller) : `address:${normalizeIp(this.addresses.of(request))}`;
     return { subject, routeClass, limits, hasKey: caller !== undefined };
   }
 
-  /** What is left to a caller, as far as this node knows, the shortest window first. Counts nothing. */
-  quota(caller: Caller, routeClass: RouteClass): WindowState[] {
+  /** What calls of a key count for. */
+  subjectOfKey(caller: Caller, routeClass: RouteClass): LimitSubject {
     const limits = this.limitsOf(caller, routeClass);
-    return this.keeper.quota({ subject: subjectOfKey(caller), routeClass, limits, hasKey: true });
+    return { subject: nameOfKey(caller), routeClass, limits, hasKey: true };
   }
 
   count(subject: LimitSubject): Admission | Promise<Admission> {
@@ -141,7 +141,7 @@ export class Gate {
   }
 }
 
-function subjectOfKey({ keyId }: Caller): string {
+function nameOfKey({ keyId }: Caller): string {
   return `key:${keyId}`;
 }
 

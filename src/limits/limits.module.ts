@@ -6,6 +6,7 @@ import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { Gate } from './gate.js';
+import { Quotas } from './quotas.js';
 import { ShareStorage } from './limited.js';
 import { ShareDatabase } from './share-database.js';
 import { ShareKeeper } from './share-keeper.js';
@@ -14,10 +15,10 @@ import { Shares } from './shares.js';
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([LimitAskEntity, LimitShareEntity])],
   providers: [
-    ...[Gate, ShareDatabase, Shares, ShareStorage],
+    ...[Gate, Quotas, ShareDatabase, Shares, ShareStorage],
     { provide: ShareKeeper, useFactory: ({ keeper }: Shares) => keeper, inject: [Shares] },
   ],
-  exports: [Gate, ShareStorage],
+  exports: [Gate, Quotas, ShareStorage],
 })
 class SharesModule {}
 

@@ -1,7 +1,7 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
-import type { Admission, WindowState } from './admission.js';
+import type { Admission, WindowUse } from './admission.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
 import type { BudgetKey, Grant, ShareRow } from './share-store.js';
 
@@ -13,7 +13,7 @@ const holdAnsweredMs = 100;
 const askEveryMs = 100;
 const retainedWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
-const writeAfterMs = 10_000;
+export const writeAfterMs = 10_000;
 /** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
 const [idleLooks, maxForgotten] = [25_000, 1_000];
 
@@ -52,9 +52,9 @@ export class ShareBook {
     return budget;
   }
 
-  quota({ subject, routeClass, limits }: LimitSubject, now: number): WindowState[] {
+  use({ subject, routeClass, limits }: LimitSubject, now: number): WindowUse[] {
     const key = { subject, routeClass, policy: policyText(limits) };
-    return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).quota(now);
+    return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).use(now);
   }
 
   /** Counts a call if there is room for it. */

@@ -1,4 +1,4 @@
-import { type Admission, unavailable, type WindowState } from './admission.js';
+import { type Admission, unavailable, type WindowUse } from './admission.js';
 import type { Budget, LimitSubject } from './budget.js';
 import { GiveBack } from './give-back.js';
 import { GrantAsker } from './grant-asker.js';
@@ -10,8 +10,8 @@ import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from '
 /** A node admits only so long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;
 const [writeEveryMs, retryMs] = [1_000, 300];
-/** A call waits so long for writes that are late, or until this node is known again. */
-const lateMs = 5_000;
+/** A call waits so long for writes that are late, or until this node is known again: what it asks the database for may take 9 s more. */
+const lateMs = 2_000;
 const sweepMs = 20;
 const collectAheadMs = 100; // what is asked for before it is needed is asked for together
 /** Who held nothing for so long gives no sign of life until the next call. */
@@ -25,7 +25,7 @@ const sleepAfterMs = 20_000;
 export class ShareKeeper {
   private readonly book = new ShareBook();
   private readonly watch = new HolderWatch();
-  private holder = '';
+  holder = '';
   private beat = 0;
   private readonly nextBeat = (): HolderBeat => ({ id: this.holder, beat: ++this.beat });
   private aliveAt = -Infinity;
@@ -99,8 +99,8 @@ export class ShareKeeper {
     });
   }
 
-  quota(subject: LimitSubject): WindowState[] {
-    return this.book.quota(subject, this.timing.now());
+  use(subject: LimitSubject): WindowUse[] {
+    return this.book.use(subject, this.timing.now());
   }
 
   onAsked(keys: readonly BudgetKey[]): void {

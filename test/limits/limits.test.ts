@@ -5,7 +5,7 @@ import type { LimitSubject } from '../../src/limits/budget.js';
 import { ShareStorage } from '../../src/limits/limited.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import { Caller, type Via } from '../support/caller.js';
-import { problemOf, statusCounts } from '../support/queue-calls.js';
+import { keyHeader, problemOf, statusCounts } from '../support/queue-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 
 /** One node; addresses are chosen by the field of a proxy. Nothing runs. An hour lets no window pass in mid-test. */
@@ -133,6 +133,29 @@ describe.each([
     expect(await burst(...network64)).toEqual({ 404: 3, 403: 1 });
     expect(await burst(`${network}:3::1`)).toEqual({ 404: 1 });
   });
+});
+
+test('each node tells a key what is left of its limits over all nodes', async () => {
+  const other = await startTestService({
+    limits: '100/h',
+    config: { role: 'api', databaseUrl: service.databaseUrl },
+  });
+  try {
+    const key = await caller.newKey({ rateLimitSubmit: '20/s,8/h', rateLimitOther: 'off' });
+    const leftAt = async ({ url }: TestService): Promise<number | undefined> => {
+      const answer = await fetch(`${url}/v1/key`, { headers: keyHeader(key) });
+      const { limits } = (await answer.json()) as { limits: { submit: { remaining: number }[] } };
+      return limits.submit[1]?.remaining;
+    };
+    expect([await leftAt(service), await leftAt(other)]).toEqual([8, 8]);
+    expect(await statusCounts(times(3, () => caller.submit(key)))).toEqual({ 202: 3 });
+    expect(await leftAt(service)).toBe(5);
+    // It takes a part of the share of the first, which then says what it used.
+    expect((await new Caller(other).submit(key)).status).toBe(202);
+    await until(async () => (await leftAt(service)) === 4 && (await leftAt(other)) === 4);
+  } finally {
+    await other.stop();
+  }
 });
 
 test('what is counted by one door counts at the other', async () => {

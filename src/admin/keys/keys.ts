@@ -10,8 +10,8 @@ import { Clock } from '../../database/clock.js';
 import { ObservingDatabase } from '../../database/observing-database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import type { Reply } from '../../http/reply.js';
-import { toKeyLimits } from '../../limits/dto/key-limits.dto.js';
-import { Gate } from '../../limits/gate.js';
+import type { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
+import { Quotas } from '../../limits/quotas.js';
 import { CursorList } from '../cursor-page.js';
 import { KeyUse } from '../../overview/key-use.js';
 import { type KeyUseNow, readKeyUse } from '../queries/key-use.js';
@@ -32,7 +32,7 @@ export class Keys {
     private readonly keys: KeysService,
     private readonly audited: AuditedKeys,
     private readonly sessions: Sessions,
-    private readonly gate: Gate,
+    private readonly quotas: Quotas,
     private readonly clock: Clock,
     private readonly database: ObservingDatabase,
     private readonly keyUse: KeyUse,
@@ -98,11 +98,11 @@ export class Keys {
         )
       ).map((one) => [one.id, one]),
     );
-    return keys.map((key) => this.toView(key, use.get(key.id)!));
+    const quotaOf = await this.quotas.of(keys.map(toCaller));
+    return keys.map((key) => this.toView(key, use.get(key.id)!, quotaOf(toCaller(key))));
   }
 
-  private toView(key: ApiKey, use: KeyUseNow): AdminKeyDto {
-    const caller = toCaller(key);
+  private toView(key: ApiKey, use: KeyUseNow, quota: KeyLimitsDto): AdminKeyDto {
     return {
       id: key.id,
       name: key.name,
@@ -112,10 +112,7 @@ export class Keys {
       scopes: key.scopes,
       models: key.models,
       limits: { submit: key.rateLimitSubmit, other: key.rateLimitOther },
-      quota: {
-        submit: toKeyLimits(this.gate.quota(caller, 'submit')),
-        other: toKeyLimits(this.gate.quota(caller, 'other')),
-      },
+      quota,
       max_priority: key.maxPriority ?? 'high',
       max_waiting: key.maxWaiting,
       max_running: key.maxRunning,

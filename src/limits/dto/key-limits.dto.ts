@@ -11,7 +11,11 @@ export class KeyLimitDto {
   limit!: number;
   @Field('The length of the window in seconds.', 1, { type: 'integer', minimum: 1 })
   window_s!: number;
-  @Field('Calls that are left, as far as the node that answers knows.', 9, { type: 'integer', minimum: 0 })
+  @Field(
+    'Calls that are left, over all nodes; what another node admitted in the last 10 s may not be in it yet.',
+    9,
+    { type: 'integer', minimum: 0 },
+  )
   remaining!: number;
   @Field('Seconds until the oldest counted call leaves the window and makes room; 0: none is counted.', 1, {
     type: 'integer',
@@ -28,11 +32,11 @@ export class KeyLimitsDto {
   other!: KeyLimitDto[];
 }
 
-export function toKeyLimits(windows: readonly WindowState[]): KeyLimitDto[] {
-  return windows.map(({ window, remaining, resetMs }) => ({
+export function toKeyLimit({ window, remaining, resetMs }: WindowState): KeyLimitDto {
+  return {
     limit: window.limit,
     window_s: window.windowMs / 1_000,
     remaining,
     reset_s: Math.ceil(resetMs / 1_000),
-  }));
+  };
 }

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, Not, type Repository } from 'typeorm';
+import type { Caller } from '../auth/caller.js';
+import { policyText } from '../config/rate-limits.js';
+import { type KeyLimitDto, type KeyLimitsDto, toKeyLimit } from './dto/key-limits.dto.js';
+import { LimitShareEntity } from './entities/limit-share.entity.js';
+import { Gate } from './gate.js';
+import { writeAfterMs } from './share-book.js';
+import { ShareKeeper } from './share-keeper.js';
+import type { RouteClass } from './share-store.js';
+
+/**
+ * What is left to callers of their limits over all nodes: without what this node counted, and without what the others
+ * last wrote of it. Of windows that are shorter than a row is old, they are taken to have used nothing.
+ */
+@Injectable()
+export class Quotas {
+  constructor(
+    private readonly gate: Gate,
+    private readonly keeper: ShareKeeper,
+    @InjectRepository(LimitShareEntity) private readonly shares: Repository<LimitShareEntity>,
+  ) {}
+
+  /** Counts nothing. */
+  async of(callers: readonly Caller[]): Promise<(caller: Caller) => KeyLimitsDto> {
+    const { holder } = this.keeper;
+    const subjects = callers.map((caller) => this.gate.subjectOfKey(caller, 'submit').subject);
+    const rows = await this.shares.findBy({ subject: In(subjects), holderId: Not(holder) });
+    return (caller) => ({
+      submit: this.limits(caller, 'submit', rows),
+      other: this.limits(caller, 'other', rows),
+    });
+  }
+
+  private limits(caller: Caller, routeClass: RouteClass, rows: readonly LimitShareEntity[]): KeyLimitDto[] {
+    const subject = this.gate.subjectOfKey(caller, routeClass);
+    const policy = policyText(subject.limits);
+    const others = rows.filter(
+      (row) => row.subject === subject.subject && row.routeClass === routeClass && row.policy === policy,
+    );
+    return this.keeper.use(subject).map(({ window, used, resetMs }, i) => {
+      const usedByOthers =
+        window.windowMs < writeAfterMs ? 0 : others.reduce((all, row) => all + row.used[i]!, 0);
+      return toKeyLimit({
+        window,
+        remaining: Math.max(0, window.limit - used - usedByOthers),
+        resetMs: used === 0 && usedByOthers > 0 ? window.windowMs : resetMs,
+      });
+    });
+  }
+}
