@@ -31,7 +31,7 @@ export function faultRows(
       times: made.length,
       affected: affected.length,
       servedMs: made.flatMap((record) => servedAfterMs(record, others)),
-      takenUpMs: made.flatMap((record) => takenUpAfterMs(record, others, runs)),
+      takenUpMs: made.flatMap((record) => takenUpAfterMs(record, others, runs, stored)),
       lost: affected.filter((id) => stored.requests.get(id)?.state !== 'COMPLETED').length,
     };
   });

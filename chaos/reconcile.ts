@@ -79,8 +79,8 @@ export async function reconcile(all: Surroundings): Promise<{ stored: StoredStat
   const limits = checkLimits(cluster.callers.all, records, pace, ledger);
   const everyFault = [...records, ...ofWorkers];
   const shares = all.shared.map((shared) => checkShares(stored, shared, everyFault, fed, ledger));
-  checkRecovery(records, model.runs, ledger);
-  checkWorkersRecovery(ofWorkers, records, fleet.log, ledger);
+  checkRecovery(records, model.runs, stored, ledger);
+  checkWorkersRecovery(ofWorkers, records, fleet.log, stored, ledger);
   checkCalm(ledger, records, cluster.nodes);
   const servedAfterRevocationMs = checkRevocations(all.revoker.revocations, records, ledger);
   const peaks = checkConcurrency(model.runs, cluster.nodes, all.grants, all.spells, ledger);

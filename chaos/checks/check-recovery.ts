@@ -2,6 +2,7 @@ import type { FaultRecord } from '../faults/fault.js';
 import { servedAfterMs, takenUpAfterMs } from '../faults/recovery.js';
 import type { Ledger } from '../load/ledger.js';
 import type { RunLog, Starts } from '../model/run-log.js';
+import type { StoredState } from './stored-state.js';
 
 const takenUpTargetMs = 15_000;
 const servedTargetMs = 10_000;
@@ -9,13 +10,18 @@ const servedTargetMs = 10_000;
 const afterLeaseMs = 30_000 + takenUpTargetMs;
 
 /** The promised times to recover; where another fault stood in the way, they begin again at its heal. */
-export function checkRecovery(records: readonly FaultRecord[], runs: RunLog, ledger: Ledger): void {
+export function checkRecovery(
+  records: readonly FaultRecord[],
+  runs: RunLog,
+  stored: StoredState,
+  ledger: Ledger,
+): void {
   for (const record of records) {
     const served = Math.max(0, ...servedAfterMs(record, records));
     if (served > servedTargetMs) {
       ledger.violate('the service is back within 10 s of the database', `${record.kind}: ${seconds(served)}`);
     }
-    const takenUp = Math.max(0, ...takenUpAfterMs(record, records, runs));
+    const takenUp = Math.max(0, ...takenUpAfterMs(record, records, runs, stored));
     // In a rolling restart a run may be handed back by one node after the other.
     const lasts = record.nodes.length > 1 && !record.total ? record.healedAt - record.from : 0;
     if (takenUp > lasts + takenUpTargetMs) {
@@ -29,10 +35,11 @@ export function checkWorkersRecovery(
   records: readonly FaultRecord[],
   others: readonly FaultRecord[],
   work: Starts,
+  stored: StoredState,
   ledger: Ledger,
 ): void {
   for (const record of records) {
-    const takenUp = Math.max(0, ...takenUpAfterMs(record, others, work));
+    const takenUp = Math.max(0, ...takenUpAfterMs(record, others, work, stored));
     if (takenUp <= afterLeaseMs) continue;
     const { kind, nodes } = record;
     ledger.violate(

@@ -1,4 +1,5 @@
-import type { Starts } from '../model/run-log.js';
+import type { StoredState } from '../checks/stored-state.js';
+import type { Start, Starts } from '../model/run-log.js';
 import type { FaultRecord } from './fault.js';
 
 /** How long each node that was up took to accept a submission again, from the heal on. */
@@ -7,15 +8,37 @@ export function servedAfterMs(record: FaultRecord, all: readonly FaultRecord[]):
 }
 
 /**
- * How long each run that a fault on nodes interrupted waited for its next start: from the fault on, or from its heal
- * if no node was left. Models that hold their runs are left out: those wait for the harness.
+ * How long each run that a fault on nodes interrupted waited for its next start, or, once it was back in the queue, for
+ * that of another of its model, which goes before it: from the fault on, or from its heal if no node was left. Models
+ * that hold their runs are left out: those wait for the harness.
  */
-export function takenUpAfterMs(record: FaultRecord, all: readonly FaultRecord[], runs: Starts): number[] {
+export function takenUpAfterMs(
+  record: FaultRecord,
+  all: readonly FaultRecord[],
+  starts: Starts,
+  stored: StoredState,
+): number[] {
   return record.affected.flatMap(({ requestId, at }) => {
-    const next = runs.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
+    const next = starts.ofRequest(requestId).find(({ startedAt }) => startedAt > at);
     if (next === undefined || next.modelId.startsWith('chaos/held')) return [];
-    return [sinceUnhindered(record, all, record.total ? record.healedAt : at, next.startedAt)];
+    const takenUpAt = Math.min(next.startedAt, startOfAnother(next, at, starts, stored));
+    return [sinceUnhindered(record, all, record.total ? record.healedAt : at, takenUpAt)];
   });
+}
+
+/** Infinity: there was none, or it is not known that the request was back by then. */
+function startOfAnother(
+  { requestId, modelId }: Start,
+  at: number,
+  starts: Starts,
+  stored: StoredState,
+): number {
+  const interrupted = stored.requests
+    .get(requestId)
+    ?.attempts.find(({ startedAt, endedAt }) => startedAt <= at && endedAt > at);
+  if (interrupted === undefined) return Infinity;
+  const others = starts.runs.filter((run) => run.modelId === modelId && run.startedAt > interrupted.endedAt);
+  return Math.min(...others.map(({ startedAt }) => startedAt));
 }
 
 /** The same, less the time in which another fault stood in the way. One worker is in nobody's way: there are others. */
