@@ -2,6 +2,7 @@ import { type Outage, RunFailure } from '../queue/runs/runner.js';
 import { cleanText, parseJson } from '../tools/model-text.js';
 import { readBeginning } from './answer-body.js';
 import type { HttpAnswer } from './http-exchange.js';
+import { messageIn } from './model-message.js';
 
 const tryAgain = new Set([408, 425, 429, 500, 502, 503, 504]);
 const outages = new Map<number, Outage>([
@@ -12,9 +13,12 @@ const outages = new Map<number, Outage>([
 const maxJsonBytes = 64 * 1024;
 const maxTextLength = 8 * 1024;
 const maxRetryAfterMs = 3_600_000;
+/** For the words of a 5xx, after which another attempt may follow. */
+const maxWordsMs = 1_000;
 
 interface Said {
   message?: string | undefined;
+  modelMessage?: string | undefined;
   details?: unknown;
   retryAfterMs?: number | undefined;
   outage?: Outage | undefined;
@@ -23,7 +27,7 @@ interface Said {
 /** What a status without success means. */
 export function statusFailure(
   status: number,
-  { message = `The model answered ${status}.`, details, retryAfterMs, outage }: Said,
+  { message = `The model answered ${status}.`, modelMessage, details, retryAfterMs, outage }: Said,
 ): RunFailure {
   const retryable = tryAgain.has(status);
   return new RunFailure(message, {
@@ -31,30 +35,40 @@ export function statusFailure(
     retryable,
     ...(retryable && retryAfterMs !== undefined && { retryAfterMs }),
     ...(outage !== undefined && { outage }),
+    ...(modelMessage !== undefined && { modelMessage }),
     // A refusal is meant for the caller; a 5xx may hold a stack, and "try again" is not the caller's to obey.
     ...(isRefusal(status) && details !== undefined && { details }),
     ...(isRefusal(status) && !retryable && { status }),
   });
 }
 
-export async function failureOf({ status, headers, chunks }: HttpAnswer): Promise<RunFailure> {
+export async function failureOf(answer: HttpAnswer): Promise<RunFailure> {
+  const { status, headers } = answer;
   if (status >= 300 && status <= 399) {
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);
   }
-  const details = isRefusal(status) ? await readDetails(chunks) : undefined;
+  const text = await readWords(answer);
+  const json = parseJson(text);
+  const details = json === undefined ? cleanText(text, maxTextLength) : json.value;
+  const modelMessage = messageIn(json === undefined ? text : json.value);
   const retryAfterMs = parseRetryAfter(headers['retry-after']);
-  return statusFailure(status, { details, retryAfterMs, outage: outages.get(status) });
+  return statusFailure(status, {
+    ...(text.trim() !== '' && { details }),
+    modelMessage,
+    retryAfterMs,
+    outage: outages.get(status),
+  });
 }
 
 function isRefusal(status: number): boolean {
   return status >= 400 && status <= 499;
 }
 
-async function readDetails(chunks: HttpAnswer['chunks']): Promise<unknown> {
-  const text = (await readBeginning(chunks, maxJsonBytes)).toString('utf8');
-  const json = parseJson(text);
-  if (json !== undefined) return json.value;
-  return text.trim() === '' ? undefined : cleanText(text, maxTextLength);
+async function readWords(answer: HttpAnswer): Promise<string> {
+  const timer = isRefusal(answer.status) ? undefined : setTimeout(() => answer.close(), maxWordsMs);
+  const words = await readBeginning(answer.chunks, maxJsonBytes);
+  clearTimeout(timer);
+  return words.toString('utf8');
 }
 
 /** `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110), at most an hour; undefined: not usable. */

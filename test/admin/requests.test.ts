@@ -115,6 +115,27 @@ test('of those that failed the list says what, how often and why', async () => {
   expect((await list('tag=why:1')).count).toEqual({ value: 3, is_exact: true });
 });
 
+test('what a broken model said is shown to operators, and not to its caller', async () => {
+  const failing = { status: 500, body: JSON.stringify({ error: { message: 'CUDA out of memory' } }) };
+  const id = await calls.submit('test/one?tag=words:1', failing);
+  await calls.reached(id, 'COMPLETED');
+  const said = 'The model answered 500: CUDA out of memory';
+  const { data, count } = await list('tag=words:1&outcome=failed', observer);
+  expect([data[0]!.error!.message, count!.failures]).toEqual([
+    said,
+    [expect.objectContaining({ message: said })],
+  ]);
+  const { data: life } = await json<{ data: object[] }>(get(`requests/${id}/events`, observer));
+  expect([life.at(2), life.at(-1)]).toMatchObject([{ message: said }, { message: said }]);
+
+  const own = await json<Shown>(service.get(`/v1/queue/requests/${id}/status?logs=1`));
+  expect(own.error).toMatchObject({ code: 'model_error', message: 'The model answered 500.' });
+  expect(JSON.stringify(own)).not.toContain('CUDA');
+
+  expect((await post(`requests/${id}/erase`)).status).toBe(204);
+  expect(JSON.stringify(await json(get(`requests/${id}/events`)))).not.toContain('CUDA');
+});
+
 test('who says that it may be a moment old shares the page that another was answered', async () => {
   const page = async (age: string): Promise<string[]> => {
     const headers = { ...keyHeader(service.key), 'cache-control': age };

@@ -147,6 +147,21 @@ describe('an answer without success', () => {
     });
   });
 
+  it('of a broken model has its own words for those who run the service, and none for the caller', async () => {
+    const failure = await failureAfter(json('{"error":{"message":"CUDA out of memory"}}', 500));
+    expect(failure.message).toBe('The model answered 500.');
+    expect(failure.options).not.toHaveProperty('details');
+    expect(failure.fullMessage).toBe('The model answered 500: CUDA out of memory');
+  });
+
+  it('of a broken model that never ends its words does not hold its run', async () => {
+    const failure = await failureAfter(({ response }) => {
+      response.writeHead(503, { 'content-type': 'text/plain' }).write('loading the weights\n');
+    });
+    expect(failure.fullMessage).toBe('The model answered 503: loading the weights');
+    await until(() => server.calls[0]!.closed, { message: 'the connection is closed' });
+  });
+
   it.each([301, 302, 304, 307, 308])('%i is not followed', async (status) => {
     const failure = await failureAfter(json('', status, { location: `${server.url}/elsewhere` }));
     expect(failure.options).toEqual({ code: 'model_error', retryable: false });

@@ -2213,7 +2213,7 @@ export interface components {
              */
             window_s: number;
             /**
-             * @description Calls that are left, as far as the node that answers knows.
+             * @description Calls that are left, over all nodes; what another node admitted in the last 10 s may not be in it yet.
              * @example 9
              */
             remaining: number;
@@ -3036,7 +3036,7 @@ export interface components {
             progress?: components["schemas"]["Progress"];
             /** @description Once it completed. */
             success?: boolean;
-            /** @description Why it has no response. */
+            /** @description Why, also in the words of its model. */
             error?: components["schemas"]["RequestError"] | null;
             /**
              * Format: date-time
@@ -3077,7 +3077,7 @@ export interface components {
             count: number;
             /**
              * @description The message of the last of them.
-             * @example The model answered 500.
+             * @example The model answered 500: no memory
              */
             message: string | null;
             /**
@@ -3198,7 +3198,7 @@ export interface components {
             progress?: components["schemas"]["Progress"];
             /** @description Once it completed. */
             success?: boolean;
-            /** @description Why it has no response. */
+            /** @description Why, also in the words of its model. */
             error?: components["schemas"]["RequestError"] | null;
             /**
              * Format: date-time
@@ -3277,8 +3277,8 @@ export interface components {
              */
             code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
             /**
-             * @description Why, in words.
-             * @example The model answered 500.
+             * @description Why, also in the words of the model.
+             * @example The model answered 500: no memory
              */
             message: string | null;
             /**

@@ -245,7 +245,7 @@ const cases: Case[] = [
       event(90, 'completed', { ...failedOnBeta }),
     ],
     {},
-    'Started at once, ran once and failed: the model failed with model_error on b: “x”.',
+    'Started at once, ran once and failed: the model failed with model_error on b: “CUDA out of memory”.',
   ],
   [
     'took too long',

@@ -105,7 +105,8 @@ function completed({ request, events, now }: Told): string {
   const where = node ? ` on ${node}` : '';
   const erased = request.erased_at ? ` Its content was erased at ${time(request.erased_at, now)}.` : '';
   const end = events.findLast(({ kind }) => kind === 'completed');
-  const why = request.error ?? end;
+  // The event has the model's own words, which the status, being the caller's, has not.
+  const why = end?.message ? end : (request.error ?? end);
   switch (request.outcome) {
     case 'succeeded': {
       const took = request.metrics.inference_time;

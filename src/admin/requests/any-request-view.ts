@@ -56,8 +56,11 @@ export class RequestViews {
   }
 
   request(row: AnyRow, snapshot: Snapshot): AnyRequestView {
+    const status = this.status(snapshot);
+    const { error } = status;
+    if (error && row.runMessage !== null) error.message = row.runMessage;
     return {
-      ...this.status(snapshot),
+      ...status,
       outcome: row.outcome,
       key: { id: row.keyId, name: row.keyName },
       node: row.nodeName,

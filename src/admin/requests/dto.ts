@@ -90,7 +90,11 @@ export class AnyRequestDto {
   progress?: ProgressDto;
   @ApiPropertyOptional({ description: 'Once it completed.' })
   success?: boolean;
-  @ApiPropertyOptional({ description: 'Why it has no response.', type: RequestErrorDto, nullable: true })
+  @ApiPropertyOptional({
+    description: 'Why, also in the words of its model.',
+    type: RequestErrorDto,
+    nullable: true,
+  })
   error?: RequestErrorDto | null;
   @ApiPropertyOptional({ description: 'When it joins the queue, or did.', ...time })
   scheduled_at?: string;
@@ -138,7 +142,7 @@ export class FailureCountDto {
   code!: string;
   @Field('How many, of those that were counted.', 12, { ...count, minimum: 1 })
   count!: number;
-  @Field('The message of the last of them.', 'The model answered 500.', textOrNull)
+  @Field('The message of the last of them.', 'The model answered 500: no memory', textOrNull)
   message!: string | null;
   @Field('When the last of them completed.', at, time)
   last_at!: string;
@@ -189,7 +193,7 @@ export class LifeEventDto {
   outcome!: string | null;
   @Field('Why, as the code of an error.', 'model_error', { ...textOrNull, enum: [...codeNames, null] })
   code!: string | null;
-  @Field('Why, in words.', 'The model answered 500.', textOrNull)
+  @Field('Why, also in the words of the model.', 'The model answered 500: no memory', textOrNull)
   message!: string | null;
   @Field('When that run ended.', null, timeOrNull)
   ended_at!: string | null;

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { AnyRequestFilter } from '../request-filter.js';
 import type { StatusRow } from '../status-row.js';
 import { statusColumns } from './read-status.js';
+import { conditionsOf, isNode, Values } from './request-conditions.js';
 
 /*
  * What operators ask about the requests of all keys. The texts differ with what is asked, so that the planner sees only
@@ -12,56 +13,10 @@ import { statusColumns } from './read-status.js';
 /** Failed attempts of requests: each failed request has one. */
 const failedAttempts = `outcome IN ('failed', 'timed_out', 'lost')`;
 
-/** Values are bound in the order in which they are named. */
-class Values {
-  readonly list: unknown[] = [];
-
-  bind(value: unknown, type: string): string {
-    return `$${this.list.push(value)}::${type}`;
-  }
-}
-
 /** Ids in [firstId, beforeId). */
 export interface IdRange {
   firstId: string;
   beforeId: string;
-}
-
-/** Of a node or a worker of this name. */
-function isNode(name: string, values: Values): string {
-  const named = values.bind(name, 'text');
-  return `(node_id = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${named}))
-    OR worker_id = ANY (ARRAY (SELECT uid FROM worker WHERE name = ${named})))`;
-}
-
-/** Whether a row of `request` is meant. */
-function conditionsOf(filter: AnyRequestFilter, values: Values): string {
-  const conditions: string[] = [];
-  const equal = (column: string, value: unknown, type: string): void => {
-    if (value !== undefined) conditions.push(`${column} = ${values.bind(value, type)}`);
-  };
-  equal('request.model_id', filter.modelId, 'text');
-  equal('request.state', filter.state, 'text');
-  equal('request.outcome', filter.outcome, 'text');
-  equal('request.api_key_id', filter.keyId, 'uuid');
-  equal(`request.error ->> 'code'`, filter.code, 'text');
-  const time = (is: string, ms: number | undefined): void => {
-    if (ms !== undefined) conditions.push(`${is} to_timestamp(${values.bind(ms / 1_000, 'float8')})`);
-  };
-  time('request.created_at >=', filter.createdAfterMs);
-  time('request.created_at <', filter.createdBeforeMs);
-  time('request.completed_at <', filter.completedBeforeMs);
-  if (filter.isOpen === true) conditions.push(`request.state <> 'COMPLETED'`);
-  if (filter.isKept === true) conditions.push(`request.state = 'COMPLETED' AND request.erased_at IS NULL`);
-  if (filter.tags !== undefined) conditions.push(`request.tags @> ${values.bind(filter.tags, 'text[]')}`);
-  if (filter.node !== undefined) {
-    // No EXISTS, for which the planner would read all attempts.
-    const of = (table: string): string =>
-      `SELECT node_id, worker_id FROM ${table} WHERE ${table}.request_id = request.id`;
-    const runs = `${of('attempt')} UNION ALL ${of('lease')}`;
-    conditions.push(`(SELECT bool_or(${isNode(filter.node, values)}) FROM (${runs}) AS run)`);
-  }
-  return ['request.id IS NOT NULL', ...conditions].join(' AND ');
 }
 
 type LeadTerms = Pick<AnyPage, 'filter' | 'isFewOpen' | 'firstId' | 'beforeId'>;
@@ -142,6 +97,8 @@ export interface AnyRow extends StatusRow {
   keyName: string | null;
   /** Where it runs, or ran last. */
   nodeName: string | null;
+  /** What its last run says of its failure, with the model's own words; null: it did not fail by its model. */
+  runMessage: string | null;
   /** Of the first picture in its output, where that is not large. */
   outputType: string | null;
 }
@@ -149,6 +106,9 @@ export interface AnyRow extends StatusRow {
 const largePicture = 1_000_000;
 /** Kinds of failures that are told apart. */
 const maxFailures = 20;
+/** Of the last attempt of a request that its model failed. */
+const runMessage = (id: string): string =>
+  `(SELECT error_message FROM attempt WHERE attempt.request_id = ${id} AND outcome = 'failed' ORDER BY attempt DESC LIMIT 1)`;
 /** Of a row of `request`. */
 const anyColumns = `${statusColumns},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
@@ -158,6 +118,7 @@ const anyColumns = `${statusColumns},
      UNION ALL
      (SELECT node_id, worker_id FROM attempt WHERE attempt.request_id = request.id ORDER BY attempt DESC LIMIT 1)
    ) AS run LIMIT 1) AS "nodeName",
+  CASE WHEN outcome = 'failed' AND error ->> 'code' LIKE 'model_%' THEN ${runMessage('request.id')} END AS "runMessage",
   CASE WHEN outcome = 'succeeded' AND pg_column_size(output) < ${largePicture}
     THEN coalesce(
       substring(left(output::text, 4000) FROM '"data:(image/(?:png|jpeg|gif|webp));base64,'),
@@ -206,11 +167,16 @@ export async function countAll(
     return row!;
   }
   const rows = await source.query<(FailureCount & { looks: number })[]>(
-    `SELECT ${counts}, model_id AS "modelId", code, max(completed_at) FILTER (WHERE fits) AS "lastAt",
-       -- Of the newest, without a sort.
-       (min(ARRAY[lpad(looks::text, 6, '0'), error ->> 'message']) FILTER (WHERE fits))[2] AS message
-     FROM (SELECT *, error ->> 'code' AS code FROM (${looked(page, values)}) AS request) AS request
-     GROUP BY model_id, code ORDER BY count DESC, model_id, code`,
+    `SELECT count, looks, "modelId", code, "lastAt",
+       coalesce(CASE WHEN code LIKE 'model_%' THEN ${runMessage('last[2]::uuid')} END, last[3]) AS message
+     FROM (
+       SELECT ${counts}, model_id AS "modelId", code, max(completed_at) FILTER (WHERE fits) AS "lastAt",
+         -- The newest, without a sort.
+         min(ARRAY[lpad(looks::text, 6, '0'), looked_id::text, error ->> 'message']) FILTER (WHERE fits) AS last
+       FROM (SELECT *, error ->> 'code' AS code FROM (${looked(page, values)}) AS request) AS request
+       GROUP BY model_id, code
+     ) AS failure
+     ORDER BY count DESC, "modelId", code`,
     values.list,
   );
   const sum = (name: 'count' | 'looks'): number => rows.reduce((all, row) => all + row[name], 0);

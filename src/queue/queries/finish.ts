@@ -12,6 +12,8 @@ export interface Finish {
   /** JSON text of a success. */
   output: string | null;
   error: RequestError | null;
+  /** What the attempt says of it; undefined: the same as the request. */
+  runMessage?: string;
   /** Shown among the logs, unless the log is full. */
   message: string | null;
 }
@@ -125,7 +127,7 @@ export async function finish(database: Database, items: Finish[], by: RunBy = 'n
         items.map(({ attemptOutcome }) => attemptOutcome),
         items.map(({ error }) => (error === null ? null : JSON.stringify(error))),
         items.map(({ error }) => error?.code ?? null),
-        items.map(({ error }) => error?.message ?? null),
+        items.map(({ error, runMessage }) => runMessage ?? error?.message ?? null),
         items.map(({ message }) => message),
       ]);
   const { count, ids } = ended!;

@@ -26,7 +26,8 @@ export function finishOf(run: EndingRun, end: RunEnd, nowMs: number): RunFinish 
   const error = timedOut ? requestErrors.timedOut(nowMs, timeoutMs) : toError(end.error, nowMs);
   const message = run.cappedLog.admit('ERROR', error.message, 'queue')?.message ?? null;
   const cause = timedOut ? undefined : causeOf(end.error);
-  return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, message, cause };
+  const said = { runMessage: runMessageOf(run, end), message, cause };
+  return { ...common, attemptOutcome: timedOut ? 'timed_out' : 'failed', error, ...said };
 }
 
 export function toCompleted(finish: RunFinish): CompletedRequest {
@@ -50,6 +51,12 @@ export function toAttemptFailure({ timeoutMs }: EndingRun, end: RunEnd): Attempt
   }
   const { message, options } = asRunFailure(end.error);
   return { code: options.code, message, cause: causeOf(end.error) };
+}
+
+/** What its attempt keeps of it, for those who run the service. */
+export function runMessageOf({ timeoutMs }: EndingRun, end: RunEnd): string {
+  if (end.kind !== 'failure') return requestErrors.timedOut(0, timeoutMs).message;
+  return storable(asRunFailure(end.error).fullMessage);
 }
 
 /** What a runner broke with; undefined when it failed on purpose. */

@@ -4,12 +4,10 @@ import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import type { Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import type { QueueEvents } from '../queue-events.js';
-import type { AttemptFailure } from '../request-events.js';
 import { backoffMs } from './backoff.js';
 import type { EndingRun } from './ending-run.js';
-import { asRunFailure, finishOf, type RunFinish, toAttemptFailure } from './finish-of.js';
+import { asRunFailure, finishOf, type RunFinish, runMessageOf, toAttemptFailure } from './finish-of.js';
 import type { RunEnd } from './run-execution.js';
-import { storable } from './run-log.js';
 import { type Outage, RunFailure } from './runner.js';
 
 /** Where ends are written. Both say whether the run still held its lease. */
@@ -36,7 +34,7 @@ export class RunEnds {
     const end = this.bounded(ended);
     if (outage === 'free') {
       const how = { attemptOutcome: 'unreached', delayMs: 0 } as const;
-      if (await this.requeue(run, how, toAttemptFailure(run, end))) return true;
+      if (await this.requeue(run, how, end)) return true;
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
     if (end.kind === 'aborted' && (end.reason === 'shutdown' || end.reason === 'lost')) {
@@ -45,7 +43,7 @@ export class RunEnds {
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
     const how = nextAttempt(run, end);
-    if (how !== undefined && (await this.requeue(run, how, toAttemptFailure(run, end)))) return true;
+    if (how !== undefined && (await this.requeue(run, how, end))) return true;
     return this.finish(run, end);
   }
 
@@ -65,12 +63,13 @@ export class RunEnds {
   private async requeue(
     run: EndingRun,
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>,
-    failure?: AttemptFailure,
+    end?: RunEnd,
   ): Promise<boolean> {
     const { id: requestId, token } = run.claimed;
     const { attempt, runMs } = run;
     const { attemptOutcome: reason, delayMs } = how;
     // A long outage would fill the log of the request at the front: the circuit says what there is to say.
+    const failure = end && toAttemptFailure(run, end);
     const failed = reason === 'unreached' ? undefined : failure;
     const next = `The next one follows in ${Math.ceil(delayMs / 1000)} s.`;
     const line =
@@ -79,7 +78,7 @@ export class RunEnds {
       requestId,
       token,
       ...how,
-      ...(failure && { errorCode: failure.code, errorMessage: storable(failure.message) }),
+      ...(failure && { errorCode: failure.code, errorMessage: runMessageOf(run, end) }),
       message: line?.message ?? null,
     });
     if (entry === undefined) return false;

@@ -54,6 +54,8 @@ export interface RunFailureOptions {
   outage?: Outage;
   /** What the model said, as a JSON value. */
   details?: unknown;
+  /** What it said, in a line, for those who run the service: callers are not shown it, as it may hold anything. */
+  modelMessage?: string;
   cause?: unknown;
 }
 
@@ -66,5 +68,11 @@ export class RunFailure extends Error {
     super(message, { cause: options.cause });
     this.name = 'RunFailure';
     this.options = { code: 'model_error', retryable: false, ...options };
+  }
+
+  /** For those who run the service. */
+  get fullMessage(): string {
+    const { modelMessage } = this.options;
+    return modelMessage === undefined ? this.message : `${this.message.replace(/\.$/, '')}: ${modelMessage}`;
   }
 }

@@ -1,0 +1,47 @@
+import type { AnyRequestFilter } from '../request-filter.js';
+
+/** Values are bound in the order in which they are named. */
+export class Values {
+  readonly list: unknown[] = [];
+
+  bind(value: unknown, type: string): string {
+    return `$${this.list.push(value)}::${type}`;
+  }
+}
+
+/** Of a node or a worker of this name. */
+export function isNode(name: string, values: Values): string {
+  const named = values.bind(name, 'text');
+  return `(node_id = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${named}))
+    OR worker_id = ANY (ARRAY (SELECT uid FROM worker WHERE name = ${named})))`;
+}
+
+/** Whether a row of `request` is meant. */
+export function conditionsOf(filter: AnyRequestFilter, values: Values): string {
+  const conditions: string[] = [];
+  const equal = (column: string, value: unknown, type: string): void => {
+    if (value !== undefined) conditions.push(`${column} = ${values.bind(value, type)}`);
+  };
+  equal('request.model_id', filter.modelId, 'text');
+  equal('request.state', filter.state, 'text');
+  equal('request.outcome', filter.outcome, 'text');
+  equal('request.api_key_id', filter.keyId, 'uuid');
+  equal(`request.error ->> 'code'`, filter.code, 'text');
+  const time = (is: string, ms: number | undefined): void => {
+    if (ms !== undefined) conditions.push(`${is} to_timestamp(${values.bind(ms / 1_000, 'float8')})`);
+  };
+  time('request.created_at >=', filter.createdAfterMs);
+  time('request.created_at <', filter.createdBeforeMs);
+  time('request.completed_at <', filter.completedBeforeMs);
+  if (filter.isOpen === true) conditions.push(`request.state <> 'COMPLETED'`);
+  if (filter.isKept === true) conditions.push(`request.state = 'COMPLETED' AND request.erased_at IS NULL`);
+  if (filter.tags !== undefined) conditions.push(`request.tags @> ${values.bind(filter.tags, 'text[]')}`);
+  if (filter.node !== undefined) {
+    // No EXISTS, for which the planner would read all attempts.
+    const of = (table: string): string =>
+      `SELECT node_id, worker_id FROM ${table} WHERE ${table}.request_id = request.id`;
+    const runs = `${of('attempt')} UNION ALL ${of('lease')}`;
+    conditions.push(`(SELECT bool_or(${isNode(filter.node, values)}) FROM (${runs}) AS run)`);
+  }
+  return ['request.id IS NOT NULL', ...conditions].join(' AND ');
+}
