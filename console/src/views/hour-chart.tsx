@@ -25,8 +25,10 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
     history.map(({ failed }) => failed),
   ];
   const latest = useRef(data);
+  const counts = useRef(history);
   useEffect(() => {
     latest.current = data;
+    counts.current = history;
     chart.current?.setData(data);
   });
   useEffect(() => {
@@ -34,6 +36,11 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
     const draw = (): void => {
       chart.current?.destroy();
       const [muted, line] = [colour(element, '--muted'), colour(element, '--line')];
+      // Of the minute that is pointed at, or of all.
+      const shownOrAll =
+        (field: 'started' | 'completed' | 'failed') =>
+        (_: UPlot, shown: number | null): number =>
+          shown ?? counts.current.reduce((all, one) => all + one[field], 0);
       const axis = {
         stroke: muted,
         grid: { stroke: line, width: 1 },
@@ -52,11 +59,17 @@ export default function HourChart({ history }: { history: readonly MinuteCounts[
             { ...axis, size: 44 },
           ],
           series: [
-            { value: (_, at) => (at === null ? '–' : clockTime(at * 1_000)), label: 'Minute' },
-            { label: 'started', stroke: colour(element, '--accent'), width: 2, points: { show: false } },
-            { label: 'completed', stroke: colour(element, '--waiting'), width: 2, points: { show: false } },
+            { value: (_, at) => (at === null ? 'all of them' : clockTime(at * 1_000)), label: 'Minute' },
             {
-              label: 'failed',
+              ...{ label: 'started', value: shownOrAll('started') },
+              ...{ stroke: colour(element, '--accent'), width: 2, points: { show: false } },
+            },
+            {
+              ...{ label: 'completed', value: shownOrAll('completed') },
+              ...{ stroke: colour(element, '--waiting'), width: 2, points: { show: false } },
+            },
+            {
+              ...{ label: 'failed', value: shownOrAll('failed') },
               stroke: colour(element, '--failed'),
               fill: colour(element, '--failed-fill'),
               width: 1,

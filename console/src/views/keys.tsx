@@ -20,7 +20,7 @@ export default function Keys() {
   const [made, setMade] = useState<NewKey>();
   const [parameters, setFilters] = useFilters();
   const hasRevoked = parameters.has('revoked');
-  const isByUse = parameters.get('by') === 'use';
+  const isByAge = parameters.get('by') === 'age';
   const keys = useList(['keys'], listKeys, { refetchInterval: 30_000 });
   return (
     <main className="page">
@@ -30,10 +30,10 @@ export default function Keys() {
           <label className="choice">
             <input
               type="checkbox"
-              checked={isByUse}
-              onChange={({ target }) => setFilters({ by: target.checked ? 'use' : undefined })}
+              checked={isByAge}
+              onChange={({ target }) => setFilters({ by: target.checked ? 'age' : undefined })}
             />
-            <span>most used first</span>
+            <span>newest first</span>
           </label>
           <label className="choice">
             <input
@@ -53,7 +53,7 @@ export default function Keys() {
       <section className="card" aria-label="Keys">
         <Listed list={keys}>
           {(rows) => (
-            <KeyTable rows={shown(rows, hasRevoked, isByUse)} onChange={setChanged} onRevoke={setRevoked} />
+            <KeyTable rows={shown(rows, hasRevoked, isByAge)} onChange={setChanged} onRevoke={setRevoked} />
           )}
         </Listed>
       </section>
@@ -73,9 +73,10 @@ export default function Keys() {
   );
 }
 
-function shown(rows: readonly AdminKey[], hasRevoked: boolean, isByUse: boolean): AdminKey[] {
+/** Most used first, unless as they come. */
+function shown(rows: readonly AdminKey[], hasRevoked: boolean, isByAge: boolean): AdminKey[] {
   const kept = rows.filter(({ revoked_at }) => hasRevoked || revoked_at === null);
-  if (!isByUse) return kept;
+  if (isByAge) return kept;
   return kept.sort((one, other) => other.requests_last_30_days - one.requests_last_30_days);
 }
 

@@ -6,8 +6,6 @@ import { Since } from '../parts/time';
 import { consolePath } from '../api/base';
 import { keyColour } from './key-colours';
 
-const step = 8;
-
 /** The queue: a mark a request, or a handful where there are many. What moves slides to the left. */
 export function Strip({ model }: { model: AdminModel }) {
   const { per_mark: perMark, marks } = model.queue!;
@@ -24,6 +22,7 @@ export function Strip({ model }: { model: AdminModel }) {
     <>
       <div
         className="strip"
+        style={{ '--marks': marks.length } as CSSProperties}
         role="group"
         aria-label={`Queue of ${model.id}: ${counted(model.waiting, 'request')}`}
       >
@@ -32,10 +31,8 @@ export function Strip({ model }: { model: AdminModel }) {
             key={mark.request_id}
             href={`${consolePath}/requests/${mark.request_id}`}
             tabIndex={i === 0 ? 0 : -1}
-            aria-label={`Position ${at(mark)}, ${names.get(mark.key_id) ?? 'another key'}`}
-            style={
-              { '--key': keyColour(mark.key_id), transform: `translateX(${i * step}px)` } as CSSProperties
-            }
+            aria-label={`${names.get(mark.key_id) ?? 'another key'}, ${place(at(mark))}`}
+            style={{ '--key': keyColour(mark.key_id), '--at': i } as CSSProperties}
             onMouseEnter={() => setFocused(mark.request_id)}
             onMouseLeave={() => setFocused(undefined)}
             onFocus={() => setFocused(mark.request_id)}
@@ -58,7 +55,7 @@ export function Strip({ model }: { model: AdminModel }) {
         <p className="legend" aria-live="polite">
           <span>
             <i style={{ '--key': keyColour(current.key_id) } as CSSProperties} />
-            {names.get(current.key_id) ?? 'another key'}, position {whole(at(current))}, waits{' '}
+            {names.get(current.key_id) ?? 'another key'}, {place(at(current))}, waits{' '}
             <Since at={current.since} />
             {perMark > 1 && `; a mark stands for ${perMark}`}
           </span>
@@ -68,6 +65,9 @@ export function Strip({ model }: { model: AdminModel }) {
     </>
   );
 }
+
+const place = (position: number): string =>
+  position === 0 ? 'next in the queue' : `${counted(position, 'request')} before it`;
 
 /** Whose requests wait, most first. */
 export function StripLegend({ model, isAlways = false }: { model: AdminModel; isAlways?: boolean }) {
