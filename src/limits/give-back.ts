@@ -5,6 +5,7 @@ import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, WriteResult } f
 /** Gives back what other nodes have asked for. */
 export class GiveBack {
   private readonly asked = new Map<string, BudgetKey>();
+  private hadTurn = false;
 
   constructor(
     private readonly store: ShareStore,
@@ -15,6 +16,12 @@ export class GiveBack {
 
   get hasWork(): boolean {
     return this.asked.size > 0;
+  }
+
+  /** Takes turns with other writes that are due: nodes may ask without end. */
+  takeTurn(othersAreDue: boolean): boolean {
+    this.hadTurn = this.hasWork && !(this.hadTurn && othersAreDue);
+    return this.hadTurn;
   }
 
   ask(keys: readonly BudgetKey[]): void {

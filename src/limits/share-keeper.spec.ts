@@ -1,4 +1,5 @@
 import { parseRateLimits } from '../config/parsers.js';
+import { policyText } from '../config/rate-limits.js';
 import type { Admission } from './admission.js';
 import { ShareKeeper } from './share-keeper.js';
 import type { ShareStore, Timing, WriteResult } from './share-store.js';
@@ -90,6 +91,24 @@ it('lets calls wait for a write that is late, and admits them after it', async (
   answer(written);
   await clock.pass(1_500);
   expect(late.end).toBe('admitted');
+});
+
+it('writes what was used also while other nodes ask for more and more', async () => {
+  const limits = parseRateLimits('1000/m');
+  const keyOf = (n: number) => ({ subject: `key:${n % 500}`, routeClass: 'submit' as const });
+  for (let n = 0; n < 500; n++) void keeper.admit({ ...keyOf(n), limits, hasKey: true });
+  await clock.pass(100);
+  writes = () => new Promise((resolve) => clock.after(30, () => resolve(written)));
+  let asked = 0;
+  const ask = (): void => {
+    keeper.onAsked([{ ...keyOf(asked++), policy: policyText(limits) }]);
+    clock.after(10, ask);
+  };
+  ask();
+  await clock.pass(4_500);
+  const next = call();
+  await clock.pass(10);
+  expect(next.end).toBe('admitted');
 });
 
 it('refuses to decide where the write does not come', async () => {

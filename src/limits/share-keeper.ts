@@ -179,7 +179,7 @@ export class ShareKeeper {
     while (this.hasWork) {
       try {
         if (!this.isRegistered) await this.register();
-        else if (this.returns.hasWork) await this.giveBack();
+        else if (this.returns.takeTurn(this.writer.hasWork)) await this.giveBack();
         else if (this.isIdle) await this.sleep();
         else await this.writeUse();
       } catch (error) {
