@@ -100,19 +100,21 @@ test('of those that failed the list says what, how often and why', async () => {
   for (const [id, status] of [
     ['test/wide', 418],
     ['test/wide', 418],
+    ['test/wide', 404],
     ['test/one', 422],
   ] as const)
     await calls.reached(await calls.submit(`${id}?tag=why:1`, { status }), 'COMPLETED');
   const { data, count } = await list('tag=why:1&outcome=failed&limit=1');
   expect(count).toMatchObject({
-    value: 3,
+    value: 4,
     is_exact: true,
     failures: [
       { model_id: 'test/wide', code: 'model_error', count: 2, message: expect.stringContaining('418') },
       { model_id: 'test/one', code: 'model_error', count: 1, message: data[0]!.error!.message },
+      { model_id: 'test/wide', code: 'model_error', count: 1, message: expect.stringContaining('404') },
     ],
   });
-  expect((await list('tag=why:1')).count).toEqual({ value: 3, is_exact: true });
+  expect((await list('tag=why:1')).count).toEqual({ value: 4, is_exact: true });
 });
 
 test('what a broken model said is shown to operators, and not to its caller', async () => {

@@ -5024,7 +5024,7 @@ export interface components {
              */
             output_type?: string | null;
         };
-        /** @description What failed of one model with one code. */
+        /** @description What failed of one model with one code and status. */
         FailureCount: {
             /**
              * @description The model.

@@ -40,7 +40,7 @@ export function Failures({ failures }: { failures: NonNullable<FoundCount['failu
         label="What failed, most often first"
         rows={failures}
         isBrief
-        rowKey={({ model_id, code }) => `${model_id} ${code}`}
+        rowKey={({ model_id, code, message }) => `${model_id} ${code} ${message}`}
         columns={[
           {
             title: 'Failed',

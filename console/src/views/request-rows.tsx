@@ -97,7 +97,10 @@ function columnsOf(
 }
 
 const Named = ({ name }: { name: string }) => <span title={name}>{name}</span>;
-const Why = ({ error }: Pick<AdminRequest, 'error'>) => <span title={error?.message}>{error?.message}</span>;
+/** What the model said comes first, where a column is narrow. */
+const Why = ({ error }: Pick<AdminRequest, 'error'>) => (
+  <span title={error?.message}>{error?.message.replace(/^The model answered (\d+): /, '$1 ')}</span>
+);
 
 const thumbnail = (request: AdminRequest) =>
   isPicture(request) && (

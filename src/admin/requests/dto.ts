@@ -134,7 +134,7 @@ export class BoundedCountDto {
   is_exact!: boolean;
 }
 
-@ApiSchema({ name: 'FailureCount', description: 'What failed of one model with one code.' })
+@ApiSchema({ name: 'FailureCount', description: 'What failed of one model with one code and status.' })
 export class FailureCountDto {
   @Field('The model.', 'demo/image/fractal')
   model_id!: string;

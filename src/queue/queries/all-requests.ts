@@ -142,7 +142,7 @@ export function listAll(
   );
 }
 
-/** Of what failed, one model and code. */
+/** Of what failed, one model, code and status. */
 export interface FailureCount {
   modelId: string;
   code: string;
@@ -174,7 +174,7 @@ export async function countAll(
          -- The newest, without a sort.
          min(ARRAY[lpad(looks::text, 6, '0'), looked_id::text, error ->> 'message']) FILTER (WHERE fits) AS last
        FROM (SELECT *, error ->> 'code' AS code FROM (${looked(page, values)}) AS request) AS request
-       GROUP BY model_id, code
+       GROUP BY model_id, code, error ->> 'status'
      ) AS failure
      ORDER BY count DESC, "modelId", code`,
     values.list,
