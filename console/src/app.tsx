@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { readSession } from './api/calls';
 import { Problem } from './api/client';
 import { CurrentSession, may } from './parts/rights';
 import { Bones, Failure } from './parts/states';
+import { ViewBoundary } from './parts/view-boundary';
 import { Shell } from './shell';
 import { Overview } from './views/overview';
 import { SignIn } from './views/sign-in';
@@ -27,6 +28,7 @@ export function App() {
     queryFn: ({ signal }) => readSession(signal),
     refetchInterval: 300_000,
   });
+  const [path] = useLocation();
   // What the first start prints signs in once, and only after a click.
   const [link, setLink] = useState(linkInAddress);
   useEffect(() => {
@@ -52,27 +54,29 @@ export function App() {
     <CurrentSession value={signedIn}>
       <Shell session={signedIn}>
         {may(signedIn, 'observe') ? (
-          <Suspense fallback={<Waiting />}>
-            <Switch>
-              <Route path="/" component={Overview} />
-              <Route path="/models/*">
-                {({ '*': id }) => <Model id={decodeURIComponent(id)} key={id} />}
-              </Route>
-              <Route path="/requests" component={Requests} />
-              <Route path="/requests/:id">{({ id }) => <Request id={id} key={id} />}</Route>
-              <Route path="/try/*?">{({ '*': id }) => <Try model={id && decodeURIComponent(id)} />}</Route>
-              <Route path="/keys" component={Keys} />
-              <Route path="/nodes" component={Nodes} />
-              <Route path="/webhooks" component={Webhooks} />
-              <Route path="/audit" component={Audit} />
-              <Route path="/sessions" component={Sessions} />
-              <Route>
-                <main className="page">
-                  <h1>There is no such view</h1>
-                </main>
-              </Route>
-            </Switch>
-          </Suspense>
+          <ViewBoundary key={path}>
+            <Suspense fallback={<Waiting />}>
+              <Switch>
+                <Route path="/" component={Overview} />
+                <Route path="/models/*">
+                  {({ '*': id }) => <Model id={decodeURIComponent(id)} key={id} />}
+                </Route>
+                <Route path="/requests" component={Requests} />
+                <Route path="/requests/:id">{({ id }) => <Request id={id} key={id} />}</Route>
+                <Route path="/try/*?">{({ '*': id }) => <Try model={id && decodeURIComponent(id)} />}</Route>
+                <Route path="/keys" component={Keys} />
+                <Route path="/nodes" component={Nodes} />
+                <Route path="/webhooks" component={Webhooks} />
+                <Route path="/audit" component={Audit} />
+                <Route path="/sessions" component={Sessions} />
+                <Route>
+                  <main className="page">
+                    <h1>There is no such view</h1>
+                  </main>
+                </Route>
+              </Switch>
+            </Suspense>
+          </ViewBoundary>
         ) : (
           <main className="page">
             <h1>Your key may not look in here</h1>

@@ -25,7 +25,7 @@ export class ClusterSnapshots {
   private readonly times: Recent<NodeTimes[]>;
 
   constructor(database: ObservingDatabase, index: WaitingIndex) {
-    this.snapshot = new Recent(snapshotAgeMs, () => readClusterSnapshot(database, index.heads()));
+    this.snapshot = new Recent(snapshotAgeMs, () => readClusterSnapshot(database, index.oldest()));
     this.upkeep = new Recent(upkeepAgeMs, () => readUpkeep(database));
     this.times = new Recent(timesAgeMs, () => readNodeTimes(database));
   }

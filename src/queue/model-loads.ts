@@ -48,7 +48,7 @@ export class ModelLoads {
     private readonly book: WorkerBook,
   ) {
     this.running = new Recent(loadAgeMs, () => countRunning(database));
-    this.oldest = new Recent(loadAgeMs, () => findOldestWaiting(database, index.heads()));
+    this.oldest = new Recent(loadAgeMs, () => findOldestWaiting(database, index.oldest()));
     this.times = new Recent(timesAgeMs, async () => {
       const rows = await findTypicalTimes(database);
       return new Map(rows.map((row) => [row.id, row]));

@@ -301,3 +301,22 @@ test('a node that was given up is listed as lost for an hour, with how many runs
   await service.query(`UPDATE node_name SET lost_at = now() - interval '61 minutes' WHERE id = $1`, [id]);
   await until(async () => (await find()) === undefined);
 });
+
+test('the oldest is what was submitted first, and not what is next', async () => {
+  const newcomer = await calls.newKey({ name: 'newcomer' });
+  const batch = await calls.submitAll(3, 'test/narrow', { hold: true });
+  const [first, running, oldest] = batch;
+  await model.answer(first!);
+  await model.arrived(running!);
+  const next = await calls.submit('test/narrow', { hold: true }, keyHeader(newcomer));
+  const [row] = await service.query<{ at: Date }>('SELECT created_at AS at FROM request WHERE id = $1', [
+    oldest,
+  ]);
+  const overview = await shown(await watch(), (one) => {
+    const { oldest_waiting_at: at, waiting } = of(one, 'test/narrow');
+    return waiting === 2 && at !== null && Math.abs(Date.parse(at) - row!.at.getTime()) < 2;
+  });
+  expect(of(overview, 'test/narrow').queue!.marks[0]).toMatchObject({ request_id: handle(next) });
+  for (const id of [next, ...batch.reverse()]) await calls.cancel(id);
+  await calls.reached(running!, 'COMPLETED');
+});

@@ -61,7 +61,7 @@ const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FR
  * Purpose: all that a look at the cluster shows besides what each process has in memory, as of one moment.
  * Race: none; it is a look.
  * Index: of the tables of the moment, which are as long as what runs; node_name_lost; delayed_entry_by_ready_at, so
- *   that what is held is not read, of which there may be a million; queue_entry_pkey from the heads on, as in oldest_waiting.
+ *   that what is held is not read, of which there may be a million; queue_entry_pkey from the places on, as in oldest_waiting.
  */
 const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
 ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
@@ -82,31 +82,31 @@ ${list(`SELECT model_id AS "modelId", node_id AS "nodeId", slots AS count FROM s
 ${list(`SELECT model_id AS "modelId", count(*) FILTER (WHERE NOT is_scheduled) AS retrying,
     count(*) FILTER (WHERE is_scheduled) AS scheduled
   FROM delayed_entry WHERE ready_at < 'infinity' GROUP BY model_id`)} AS delayed,
-${list(`SELECT head.model_id AS "modelId", min(${ms('greatest(request.created_at, request.not_before)')}) AS "sinceMs"
-  FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS head (model_id, priority, start, seq)
+${list(`SELECT place.model_id AS "modelId", min(${ms('greatest(request.created_at, request.not_before)')}) AS "sinceMs"
+  FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS place (model_id, priority, start, seq)
   CROSS JOIN LATERAL (
     (SELECT entry.request_id FROM queue_entry AS entry
-     WHERE entry.model_id = head.model_id AND entry.priority = head.priority
-       AND (entry.virtual_start, entry.seq) >= (head.start, head.seq)
+     WHERE entry.model_id = place.model_id AND entry.priority = place.priority
+       AND (entry.virtual_start, entry.seq) >= (place.start, place.seq)
      ORDER BY entry.model_id, entry.priority, entry.virtual_start, entry.seq LIMIT 1)
     UNION ALL
     (SELECT entry.request_id FROM delayed_entry AS entry
      WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
-       = (head.model_id, head.priority, head.start, head.seq))
+       = (place.model_id, place.priority, place.start, place.seq))
   ) AS first
   JOIN request ON request.id = first.request_id
-  GROUP BY head.model_id`)} AS oldest`;
+  GROUP BY place.model_id`)} AS oldest`;
 
-/** `heads`: the first of each queue. */
+/** `places`: of what was submitted first, of each queue. */
 export async function readClusterSnapshot(
   database: Database,
-  heads: readonly QueueKey[],
+  places: readonly QueueKey[],
 ): Promise<ClusterSnapshot> {
   const [row] = await database.query<ClusterSnapshot>(snapshotStatement, [
-    heads.map(({ modelId }) => modelId),
-    heads.map(({ priority }) => priority),
-    heads.map(({ start }) => start),
-    heads.map(({ seq }) => seq),
+    places.map(({ modelId }) => modelId),
+    places.map(({ priority }) => priority),
+    places.map(({ start }) => start),
+    places.map(({ seq }) => seq),
   ]);
   return row!;
 }

@@ -17,37 +17,37 @@ export async function countRunning(database: Database): Promise<Map<string, numb
 }
 
 /*
- * Purpose: since when the first request of each queue waits, of each priority, given its queue key.
- * Race: none; where the first has started since, the next one counts.
+ * Purpose: since when the request waits that was submitted first, of each model and priority, given its place.
+ * Race: none; where it has started since, the next one in the order counts.
  * Index: queue_entry_pkey from the key on, so that no dead entry before it is read; delayed_entry_pkey.
  */
-const oldest = statement('oldest_waiting')`SELECT head.model_id AS id,
+const oldest = statement('oldest_waiting')`SELECT place.model_id AS id,
   min(extract(epoch FROM greatest(request.created_at, request.not_before))::float8 * 1000) AS "sinceMs"
-FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS head (model_id, priority, start, seq)
+FROM unnest($1::text[], $2::smallint[], $3::bigint[], $4::bigint[]) AS place (model_id, priority, start, seq)
 CROSS JOIN LATERAL (
   (SELECT entry.request_id FROM queue_entry AS entry
-   WHERE entry.model_id = head.model_id AND entry.priority = head.priority
-     AND (entry.virtual_start, entry.seq) >= (head.start, head.seq)
+   WHERE entry.model_id = place.model_id AND entry.priority = place.priority
+     AND (entry.virtual_start, entry.seq) >= (place.start, place.seq)
    ORDER BY entry.model_id, entry.priority, entry.virtual_start, entry.seq LIMIT 1)
   UNION ALL
   (SELECT entry.request_id FROM delayed_entry AS entry
    WHERE (entry.model_id, entry.priority, entry.virtual_start, entry.seq)
-     = (head.model_id, head.priority, head.start, head.seq))
+     = (place.model_id, place.priority, place.start, place.seq))
 ) AS first
 JOIN request ON request.id = first.request_id
-GROUP BY head.model_id`;
+GROUP BY place.model_id`;
 
 /** Milliseconds since 1970 by model. */
 export async function findOldestWaiting(
   database: Database,
-  heads: readonly QueueKey[],
+  places: readonly QueueKey[],
 ): Promise<Map<string, number>> {
-  if (heads.length === 0) return new Map();
+  if (places.length === 0) return new Map();
   const rows = await database.query<{ id: string; sinceMs: number }>(oldest, [
-    heads.map(({ modelId }) => modelId),
-    heads.map(({ priority }) => priority),
-    heads.map(({ start }) => start),
-    heads.map(({ seq }) => seq),
+    places.map(({ modelId }) => modelId),
+    places.map(({ priority }) => priority),
+    places.map(({ start }) => start),
+    places.map(({ seq }) => seq),
   ]);
   return new Map(rows.map(({ id, sinceMs }) => [id, sinceMs]));
 }

@@ -76,9 +76,9 @@ export class FairQueue {
     return this.entries.last()?.start ?? this.virtualTime;
   }
 
-  first(): Place | undefined {
-    return this.entries.first();
-  }
+  readonly first = (): Place | undefined => this.entries.first();
+  /** What was submitted first. */
+  readonly oldest = (): Place | undefined => this.entries.oldest();
 
   /** How many are before it; of what is held only for one that is held itself. */
   rank({ start, seq }: Place, withHeld = false): number {

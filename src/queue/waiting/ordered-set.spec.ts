@@ -32,6 +32,15 @@ it('is empty at first and again after everything was removed', () => {
   expect(set.rank(0, 8)).toBe(1);
 });
 
+it('knows the lowest seq, wherever it stands', () => {
+  const set = new OrderedSet();
+  expect(set.oldest()).toBeUndefined();
+  for (let seq = 2_000; seq > 0; seq--) set.add(5_000 - seq, seq, 0);
+  expect(set.oldest()).toEqual({ start: 4_999, seq: 1 });
+  set.remove(4_999, 1);
+  expect(set.oldest()).toEqual({ start: 4_998, seq: 2 });
+});
+
 it('is exact as a queue: in at the end, out at the front', () => {
   const set = new OrderedSet();
   for (let value = 0; value < 5_000; value++) set.add(0, value, 0);

@@ -165,11 +165,11 @@ export class WaitingIndex {
     return head;
   }
 
-  /** The first of each model and priority. */
-  heads(): QueueKey[] {
+  /** Of each model and priority, what was submitted first. */
+  oldest(): QueueKey[] {
     return this.queues.all().flatMap(([modelId, priority, queue]) => {
-      const first = queue.first();
-      return first === undefined ? [] : [{ modelId, priority, ...first }];
+      const oldest = queue.oldest();
+      return oldest === undefined ? [] : [{ modelId, priority, ...oldest }];
     });
   }
 
