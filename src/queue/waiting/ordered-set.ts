@@ -28,13 +28,12 @@ export class OrderedSet {
     return block && { start: block.starts[0]!, seq: block.seqs[0]! };
   }
 
-  /** That with the lowest seq. Reads all: 2 ms of a million. */
+  /** That with the lowest seq. Reads all: 3 ms of a million. */
   oldest(): Place | undefined {
-    let oldest: Place | undefined;
+    let [start, seq] = [0, Infinity];
     for (const { starts, seqs } of this.blocks)
-      for (let at = 0; at < seqs.length; at++)
-        if (seqs[at]! < (oldest?.seq ?? Infinity)) oldest = { start: starts[at]!, seq: seqs[at]! };
-    return oldest;
+      for (let at = 0; at < seqs.length; at++) if (seqs[at]! < seq) [start, seq] = [starts[at]!, seqs[at]!];
+    return seq === Infinity ? undefined : { start, seq };
   }
 
   last(): Place | undefined {
