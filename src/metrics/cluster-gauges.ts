@@ -64,7 +64,7 @@ export class ClusterGauges {
     );
     this.ofModels(
       'oldest_wait_seconds',
-      'How long the first of the queue has waited; 0: none waits.',
+      'How long the one has waited that waits longest; 0: none waits.',
       (id, { oldest, atMs }) => {
         const sinceMs = of(oldest, id)?.sinceMs;
         return sinceMs === undefined || index.depth(id) === 0 ? 0 : Math.max(0, atMs - sinceMs) / 1_000;

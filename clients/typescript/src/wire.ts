@@ -240,7 +240,7 @@ export interface components {
             slots: number | null;
             /**
              * Format: date-time
-             * @description Since when the front of the queue waits; null: nothing waits.
+             * @description Since when the one waits that waits longest; null: nothing waits.
              * @example 2026-03-01T12:00:00.000Z
              */
             oldest_waiting_at: string | null;
@@ -580,7 +580,7 @@ export interface components {
             slots?: number | null;
             /**
              * Format: date-time
-             * @description Since when the front of the queue waits; null: nothing waits.
+             * @description Since when the one waits that waits longest; null: nothing waits.
              * @example 2026-03-01T12:00:00.000Z
              */
             oldest_waiting_at?: string | null;

@@ -2206,7 +2206,7 @@ export interface components {
             slots: number | null;
             /**
              * Format: date-time
-             * @description Since when the front of the queue waits; null: nothing waits.
+             * @description Since when the one waits that waits longest; null: nothing waits.
              * @example 2026-03-01T12:00:00.000Z
              */
             oldest_waiting_at: string | null;
@@ -2546,7 +2546,7 @@ export interface components {
             slots?: number | null;
             /**
              * Format: date-time
-             * @description Since when the front of the queue waits; null: nothing waits.
+             * @description Since when the one waits that waits longest; null: nothing waits.
              * @example 2026-03-01T12:00:00.000Z
              */
             oldest_waiting_at?: string | null;

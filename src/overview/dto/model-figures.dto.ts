@@ -87,7 +87,7 @@ export class ModelFiguresDto {
     nullable: true,
   })
   slots!: number | null;
-  @Field('Since when the front of the queue waits; null: nothing waits.', exampleTime, maybeTime)
+  @Field('Since when the one waits that waits longest; null: nothing waits.', exampleTime, maybeTime)
   oldest_waiting_at!: string | null;
   @Field('Runs that were started since midnight UTC.', 1_204, whole)
   started_today!: number;
