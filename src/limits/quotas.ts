@@ -12,7 +12,7 @@ import type { RouteClass } from './share-store.js';
 
 /**
  * What is left to callers of their limits over all nodes: without what this node counted, and without what the others
- * last wrote of it. Of windows that are shorter than a row is old, they are taken to have used nothing.
+ * last wrote of it. Of windows that are shorter than a row is old, or than a holder is gone, they have used nothing.
  */
 @Injectable()
 export class Quotas {
@@ -24,24 +24,32 @@ export class Quotas {
 
   /** Counts nothing. */
   async of(callers: readonly Caller[]): Promise<(caller: Caller) => KeyLimitsDto> {
-    const { holder } = this.keeper;
+    const { holder, watch, timing } = this.keeper;
     const subjects = callers.map((caller) => this.gate.subjectOfKey(caller, 'submit').subject);
     const rows = await this.shares.findBy({ subject: In(subjects), holderId: Not(holder) });
+    const goneMs = new Map(watch.gone(timing.now()).map(({ id, forMs }) => [id, forMs]));
     return (caller) => ({
-      submit: this.limits(caller, 'submit', rows),
-      other: this.limits(caller, 'other', rows),
+      submit: this.limits(caller, 'submit', rows, goneMs),
+      other: this.limits(caller, 'other', rows, goneMs),
     });
   }
 
-  private limits(caller: Caller, routeClass: RouteClass, rows: readonly LimitShareEntity[]): KeyLimitDto[] {
+  private limits(
+    caller: Caller,
+    routeClass: RouteClass,
+    rows: readonly LimitShareEntity[],
+    goneMs: ReadonlyMap<string, number>,
+  ): KeyLimitDto[] {
     const subject = this.gate.subjectOfKey(caller, routeClass);
     const policy = policyText(subject.limits);
     const others = rows.filter(
       (row) => row.subject === subject.subject && row.routeClass === routeClass && row.policy === policy,
     );
     return this.keeper.use(subject).map(({ window, used, resetMs }, i) => {
-      const usedByOthers =
-        window.windowMs < writeAfterMs ? 0 : others.reduce((all, row) => all + row.used[i]!, 0);
+      const counting = others.filter(
+        ({ holderId }) => window.windowMs >= Math.max(writeAfterMs, goneMs.get(holderId) ?? 0),
+      );
+      const usedByOthers = counting.reduce((all, row) => all + row.used[i]!, 0);
       return toKeyLimit({
         window,
         remaining: Math.max(0, window.limit - used - usedByOthers),

@@ -24,7 +24,7 @@ const sleepAfterMs = 20_000;
  */
 export class ShareKeeper {
   private readonly book = new ShareBook();
-  private readonly watch = new HolderWatch();
+  readonly watch = new HolderWatch();
   holder = '';
   private beat = 0;
   private readonly nextBeat = (): HolderBeat => ({ id: this.holder, beat: ++this.beat });
@@ -45,7 +45,7 @@ export class ShareKeeper {
 
   constructor(
     private readonly store: ShareStore,
-    private readonly timing: Timing,
+    readonly timing: Timing,
     private readonly newHolderId: () => string,
     private readonly listener: KeeperListener,
   ) {
