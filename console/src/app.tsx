@@ -54,7 +54,7 @@ export function App() {
     <CurrentSession value={signedIn}>
       <Shell session={signedIn}>
         {may(signedIn, 'observe') ? (
-          <ViewBoundary key={path}>
+          <ViewBoundary path={path}>
             <Suspense fallback={<Waiting />}>
               <Switch>
                 <Route path="/" component={Overview} />

@@ -37,6 +37,17 @@ test('a model that no worker asks for says so, and does not hide the first steps
   await tab.page.waitForURL('**/models/test/pulled');
 });
 
+test('a view whose script is gone says so, and the others stay within reach', async () => {
+  const late = await (await ConsoleTab.open(browser, service.url)).signIn(service.key);
+  const views = late.page.getByRole('navigation', { name: 'Views' });
+  await late.page.route(/\/audit-[^/]*\.js/, (route) => route.fulfill({ status: 404 }));
+  await views.getByRole('link', { name: 'Audit' }).click();
+  await late.page.getByRole('heading', { name: 'This view could not be shown' }).waitFor();
+  await views.getByRole('link', { name: 'Keys' }).click();
+  await late.page.getByRole('heading', { name: 'Keys' }).waitFor();
+  await late.close();
+});
+
 test('an endpoint is disabled for a reason, and enabled again', async () => {
   const { id: keyId } = await admin.newKey({ name: 'web shop' });
   await service.query(

@@ -1,16 +1,27 @@
 import { Component, type ReactNode } from 'react';
 import { Failure } from './states';
 
+interface Props {
+  path: string;
+  children: ReactNode;
+}
+
 interface State {
+  path?: string;
   error?: unknown;
 }
 
 /** A view that breaks, or whose script is gone since the service was updated, says so; the others stay within reach. */
-export class ViewBoundary extends Component<{ children: ReactNode }, State> {
+export class ViewBoundary extends Component<Props, State> {
   override state: State = {};
 
   static getDerivedStateFromError(error: unknown): State {
     return { error };
+  }
+
+  /** What broke at another path is over. */
+  static getDerivedStateFromProps({ path }: Props, state: State): State | null {
+    return path === state.path ? null : { path, error: undefined };
   }
 
   override render(): ReactNode {
