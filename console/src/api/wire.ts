@@ -405,9 +405,9 @@ export interface paths {
                 query: {
                     /** @description Its id. */
                     model: string;
-                    /** @description So many that wait on a page; above 500 counts as 500. */
+                    /** @description So many on a page; above 500 counts as 500. */
                     limit?: number;
-                    /** @description The `next_cursor` of the page before; it holds the model and the limit. */
+                    /** @description The `next_cursor` of the page before; it holds the filters and the limit of that page. */
                     cursor?: string;
                 };
                 header?: never;

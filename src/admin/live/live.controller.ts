@@ -15,6 +15,7 @@ import { CallerWatch } from '../caller-watch.js';
 import type { QueueEntryPageDto, ShareListDto } from '../dto/live.dto.js';
 import { maxAgeMs } from '../max-age.js';
 import { setNextLink } from '../next-link.js';
+import { QueueQuery, SharesQuery } from './live.query.js';
 import * as docs from './openapi.js';
 import { OverviewSource } from './overview-source.js';
 import { QueueViews } from './queue-views.js';
@@ -57,7 +58,7 @@ export class LiveController {
   @docs.ApiQueue()
   @Limited('observe', { needsKey: true })
   async queue(
-    @Query() query: Record<string, unknown>,
+    @Query() query: QueueQuery,
     @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
@@ -70,7 +71,7 @@ export class LiveController {
   @Get('shares')
   @docs.ApiShares()
   @Limited('observe', { needsKey: true })
-  shares(@Query() query: Record<string, unknown>): Promise<ShareListDto> {
+  shares(@Query() query: SharesQuery): Promise<ShareListDto> {
     return this.queues.shares(query);
   }
 

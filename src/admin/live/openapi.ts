@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiQuery, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, getSchemaPath } from '@nestjs/swagger';
 import { ApiProblems } from '../../http/openapi/operations.js';
 import { headerReferences } from '../../http/openapi/responses.js';
 import { AdminNodeListDto } from '../../overview/dto/nodes.dto.js';
@@ -10,9 +10,6 @@ import {
   QueueEntryPageDto,
   ShareListDto,
 } from '../dto/live.dto.js';
-
-const ApiModelOption = (): MethodDecorator =>
-  ApiQuery({ name: 'model', description: 'Its id.', type: String, example: 'demo/image/fractal' });
 
 export const ApiOverview = (): MethodDecorator =>
   applyDecorators(
@@ -51,19 +48,6 @@ export const ApiQueue = (): MethodDecorator =>
         'What runs, then what waits, in the order in which it will be started. What is scheduled for a time to come is ' +
         'not in the queue yet. With `Cache-Control: max-age=2` the first page may be two seconds old.',
     }),
-    ApiModelOption(),
-    ApiQuery({
-      name: 'limit',
-      description: 'So many that wait on a page; above 500 counts as 500.',
-      required: false,
-      schema: { type: 'integer', minimum: 1, default: 100 },
-    }),
-    ApiQuery({
-      name: 'cursor',
-      description: 'The `next_cursor` of the page before; it holds the model and the limit.',
-      required: false,
-      type: String,
-    }),
     ApiOkResponse({
       description: 'A page.',
       type: QueueEntryPageDto,
@@ -80,7 +64,6 @@ export const ApiShares = (): MethodDecorator =>
       description:
         'Now and in the last hour; up to 10 s old. It counts requests that were submitted in the last day.',
     }),
-    ApiModelOption(),
     ApiOkResponse({ description: 'The keys that wait, run, or ran.', type: ShareListDto }),
     ApiProblems('invalid_query', 'unknown_model'),
   );

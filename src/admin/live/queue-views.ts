@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { priorities } from '../../auth/caller.js';
 import { DomainError } from '../../errors/domain-error.js';
+import { decodeCursor, encodeCursor } from '../../http/list-cursor.js';
 import { hint } from '../../models/closest.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import type { TimeSpan } from '../../queue/estimates/estimate.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { type Place, QueueLooks, type Standing } from '../../overview/queue-looks.js';
-import { assertKnown } from '../../requests/dto/submit.query.js';
+import { optionsOf } from '../../requests/dto/list.query.js';
+import { ruledProperties } from '../../tools/validation.js';
 import type { KeyNameDto } from '../requests/dto.js';
 import type { QueueEntryDto, QueueEntryPageDto, ShareListDto, TimeIntervalDto } from '../dto/live.dto.js';
+import { QueueQuery, queueLimits, SharesQuery } from './live.query.js';
 
-const [defaultLimit, maxLimit] = [100, 500];
 /** Kept for tabs that ask for the same at about the same time. */
 const sharedMs = 10_000;
 
-interface Cursor extends Place {
-  modelId: string;
-  limit: number;
-}
+const list = 'admin queue';
+const placePattern = /^(-?\d{1,4}),(-?\d{1,16}),(\d{1,16})$/;
 
 /** The queue and the shares of a model, as they are answered. */
 @Injectable()
@@ -47,14 +47,13 @@ export class QueueViews {
     const last = rows.length > limit ? waiting.at(-1) : undefined;
     return {
       data: [...running, ...waiting].map((entry) => toEntry(entry, shown)),
-      next_cursor: last === undefined ? null : toCursor(last, limit),
+      next_cursor: last === undefined ? null : toCursor(model.id, last, limit),
     };
   }
 
   async shares(query: object): Promise<ShareListDto> {
-    const { model: id, ...others } = query as Record<string, unknown>;
-    assertKnown(Object.entries(others), ['model']);
-    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(id));
+    const { model } = optionsOf(SharesQuery, query, ruledProperties(SharesQuery));
+    const { rows, sampled } = await this.looks.sharesOf(this.modelOf(model));
     const sum = (field: 'running' | 'runSecondsLastHour'): number =>
       rows.reduce((all, row) => all + row[field], 0);
     const [running, runSeconds] = [sum('running'), sum('runSecondsLastHour')];
@@ -76,16 +75,17 @@ export class QueueViews {
   }
 
   private pageOf(query: object): { model: Model; limit: number; after: Place | undefined } {
-    const { model: id, limit, cursor, ...others } = query as Record<string, unknown>;
-    assertKnown(Object.entries(others), ['model', 'limit', 'cursor']);
-    if (cursor === undefined || cursor === '')
-      return { model: this.modelOf(id), limit: limitOf(limit), after: undefined };
-    const { modelId, limit: size, ...after } = fromCursor(cursor);
-    return { model: this.modelOf(modelId), limit: size, after };
+    const read = (plain: object): Readonly<QueueQuery> =>
+      optionsOf(QueueQuery, plain, ruledProperties(QueueQuery));
+    const { cursor, ...given } = read(query);
+    const begun =
+      cursor === undefined ? undefined : decodeCursor(list, cursor, (text) => placePattern.test(text));
+    const { model, limit = queueLimits.default } = begun === undefined ? given : read(begun.query);
+    return { model: this.modelOf(model), limit, after: begun && toPlace(begun.position) };
   }
 
-  private modelOf(id: unknown): Model {
-    if (typeof id !== 'string' || id === '')
+  private modelOf(id: string | undefined): Model {
+    if (id === undefined)
       throw new DomainError('invalid_query', 'Say of which model, as in "?model=demo/image/fractal".');
     const model = this.models.get(id);
     if (model !== undefined) return model;
@@ -116,34 +116,14 @@ const toInterval = ({ fromMs, toMs }: TimeSpan): TimeIntervalDto => ({ from: iso
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** What is too much is the most that there is. */
-function limitOf(limit: unknown): number {
-  if (limit === undefined) return defaultLimit;
-  if (typeof limit === 'string' && /^[1-9]\d{0,8}$/.test(limit)) return Math.min(Number(limit), maxLimit);
-  throw new DomainError('invalid_query', `The option "limit" takes a whole number from 1 to ${maxLimit}.`);
-}
+const toCursor = (model: string, { priority, start, seq }: Standing, limit: number): string =>
+  encodeCursor(list, { query: { model, limit: String(limit) }, position: [priority, start, seq].join() });
 
-const toCursor = ({ modelId, priority, start, seq }: Standing, limit: number): string =>
-  Buffer.from(JSON.stringify([modelId, limit, priority, start, seq])).toString('base64url');
-
-function fromCursor(cursor: unknown): Cursor {
-  try {
-    const [modelId, limit, ...place] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as [
-      string,
-      number,
-      ...number[],
-    ];
-    const numbers = [limit, ...place];
-    if (typeof modelId === 'string' && numbers.length === 4 && numbers.every(Number.isSafeInteger)) {
-      const [priority, start, seq] = place as [number, number, number];
-      if (Math.abs(priority) < 32_768 && limit > 0)
-        return { modelId, limit: Math.min(limit, maxLimit), priority, start, seq };
-    }
-  } catch {
-    // It is none of ours.
-  }
-  throw new DomainError(
-    'invalid_query',
-    'The option "cursor" is none that this list gave. Begin the list anew.',
-  );
+function toPlace(position: string): Place {
+  const [priority, start, seq] = placePattern.exec(position)!.slice(1).map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  return { priority, start, seq };
 }

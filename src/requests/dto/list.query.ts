@@ -4,16 +4,17 @@ import type { RequestFilter } from '../../queue/request-filter.js';
 import type { Outcome, RequestState } from '../../queue/request-state.js';
 import { assertKnown, isOption, Option, tagList, text, time } from './submit.query.js';
 
-const maxLimit = 100;
 export const defaultLimit = 20;
 
 /** How many on a page. */
-export const LimitOption = (): PropertyDecorator =>
-  Option('limit', limit, 'So many on a page; above 100 counts as 100.', undefined, {
-    type: 'integer',
-    minimum: 1,
-    default: defaultLimit,
-  });
+export const LimitOption = (limits = { most: 100, default: defaultLimit }): PropertyDecorator =>
+  Option(
+    'limit',
+    (value) => limit(value, limits.most),
+    `So many on a page; above ${limits.most} counts as ${limits.most}.`,
+    undefined,
+    { type: 'integer', minimum: 1, default: limits.default },
+  );
 
 /** Where a list goes on. */
 export const CursorOption = (): PropertyDecorator =>
@@ -120,8 +121,8 @@ export function oneOf<Choice>(choices: readonly Choice[]): (value: unknown) => C
   };
 }
 
-function limit(value: unknown): number {
+function limit(value: unknown, most: number): number {
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : 0;
-  if (number < 1) throw new Error(`expected a whole number from 1 to ${maxLimit}`);
-  return Math.min(number, maxLimit);
+  if (number < 1) throw new Error(`expected a whole number from 1 to ${most}`);
+  return Math.min(number, most);
 }
