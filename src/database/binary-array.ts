@@ -25,22 +25,52 @@ export function uuidArray(ids: readonly string[]): Buffer {
   return array;
 }
 
-/** For a parameter of type `json[]`, from JSON texts. */
-export function jsonArray(texts: readonly (string | null)[]): Buffer {
+/** For a parameter of type `json[]`, from JSON texts; a Buffer holds one in UTF-8. */
+export function jsonArray(
+  texts: readonly (string | Buffer | null)[],
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
   const sizes = texts.map((text) => (text === null ? -1 : Buffer.byteLength(text)));
   const bytes = sizes.reduce((sum, size) => sum + Math.max(size, 0), 0);
-  const array = begin(jsonType, texts.length, bytes);
+  const array = begin(jsonType, texts.length, bytes, allocate);
   let at = headerBytes;
   texts.forEach((text, i) => {
     at = array.writeInt32BE(sizes[i]!, at);
-    if (text !== null) at += array.write(text, at);
+    if (text !== null) at += typeof text === 'string' ? array.write(text, at) : text.copy(array, at);
   });
   return array;
 }
 
+/** Above what a batch of submissions may weigh; what is larger is not pooled. */
+const pooledBytes = 2 * 1024 * 1024;
+const pool: Buffer[] = [];
+
+/** The same, in memory that is used again: what is allocated for each batch keeps the garbage collector busy. */
+export async function withJsonArray<T>(
+  texts: readonly Buffer[],
+  use: (array: Buffer) => Promise<T>,
+): Promise<T> {
+  let memory: Buffer | undefined;
+  const array = jsonArray(texts, (bytes) => {
+    if (bytes > pooledBytes) return Buffer.allocUnsafe(bytes);
+    memory = pool.pop() ?? Buffer.allocUnsafeSlow(pooledBytes);
+    return memory.subarray(0, bytes);
+  });
+  try {
+    return await use(array);
+  } finally {
+    if (memory !== undefined) pool.push(memory);
+  }
+}
+
 /** With its header: dimensions, a flag that is not looked at, the element's type, the length and the lower bound. */
-function begin(type: number, length: number, bytes: number): Buffer {
-  const array = Buffer.allocUnsafe(headerBytes + length * 4 + bytes);
+function begin(
+  type: number,
+  length: number,
+  bytes: number,
+  allocate: (bytes: number) => Buffer = Buffer.allocUnsafe,
+): Buffer {
+  const array = allocate(headerBytes + length * 4 + bytes);
   [1, 0, type, length, 1].forEach((value, i) => array.writeInt32BE(value, i * 4));
   return array;
 }

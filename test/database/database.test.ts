@@ -97,4 +97,6 @@ test.each([
 ])('arrays of %s arrive as they were', async (_, ids, texts) => {
   const arrays = { name: 'arrays', text: 'SELECT $1::uuid[] AS ids, $2::json[]::text[] AS texts' };
   expect(await openDatabase(1).query(arrays, [uuidArray(ids), jsonArray(texts)])).toEqual([{ ids, texts }]);
+  const bytes = texts.map((text) => (text === null ? null : Buffer.from(text)));
+  expect(jsonArray(bytes)).toEqual(jsonArray(texts));
 });

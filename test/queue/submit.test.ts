@@ -38,6 +38,19 @@ describe('an accepted submission', () => {
     expect(rows).toEqual([{ input: '{"prompt":"kept"}', model_id: 'demo/text/echo' }]);
   });
 
+  test('is kept as it was sent, also among many at once', async () => {
+    const bodies = Array.from({ length: 40 }, (_, i) => `\n {"number": ${i}.0, "place":"港"}\t`);
+    const answers = await Promise.all(bodies.map((body) => send(echo, body)));
+    const ids = await Promise.all(
+      answers.map(async (answer) => ((await answer.json()) as { request_id: string }).request_id),
+    );
+    const rows = await service.query(
+      `SELECT input::text FROM unnest($1::uuid[]) WITH ORDINALITY AS sent (id, number) JOIN request USING (id) ORDER BY number`,
+      [ids],
+    );
+    expect(rows.map(({ input }) => input)).toEqual(bodies);
+  });
+
   test('gets an id that is greater than those before it', async () => {
     const ids = await calls.submitAll(20, 'demo/text/echo');
     expect(ids).toEqual([...ids].sort());

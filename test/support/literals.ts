@@ -6,10 +6,9 @@ export const sha256Bytes = 32;
 /** A parameter's value as SQL can say it in EXECUTE. */
 export function literal(value: Value): string {
   if (value === null) return 'NULL';
-  if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
-  // The plan is the same for all values; and the memory of a JSON array may be that of another by now.
+  // The plan is the same for all values, and the memory of an array may be that of another by now.
   if (Buffer.isBuffer(value) && value[0] === 0) return `'{}'`;
-  if (Buffer.isBuffer(value) && value[0] === 0x5b) return `'[]'`;
+  if (Buffer.isBuffer(value) && value.length === sha256Bytes) return `'\\x${value.toString('hex')}'`;
   const text = Array.isArray(value) ? `{${value.map(element).join(',')}}` : String(value);
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,4 +1,5 @@
 import type { Adapter } from '../../config/adapter.js';
+import { withJsonArray } from '../../database/binary-array.js';
 import { parameters } from '../../database/statement.js';
 
 export interface Submission {
@@ -49,7 +50,6 @@ const columns: Readonly<
   virtualStart: ['virtual_start', 'bigint'],
   expiresMs: ['expires_at', 'float8', `now() + ? * interval '1 millisecond'`],
   baseUrl: ['base_url', 'text'],
-  // The last one, because it is in the statement for many.
   input: ['input', 'json'],
 };
 
@@ -68,16 +68,12 @@ const optionColumns: Readonly<Record<keyof SubmissionOptions, [name: string, val
 
 type Field = keyof Submission;
 const columnFields = Object.keys(columns) as (keyof typeof columns)[];
-const fields: readonly Field[] = [...columnFields.slice(0, -1), 'options', 'input'];
-/** All but the input have an array of their own: as elements of one JSON array inputs need no escape. */
-const arrayFields = fields.filter((field) => field !== 'input');
+const fields: readonly Field[] = [...columnFields, 'options'];
 
 const nameOf = (field: Field): string => (field === 'options' ? field : columns[field][0]);
 const typeOf = (field: Field): string => (field === 'options' ? 'json' : columns[field][1]);
 const typesOf = (array: string): Record<Field, string> =>
-  Object.fromEntries(
-    fields.map((field) => [field, typeOf(field) + (field === 'input' ? '' : array)]),
-  ) as Record<Field, string>;
+  Object.fromEntries(fields.map((field) => [field, typeOf(field) + array])) as Record<Field, string>;
 
 /** Types of the parameters of a statement that writes one; its own follow them. */
 export const submissionTypes = typesOf('');
@@ -95,7 +91,7 @@ function optionsText({ options }: Submission): string | null {
   return JSON.stringify({ ...options, tags: options.tags && `{${options.tags.join()}}` });
 }
 
-/** As `submissionTypes`, of a statement that writes many: an array each, but for the inputs. */
+/** As `submissionTypes`, of a statement that writes any number: an array each. */
 export const manyTypes = typesOf('[]');
 const { placeholders: many } = parameters(manyTypes);
 
@@ -120,17 +116,15 @@ function insertRequest(
 }
 
 /** One, from the statement's first parameters; `from`: a row of this CTE must be there. */
-export const insertOne = (from?: string, more?: Readonly<Record<string, string>>): string =>
-  insertRequest((field) => one[field], from === undefined ? '' : `FROM ${from}`, more);
+export const insertOne = (from: string, more: Readonly<Record<string, string>>): string =>
+  insertRequest((field) => one[field], `FROM ${from}`, more);
 
 /** As many as the arrays hold; `where` may choose among them, as `incoming`. */
 export const insertMany = (where = ''): string =>
   insertRequest(
     (field) => `incoming.${nameOf(field)}`,
-    `FROM ROWS FROM (
-    unnest(${arrayFields.map((field) => many[field]).join(', ')}),
-    json_array_elements(${many.input})
-  ) AS incoming (${fields.map(nameOf).join(', ')})
+    `FROM unnest(${fields.map((field) => many[field]).join(', ')})
+    AS incoming (${fields.map(nameOf).join(', ')})
   ${where}`,
   );
 
@@ -144,11 +138,17 @@ export function insertCopy(from: string, changed: Readonly<Record<string, string
   ${where}`;
 }
 
-/** `inputs`: those of the items as one JSON array. */
-export function bindMany(items: readonly Submission[], inputs: Buffer): unknown[] {
-  const valueOf = (item: Submission, field: Exclude<Field, 'input'>): string | number | null =>
-    field === 'options' ? optionsText(item) : (item[field] ?? null);
-  return [...arrayFields.map((field) => arrayText(items.map((item) => valueOf(item, field)))), inputs];
+/** Hands the values of such a statement's first parameters to what runs it. */
+export function withBound<T>(
+  items: readonly Submission[],
+  run: (values: unknown[]) => Promise<T>,
+): Promise<T> {
+  const arrayOf = (field: Exclude<Field, 'input'>): string =>
+    arrayText(items.map((item) => (field === 'options' ? optionsText(item) : (item[field] ?? null))));
+  return withJsonArray(
+    items.map(({ input }) => input),
+    (inputs) => run(fields.map((field) => (field === 'input' ? inputs : arrayOf(field)))),
+  );
 }
 
 /** An array parameter as text; pg would build it in several steps for each element. */

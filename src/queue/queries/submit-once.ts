@@ -1,15 +1,5 @@
-import type { Database } from '../../database/database.js';
 import { parameters, type Queries, statement } from '../../database/statement.js';
-import { withJsonArray } from '../submit/json-array.js';
-import {
-  bindMany,
-  insertMany,
-  insertOne,
-  manyTypes,
-  type Submission,
-  submissionTypes,
-  valuesOf,
-} from './submission.js';
+import { insertMany, manyTypes, type Submission, withBound } from './submission.js';
 import { type Both, type Submitted, submitStatements } from './submit.js';
 
 /** `fingerprint`: SHA-256 of what was asked, to distinguish a repetition from another request under the same key. */
@@ -25,17 +15,6 @@ export interface Known {
   fingerprint: Buffer;
 }
 
-/*
- * Purpose: submits a request together with its idempotency key, in one commit, unless the key is taken.
- * Race: the second of two with one key waits for the first's insert, and inserts nothing. After 24 h a key is taken over.
- * Index: idempotency_key_pkey; the rest is as in submit.
- */
-const { placeholders: $, bind: bindOnce } = parameters({
-  ...submissionTypes,
-  idempotencyKey: 'text',
-  fingerprint: 'bytea',
-});
-
 /** The key's row, for the submission that may have it. */
 export const reserved = (rows: string): string => `reserved AS (
   INSERT INTO idempotency_key AS known (api_key_id, key, request_id, fingerprint)
@@ -45,45 +24,16 @@ export const reserved = (rows: string): string => `reserved AS (
     WHERE known.created_at < now() - interval '24 hours'
   RETURNING request_id
 ), `;
-const submitReserved = submitStatements(
-  'submit_once',
-  insertOne('reserved'),
-  reserved(`VALUES (${$.keyId}, ${$.idempotencyKey}, ${$.id}, ${$.fingerprint})`),
-);
-
-const findKey = statement('find_idempotency_key')`SELECT request_id AS id, fingerprint
-FROM idempotency_key
-WHERE api_key_id = $1::uuid AND key = $2::text`;
-
-/** Of a key that is taken; undefined: it was pruned meanwhile. */
-export async function findKnown(database: Queries, keyId: string, key: string): Promise<Known | undefined> {
-  return (await database.query<Known>(findKey, [keyId, key]))[0];
-}
-
-async function submitOnce(
-  database: Database,
-  item: OnceSubmission,
-  how: keyof Both = 'free',
-): Promise<Submitted | Known> {
-  const { keyId, idempotencyKey } = item;
-  for (;;) {
-    const [written] = await database.query<Submitted>(
-      submitReserved[how],
-      bindOnce({ ...item, ...valuesOf(item) }),
-    );
-    if (written !== undefined) return written;
-    const known = await findKnown(database, keyId, idempotencyKey);
-    // Gone between the two statements: it was pruned, so the key is free now.
-    if (known !== undefined) return known;
-  }
-}
 
 /*
- * Purpose: the same for many, some of them without an idempotency key, in one commit and in their order.
- * Race: as above; the keys come sorted, so two of these never wait for each other in a circle.
- * Index: as above. IS TRUE keeps the IN a hashed look-up: a join of the two lists would cost the product of their lengths.
+ * Purpose: submits requests together with their idempotency keys, unless those are taken, and some without, in one commit
+ *   and in their order.
+ * Race: the second of two with one key waits for the first's insert, and inserts nothing; the keys come sorted, so two of
+ *   these never wait for each other in a circle. After 24 h a key is taken over.
+ * Index: idempotency_key_pkey; the rest is as in submit. IS TRUE keeps the IN a hashed look-up: a join of the two lists
+ *   would cost the product of their lengths.
  */
-const { placeholders: many$ } = parameters({
+const { placeholders: $ } = parameters({
   ...manyTypes,
   keyedKeyId: 'uuid[]',
   idempotencyKey: 'text[]',
@@ -91,15 +41,15 @@ const { placeholders: many$ } = parameters({
   fingerprint: 'bytea[]',
   plainId: 'uuid[]',
 });
-const submitManyReserved = submitStatements(
-  'submit_many_once',
+const submitReserved = submitStatements(
+  'submit_once',
   insertMany(`WHERE (incoming.id IN (
     SELECT request_id FROM reserved
     UNION ALL
-    SELECT unnest(${many$.plainId})
+    SELECT unnest(${$.plainId})
   )) IS TRUE`),
   reserved(`SELECT *
-  FROM unnest(${many$.keyedKeyId}, ${many$.idempotencyKey}, ${many$.keyedId}, ${many$.fingerprint})`),
+  FROM unnest(${$.keyedKeyId}, ${$.idempotencyKey}, ${$.keyedId}, ${$.fingerprint})`),
 );
 
 interface KnownKey extends Known {
@@ -136,6 +86,11 @@ export async function findHeld(
   return new Map(rows.map((row) => [row.key, row]));
 }
 
+/** Of a key that is taken; undefined: it was pruned meanwhile. */
+export async function findKnown(database: Queries, keyId: string, key: string): Promise<Known | undefined> {
+  return (await database.query<KnownKey>(findKeys, [[keyId], [key]]))[0];
+}
+
 /** One of many, which may have an idempotency key. */
 export type MaybeOnceSubmission = Submission & Partial<Keyed>;
 const isKeyed = (item: MaybeOnceSubmission): item is OnceSubmission => item.idempotencyKey !== undefined;
@@ -144,13 +99,11 @@ const isKeyed = (item: MaybeOnceSubmission): item is OnceSubmission => item.idem
  * `items`: no two of one API key with one idempotency key. One result an item; an error for those that may have been
  * submitted before, where that cannot be read: the others are written.
  */
-export async function submitManyOnce(
-  database: Database,
+export async function submitOnce(
+  database: Queries,
   items: readonly MaybeOnceSubmission[],
   how: keyof Both = 'free',
 ): Promise<(Submitted | Known | Error)[]> {
-  const [first] = items;
-  if (items.length === 1 && isKeyed(first!)) return [await submitOnce(database, first, how)];
   const results = new Map<MaybeOnceSubmission, Submitted | Known | Error>();
   let left = [...items];
   while (left.length > 0) {
@@ -165,9 +118,8 @@ export async function submitManyOnce(
       keyed.map(({ item }) => item.fingerprint),
       left.filter((item) => !isKeyed(item)).map(({ id }) => id),
     ];
-    const rows = await withJsonArray(
-      left.map(({ input }) => input),
-      (inputs) => database.query<Submitted>(submitManyReserved[how], [...bindMany(left, inputs), ...own]),
+    const rows = await withBound(left, (values) =>
+      database.query<Submitted>(submitReserved[how], [...values, ...own]),
     );
     const written = new Map(rows.map((row) => [row.id, row]));
     for (const item of left) if (written.has(item.id)) results.set(item, written.get(item.id)!);
@@ -185,7 +137,7 @@ export async function submitManyOnce(
 }
 
 /** By their names; an error is handed out, for what was written before is not to be lost with it. */
-async function findAll(database: Database, wanted: string[][]): Promise<ReadonlyMap<string, Known> | Error> {
+async function findAll(database: Queries, wanted: string[][]): Promise<ReadonlyMap<string, Known> | Error> {
   try {
     const rows = await database.query<KnownKey>(findKeys, wanted);
     return new Map(rows.map((row) => [keyName(row.keyId, row.key), row]));

@@ -1,6 +1,5 @@
-import { parameters, type Queries, type Statement, statement } from '../../database/statement.js';
-import { withJsonArray } from '../submit/json-array.js';
-import { bindMany, insertMany, insertOne, type Submission, submissionTypes, valuesOf } from './submission.js';
+import { type Queries, type Statement, statement } from '../../database/statement.js';
+import { insertMany, type Submission, withBound } from './submission.js';
 
 export interface Submitted {
   id: string;
@@ -51,22 +50,15 @@ WITH ${before}written AS (
 SELECT id, seq FROM written`,
   );
 
-const submitOne = submitStatements('submit_one', insertOne());
-const submitMany = submitStatements('submit_many', insertMany());
-const { bind } = parameters(submissionTypes);
+const submitStatement = submitStatements('submit', insertMany());
 
 /** `how`: `held` where all are of keys with a bound. */
 export async function submit(
   database: Queries,
-  items: Submission[],
+  items: readonly Submission[],
   how: keyof Both = 'free',
 ): Promise<Submitted[]> {
-  if (items.length === 1) return database.query<Submitted>(submitOne[how], bind(valuesOf(items[0]!)));
-  // Each is known to be one JSON value. An array of texts would be escaped here and unescaped there.
-  const rows = await withJsonArray(
-    items.map(({ input }) => input),
-    (inputs) => database.query<Submitted>(submitMany[how], bindMany(items, inputs)),
-  );
+  const rows = await withBound(items, (values) => database.query<Submitted>(submitStatement[how], values));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ id }) => byId.get(id)!);
 }

@@ -3,7 +3,7 @@ import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { FileUses } from '../file-uses.js';
 import type { Submission } from '../queries/submission.js';
-import { findHeld, type Known, submitManyOnce } from '../queries/submit-once.js';
+import { findHeld, type Known, submitOnce } from '../queries/submit-once.js';
 import { submit, type Submitted } from '../queries/submit.js';
 import { type Accepted, acceptedOf, type Idempotency, repeatedOf } from './accepted.js';
 import { Backlog } from './backlog.js';
@@ -78,7 +78,7 @@ export class SubmissionBatches {
       ...item,
       ...(idempotency && { idempotencyKey: idempotency.key, fingerprint: idempotency.fingerprint }),
     }));
-    return submitManyOnce(this.database, keyed, howOf(items[0]!));
+    return submitOnce(this.database, keyed, howOf(items[0]!));
   }
 }
 

@@ -6,13 +6,7 @@ import type { Queries } from '../../database/statement.js';
 import { Batcher } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
 import { retry, type Retry } from '../queries/retry.js';
-import {
-  findHeld,
-  keyName,
-  type Known,
-  type OnceSubmission,
-  submitManyOnce,
-} from '../queries/submit-once.js';
+import { findHeld, keyName, type Known, type OnceSubmission, submitOnce } from '../queries/submit-once.js';
 import { submit, type Submitted } from '../queries/submit.js';
 import { FileUses, mayNameFiles } from '../file-uses.js';
 import { Dispatcher } from '../runs/dispatcher.js';
@@ -61,9 +55,7 @@ export class Submissions {
     private readonly backlog: Backlog,
   ) {
     this.pipeline = database.pipeline();
-    // The statement for many reads the inputs as one JSON array, which does not keep the space around its elements.
-    const weigh = ({ input }: Incoming): number =>
-      input[0] === 0x7b && input.at(-1) === 0x7d ? input.length : Infinity;
+    const weigh = ({ input }: Incoming): number => input.length;
     const options = { maxItems: 128, maxWeight: 512 * 1024, weigh, writers: 3 };
     const ofSmall = { ...options, maxWeight: 1024 * 1024, earlyItems: 16, itemsBehind: 8 };
     this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
@@ -172,7 +164,7 @@ export class Submissions {
     const placed = [...firsts.values()];
     const { result, visibleAfter } = await this.writer.write(
       placed,
-      () => submitManyOnce(this.database, placed, howOf(placed[0]!)),
+      () => submitOnce(this.database, placed, howOf(placed[0]!)),
       (written) => written,
     );
     const resultOf = new Map(placed.map((item, i) => [item, result[i]!]));
