@@ -28,7 +28,10 @@ export class Views1790000000111 implements MigrationInterface {
              request.state, request.outcome, request.attempt AS attempts,
              request.error ->> 'code' AS error_code, request.error ->> 'message' AS error_message,
              request.created_at, request.started_at, request.completed_at,
-             coalesce(request.started_at, request.completed_at, now()) - request.created_at AS queue_time,
+             greatest(
+               coalesce(request.started_at, request.completed_at, now()) - greatest(request.created_at, request.not_before),
+               interval '0'
+             ) AS queue_time,
              request.inference_ms * interval '1 millisecond' AS inference_time
       FROM request
       LEFT JOIN api_key ON api_key.id = request.api_key_id;

@@ -21,6 +21,7 @@ it.each<[string, string, Partial<Config>]>([
   ['RATE_LIMIT_STATUS', '429', { rateLimitStatus: 429 }],
   ['ADAPTERS', ' FAL ', { adapters: ['fal'] }],
   ['SHUTDOWN_GRACE', '5', { shutdownGraceMs: 5_000 }],
+  ['RETENTION', '36500d', { retentionMs: 36_500 * 86_400_000 }],
   ['RETENTION_PAYLOAD', '12h', { retentionPayloadMs: 43_200_000 }],
   [
     'CORS_ORIGINS',
@@ -42,6 +43,12 @@ it.each([
     'proxy',
     'expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8',
   ],
+  [
+    'TRUST_PROXY',
+    '10.0.0.0/33',
+    'expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8',
+  ],
+  ['TRUST_PROXY', 'dead', 'expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8'],
   ['MAX_OUTPUT_BYTES', '1g', 'expected a size from 1 to 256m, such as 10485760, 512k or 10m'],
   ['RATE_LIMIT_OTHER', '5/d', 'expected limits such as 10/s,100/m (per s, m or h), or off'],
   ['RATE_LIMIT_STATUS', '500', 'expected one of 403, 429'],

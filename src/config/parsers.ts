@@ -1,3 +1,4 @@
+import proxyaddr from 'proxy-addr';
 import { type Adapter, adapters } from './adapter.js';
 import type { RateLimits } from './rate-limits.js';
 
@@ -56,11 +57,16 @@ export function parseFiles(value: string): FilesSetting {
 
 const durationUnits: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** A hundred years: times beyond cannot be reckoned with everywhere. */
+const maxDays = 36_500;
+
 /** Milliseconds from `250ms`, `30s`, `10m`, `1h` or `30d`; a bare number is seconds. */
 export function parseDuration(value: string): number {
-  const match = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)?$/.exec(value);
+  const match = /^(\d{1,15}(?:\.\d{1,20})?)\s*(ms|s|m|h|d)?$/.exec(value);
   if (match === null) throw new Error('expected a duration such as 250ms, 30s, 10m, 1h or 30d');
-  return Math.round(Number(match[1]) * durationUnits[match[2] ?? 's']!);
+  const ms = Math.round(Number(match[1]) * durationUnits[match[2] ?? 's']!);
+  if (ms > maxDays * durationUnits['d']!) throw new Error(`expected a duration of at most ${maxDays}d`);
+  return ms;
 }
 
 /** `fal`: those known, with commas between. */
@@ -95,8 +101,9 @@ export function parseAddressList(value: string): boolean | number | string[] {
   if (/^(false|off)$/i.test(value)) return false;
   if (/^\d{1,2}$/.test(value)) return Number(value);
   const addresses = value.split(',').map((part) => part.trim());
-  const address = /^(loopback|linklocal|uniquelocal|[0-9a-f.:]+(\/\d{1,3})?)$/i;
-  if (!addresses.every((text) => address.test(text))) {
+  try {
+    proxyaddr.compile(addresses);
+  } catch {
     throw new Error('expected true, false, a number of hops, or addresses such as loopback,10.0.0.0/8');
   }
   return addresses;

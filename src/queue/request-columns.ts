@@ -4,6 +4,8 @@ const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 
 export const requestColumns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority,
        virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,
        retry_of AS "retryOf", retried_as AS "retriedAs", has_own_expiry AS "hasOwnExpiry",
-       (extract(epoch FROM coalesce(started_at, completed_at) - created_at) * 1000)::float8 AS "queueMs",
+       CASE WHEN coalesce(started_at, completed_at) IS NOT NULL THEN
+         greatest(0, extract(epoch FROM coalesce(started_at, completed_at) - greatest(created_at, not_before)) * 1000)::float8
+       END AS "queueMs",
        inference_ms AS "inferenceMs", ${ms('created_at')} AS "createdAtMs", ${ms('started_at')} AS "startedAtMs",
        ${ms('completed_at')} AS "completedAtMs", ${ms('not_before')} AS "notBeforeMs", ${ms('erased_at')} AS "erasedAtMs"`;

@@ -36,9 +36,12 @@ it.each(['', ' ', '\n\t\r ', '\uFEFF'])('an empty body (%j) is invalid_json', (b
   expect(refusal(body)).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('empty') });
 });
 
-it.each(['[]', '[{}]', 'null', 'true', '1', '"text"', '-0'])('%s is no object', (body) => {
-  expect(refusal(body)).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('object') });
-});
+it.each(['[]', '[{}]', ' [', '['.repeat(300), 'null', 'true', '1', '"text"', '-0'])(
+  '%s is no object',
+  (body) => {
+    expect(refusal(body)).toMatchObject({ code: 'invalid_json', message: expect.stringContaining('object') });
+  },
+);
 
 it.each([
   ['{"a":}', 'unexpected'],

@@ -24,10 +24,10 @@ export function parseInputBody(body: Buffer): InputBody {
 
 /** An input that is a part of a body; `value`: what its text was parsed to. */
 export function parseInputPart(text: string, value: unknown): InputBody {
-  assertShallow(text, maxDepth);
   if (!isObject(value)) {
     throw new DomainError('invalid_json', 'The input must be a JSON object, such as {"prompt": "a cat"}.');
   }
+  assertShallow(text, maxDepth);
   assertStorable(text, value);
   return { text, bytes: Buffer.from(text), value };
 }
@@ -38,14 +38,16 @@ export function parseObjectBody(
   { example, levelsAround = 0 }: { example: string; levelsAround?: number },
 ): Omit<InputBody, 'bytes'> {
   const text = decode(body);
-  // Before parsing: what is nested without bounds takes the parser gigabytes.
+  // Before parsing: what is nested without bounds takes the parser gigabytes. What begins otherwise is no object.
+  if (/^\s*\[/.test(text)) throw noObject(example);
   assertShallow(text, maxDepth + levelsAround);
   const value = parse(text, example);
-  if (!isObject(value)) {
-    throw new DomainError('invalid_json', `The body must be a JSON object, such as ${example}.`);
-  }
+  if (!isObject(value)) throw noObject(example);
   return { text, value };
 }
+
+const noObject = (example: string): DomainError =>
+  new DomainError('invalid_json', `The body must be a JSON object, such as ${example}.`);
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

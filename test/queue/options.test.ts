@@ -73,6 +73,8 @@ describe('an unknown or wrong parameter is refused, and nothing is submitted', (
     [`not_before=${inFuture(60_000)}&delay=1s`, 'not both'],
     ['expires=2h', 'at most 3600s'],
     ['expires=0s', 'at least 1ms'],
+    ['expires=999999999d', 'at most 36500d'],
+    ['timeout=999999999999999d', 'at most 36500d'],
     ['timeout=2m', 'at most 60s'],
     ['tag=nocolon', 'expected key:value'],
     ['tag=a:b%20c', 'expected key:value'],
@@ -89,6 +91,22 @@ describe('an unknown or wrong parameter is refused, and nothing is submitted', (
     expect(problem.detail).toContain(detail);
     expect(await calls.count('request')).toBe(before);
   });
+});
+
+test('durations may be written in any unit, as client libraries do in milliseconds', async () => {
+  const durations = ['delay=1036800000ms', 'delay=0.30000000000000004ms', 'expires=3600000.00ms'];
+  for (const query of durations) await calls.cancel(await accepted(`test/one?${query}`));
+});
+
+test('the time before a scheduled request joined its queue is none that it waited', async () => {
+  const id = await accepted('test/tags');
+  await calls.reached(id, 'COMPLETED');
+  await service.query(
+    `UPDATE request SET created_at = started_at - interval '1 hour', not_before = started_at - interval '2 seconds'
+     WHERE id = $1`,
+    [id],
+  );
+  expect((await calls.status(id)).metrics).toMatchObject({ queue_time: 2 });
 });
 
 test('empty parameters and logs mean nothing, by either door', async () => {
