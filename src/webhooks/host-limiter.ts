@@ -4,7 +4,7 @@ const maxKnown = 1_000;
 /** Between two tries of a host that does not answer: twice as long each time. */
 const [shortestRestMs, longestRestMs] = [10, 250];
 
-interface Lane {
+interface HostState {
   /** Tries at once: doubled by each answer, whatever its status; 1 when none came. */
   limit: number;
   running: number;
@@ -24,8 +24,8 @@ interface Room {
  * How many tries each host may have at once in this process. A host that does not answer has one, with a rest before the
  * next, and all that are not known to answer have half of what there is: so no number of them holds up the others.
  */
-export class HostLanes {
-  private readonly lanes = new Map<string, Lane>();
+export class HostLimiter {
+  private readonly hosts = new Map<string, HostState>();
   private running = 0;
   private runningUnproven = 0;
 
@@ -39,47 +39,47 @@ export class HostLanes {
       limit,
       limitUnproven: Math.max(0, Math.min(limit, Math.ceil(maxTries / 2) - this.runningUnproven)),
       roomOfOthers: firstRoom,
-      hosts: [...this.lanes].map(([host, { limit: most, running, answers, restsUntil }]) => {
-        return { host, room: restsUntil > now ? 0 : Math.max(0, most - running), answers };
+      hosts: [...this.hosts].map(([host, { limit: max, running, answers, restsUntil }]) => {
+        return { host, room: restsUntil > now ? 0 : Math.max(0, max - running), answers };
       }),
     };
   }
 
   /** Until the next host may be tried again that rests now; Infinity: none does. */
   nextRestEndInMs(now = performance.now()): number {
-    const ends = [...this.lanes.values()].map(({ restsUntil }) => restsUntil - now);
+    const ends = [...this.hosts.values()].map(({ restsUntil }) => restsUntil - now);
     return Math.min(Infinity, ...ends.filter((ms) => ms > 0));
   }
 
   /** Begins a try; call what it returns at the end of it, with whether any answer came (undefined: not known). */
   begin(host: string): (answered: boolean | undefined, now?: number) => void {
-    const lane = this.lanes.get(host) ?? this.add(host);
-    const isUnproven = !lane.answers;
-    lane.running++;
+    const state = this.hosts.get(host) ?? this.add(host);
+    const isUnproven = !state.answers;
+    state.running++;
     this.running++;
     if (isUnproven) this.runningUnproven++;
     return (answered, now = performance.now()) => {
-      lane.running--;
+      state.running--;
       this.running--;
       if (isUnproven) this.runningUnproven--;
       if (answered === undefined) return;
-      lane.answers = answered;
-      lane.limit = answered ? Math.min(lane.limit * 2, this.limits.maxTriesOfHost) : 1;
-      lane.restMs = answered ? 0 : Math.min(longestRestMs, Math.max(shortestRestMs, lane.restMs * 2));
-      lane.restsUntil = now + lane.restMs;
+      state.answers = answered;
+      state.limit = answered ? Math.min(state.limit * 2, this.limits.maxTriesOfHost) : 1;
+      state.restMs = answered ? 0 : Math.min(longestRestMs, Math.max(shortestRestMs, state.restMs * 2));
+      state.restsUntil = now + state.restMs;
     };
   }
 
-  private add(host: string): Lane {
-    if (this.lanes.size >= maxKnown) {
-      for (const [other, { running }] of this.lanes) {
+  private add(host: string): HostState {
+    if (this.hosts.size >= maxKnown) {
+      for (const [other, { running }] of this.hosts) {
         if (running > 0) continue;
-        this.lanes.delete(other);
+        this.hosts.delete(other);
         break;
       }
     }
-    const lane = { limit: firstRoom, running: 0, answers: false, restMs: 0, restsUntil: 0 };
-    this.lanes.set(host, lane);
-    return lane;
+    const state = { limit: firstRoom, running: 0, answers: false, restMs: 0, restsUntil: 0 };
+    this.hosts.set(host, state);
+    return state;
   }
 }

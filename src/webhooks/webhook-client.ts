@@ -17,7 +17,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
 
 /** Makes one try of a delivery: its body as of now, signed, sent, and what follows from the answer. */
 @Injectable()
-export class Courier {
+export class WebhookClient {
   private readonly posts = new Posts();
 
   constructor(

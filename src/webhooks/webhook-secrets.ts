@@ -25,7 +25,7 @@ export class WebhookSecrets {
 
   /** The newest; a key without one gets it now, unless WEBHOOK_SECRET is its. */
   async secretOf(keyId: string): Promise<string> {
-    return (await this.read(keyId))[0]!;
+    return (await this.all(keyId))[0]!;
   }
 
   /** All that count now, the newest first: two while one is rotated. A few seconds old. */
@@ -33,9 +33,19 @@ export class WebhookSecrets {
     const now = performance.now();
     const known = this.known.get(keyId, now);
     if (known !== undefined) return known;
-    const secrets = await this.read(keyId);
+    const secrets = await this.all(keyId);
     this.known.set(keyId, secrets, now + knownMs);
     return secrets;
+  }
+
+  /** As `secretsOf`, as of now. */
+  async all(keyId: string): Promise<string[]> {
+    const own = await this.own(keyId);
+    if (own.length > 0) return own;
+    if (this.config.webhookSecret !== undefined) return [this.config.webhookSecret];
+    // Of two nodes that make one at once, one succeeds, and both read that.
+    await this.rows.createQueryBuilder().insert().values(this.row(keyId, generate())).orIgnore().execute();
+    return this.own(keyId);
   }
 
   /** Makes a new one. The one before counts for another day, beside it; those before that no more. */
@@ -53,15 +63,6 @@ export class WebhookSecrets {
     });
     this.known.set(keyId, [], 0);
     return secret;
-  }
-
-  private async read(keyId: string): Promise<string[]> {
-    const own = await this.own(keyId);
-    if (own.length > 0) return own;
-    if (this.config.webhookSecret !== undefined) return [this.config.webhookSecret];
-    // Of two nodes that make one at once, one succeeds, and both read that.
-    await this.rows.createQueryBuilder().insert().values(this.row(keyId, generate())).orIgnore().execute();
-    return this.own(keyId);
   }
 
   private async own(keyId: string): Promise<string[]> {

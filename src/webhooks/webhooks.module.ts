@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AddressesModule } from '../addresses/addresses.module.js';
 import { registerCompletionHook } from '../queue/completion.js';
 import { QueueModule } from '../queue/queue.module.js';
-import { Courier } from './courier.js';
+import { WebhookClient } from './webhook-client.js';
 import { DeliveryPruner } from './duties/delivery-pruner.js';
 import { Sender } from './duties/sender.js';
 import { ReceiverActivityEntity } from './entities/receiver-activity.entity.js';
@@ -21,7 +21,7 @@ import { WebhookSecrets } from './webhook-secrets.js';
     QueueModule,
     TypeOrmModule.forFeature([ReceiverActivityEntity, WebhookEndpointEntity, WebhookSecretEntity]),
   ],
-  providers: [Courier, DeliveryPruner, Sender, SendingTerms, WebhookEndpoints, WebhookSecrets],
+  providers: [WebhookClient, DeliveryPruner, Sender, SendingTerms, WebhookEndpoints, WebhookSecrets],
   exports: [Sender, WebhookEndpoints, WebhookSecrets],
 })
 export class WebhooksModule implements OnModuleInit {

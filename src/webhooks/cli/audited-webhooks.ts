@@ -13,8 +13,7 @@ export class AuditedWebhooks {
 
   async secretsOf(keyId: string): Promise<readonly string[]> {
     await this.trail.note(commandLine, { action: 'secret.read', target: keyId });
-    await this.secrets.secretOf(keyId);
-    return this.secrets.secretsOf(keyId);
+    return this.secrets.all(keyId);
   }
 
   rotate(keyId: string): Promise<string> {

@@ -11,9 +11,9 @@ import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { Batcher } from '../../tools/batcher.js';
 import { Duty } from '../../tools/duty.js';
-import { Courier } from '../courier.js';
+import { WebhookClient } from '../webhook-client.js';
 import { deliveryTried, type DeliveryTried } from '../delivery-events.js';
-import { HostLanes } from '../host-lanes.js';
+import { HostLimiter } from '../host-limiter.js';
 import { stopped } from '../post.js';
 import { claimDeliveries, type ClaimedDelivery, dueDeliveries } from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
@@ -30,7 +30,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   /** Deliveries that other nodes left behind are found at the latest then. */
   protected readonly intervalMs = 30_000;
   private readonly claimedBy = randomUUID();
-  private readonly lanes: HostLanes;
+  private readonly limiter: HostLimiter;
   private readonly underWay = new Set<Promise<void>>();
   private readonly results: Batcher<Tried, void>;
   private readonly log = new Logger(Sender.name);
@@ -45,12 +45,12 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
 
   constructor(
     private readonly database: Database,
-    private readonly courier: Courier,
+    private readonly client: WebhookClient,
     private readonly terms: SendingTerms,
     private readonly emitter: EventEmitter2,
   ) {
     super();
-    this.lanes = new HostLanes(terms);
+    this.limiter = new HostLimiter(terms);
     this.results = new Batcher((tries) => this.record(tries), { maxItems: 64, writers: 2 });
   }
 
@@ -65,7 +65,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     const grace = new AbortController();
     const ended = Promise.allSettled(this.underWay).finally(() => grace.abort());
     await delay(this.terms.stopGraceMs, undefined, { signal: grace.signal }).catch(() => undefined);
-    this.courier.stop();
+    this.client.stop();
     await ended;
   }
 
@@ -79,7 +79,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   async runOnce(): Promise<void> {
     const { isWoken } = this;
     this.isWoken = false;
-    const room = this.lanes.room();
+    const room = this.limiter.room();
     if (room.limit <= 0 || this.isStopping) return;
     if (!isWoken && !(await this.isAnyDue())) return;
     const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
@@ -103,7 +103,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
 
   protected override nextIntervalMs(): number {
     if (this.isWoken) return this.pauseLeftMs();
-    const dueInMs = Math.min(this.nextDue() - performance.now(), this.lanes.nextRestEndInMs());
+    const dueInMs = Math.min(this.nextDue() - performance.now(), this.limiter.nextRestEndInMs());
     return Math.min(this.intervalMs, Math.max(shortestPauseMs, dueInMs));
   }
 
@@ -116,7 +116,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   }
 
   private begin(delivery: ClaimedDelivery): void {
-    const end = this.lanes.begin(delivery.host);
+    const end = this.limiter.begin(delivery.host);
     const attempt = this.attempt(delivery).then((answered) => {
       end(answered);
       this.underWay.delete(attempt);
@@ -130,7 +130,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   private async attempt(delivery: ClaimedDelivery): Promise<boolean | undefined> {
     const { deliveryId, requestId, host } = delivery;
     try {
-      const tried = await this.courier.attempt(delivery);
+      const tried = await this.client.attempt(delivery);
       this.isFailing = false;
       const { state, nextInMs, entry } = tried;
       if (entry.error === stopped) {
