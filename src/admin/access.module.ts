@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { LimitsModule } from '../limits/limits.module.js';
 import { OverviewCoreModule } from '../overview/overview-core.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { AuditController } from './audit/audit.controller.js';
 import { Keys } from './keys/keys.js';
 import { KeysController } from './keys/keys.controller.js';
+import { WebhookSecretController } from './keys/webhook-secret.controller.js';
 import { Oidc } from './oidc/oidc.js';
 import { OidcController } from './oidc/oidc.controller.js';
 import { OidcStates } from './oidc/oidc-state.js';
@@ -17,8 +19,15 @@ import { SignIn } from './sign-in.js';
 
 /** Who comes in, with what, and what they did: sessions, keys, the audit. */
 @Module({
-  imports: [LimitsModule, OverviewCoreModule],
-  controllers: [SessionController, OidcController, SessionsController, KeysController, AuditController],
+  imports: [LimitsModule, OverviewCoreModule, WebhooksModule],
+  controllers: [
+    SessionController,
+    OidcController,
+    SessionsController,
+    KeysController,
+    WebhookSecretController,
+    AuditController,
+  ],
   providers: [Keys, ReasonBodies, SignIn, RefusedSignIns, Oidc, OidcProvider, OidcStates, OidcUsers],
 })
 export class AccessModule {}

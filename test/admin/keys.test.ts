@@ -1,6 +1,6 @@
 import { AdminCalls, type Page } from '../support/admin-calls.js';
 import { startTestService, type TestService } from '../support/index.js';
-import { QueueCalls, keyHeader, problemOf, verdict } from '../support/queue-calls.js';
+import { QueueCalls, keyHeader, problemOf, unknownId, verdict } from '../support/queue-calls.js';
 
 let service: TestService;
 let admin: AdminCalls;
@@ -217,4 +217,31 @@ describe('the list', () => {
       (await admin.json<Page<Key>>('GET', `/keys?cursor=${keys}&limit=5000`)).data.length,
     ).toBeGreaterThan(1);
   });
+});
+
+test('the webhook secret of a key is read and rotated, and both are audited', async () => {
+  const { id } = await create({ name: 'signed', scopes: ['submit'] });
+  const secret = `/keys/${id}/webhook-secret`;
+  const { secrets } = await admin.json<{ secrets: string[] }>('GET', secret);
+  expect(secrets).toEqual([expect.stringMatching(/^whsec_/)]);
+  const rotated = await admin.json<{ secrets: string[] }>('POST', `${secret}/rotate`, {
+    body: { reason: 'it was in a log' },
+  });
+  expect(rotated.secrets).toEqual([expect.stringMatching(/^whsec_/), ...secrets]);
+  expect(await admin.json('GET', secret)).toEqual(rotated);
+  const entries = await service.query(
+    `SELECT action, reason FROM audit_entry WHERE target = $1 AND action LIKE 'secret.%' ORDER BY id`,
+    [id],
+  );
+  expect(entries).toEqual([
+    { action: 'secret.read', reason: null },
+    { action: 'secret.rotate', reason: 'it was in a log' },
+    { action: 'secret.read', reason: null },
+  ]);
+  const written = await service.query('SELECT before, after FROM audit_entry WHERE target = $1', [id]);
+  expect(JSON.stringify(written)).not.toContain('whsec_');
+  expect(await verdict(admin.call('GET', `/keys/${unknownId()}/webhook-secret`))).toEqual([
+    404,
+    'unknown_id',
+  ]);
 });

@@ -42,6 +42,9 @@ const delivery = async (): Promise<string> => {
 const changes: Record<string, () => Promise<Call> | Call> = {
   'POST /v1/admin/keys': () => ({ path: '/keys', body: { name: 'shop' } }),
   'PATCH /v1/admin/keys/:key_id': () => ({ path: `/keys/${key}`, body: { weight: 2 } }),
+  'POST /v1/admin/keys/:key_id/webhook-secret/rotate': () => ({
+    path: `/keys/${key}/webhook-secret/rotate`,
+  }),
   'DELETE /v1/admin/keys/:key_id': () => ({ path: `/keys/${key}` }),
   'DELETE /v1/admin/session': async () => ({ path: '/session', cookie: await admin.cookie() }),
   'DELETE /v1/admin/sessions/:session_id': async () => {

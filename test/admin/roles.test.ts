@@ -67,6 +67,8 @@ const rules: Record<string, Rule> = {
   'GET /v1/admin/keys/:key_id': 'observe',
   'PATCH /v1/admin/keys/:key_id': 'admin',
   'DELETE /v1/admin/keys/:key_id': 'admin',
+  'GET /v1/admin/keys/:key_id/webhook-secret': 'admin',
+  'POST /v1/admin/keys/:key_id/webhook-secret/rotate': 'admin',
   'GET /v1/admin/audit': 'observe',
   'GET /v1/admin/events': 'observe',
   'GET /v1/admin/nodes': 'observe',

@@ -2843,6 +2843,16 @@ export interface components {
              */
             reason?: string | null;
         };
+        /** @description With what the webhooks of a key are signed. */
+        WebhookSecrets: {
+            /**
+             * @description Those that count now, the newest first: two for a day after one was rotated.
+             * @example [
+             *       "whsec_…"
+             *     ]
+             */
+            secrets: string[];
+        };
         /** @description Who did it, and from where. */
         AuditActor: {
             /**

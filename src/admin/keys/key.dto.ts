@@ -74,6 +74,16 @@ export class MadeKeyDto extends AdminKeyDto {
   key!: string;
 }
 
+@ApiSchema({ name: 'WebhookSecrets', description: 'With what the webhooks of a key are signed.' })
+export class WebhookSecretsDto {
+  @ApiProperty({
+    description: 'Those that count now, the newest first: two for a day after one was rotated.',
+    type: [String],
+    example: ['whsec_…'],
+  })
+  secrets!: string[];
+}
+
 @ApiSchema({ name: 'AdminKeyPage', description: 'Keys, the newest first.' })
 export class AdminKeyPageDto {
   @ApiProperty({ description: 'The keys.', type: [AdminKeyDto] }) data!: AdminKeyDto[];

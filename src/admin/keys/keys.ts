@@ -52,6 +52,12 @@ export class Keys {
     return this.view(key);
   }
 
+  /** The id, where there is such a key. */
+  async known(id: string): Promise<string> {
+    if ((await this.keys.find(id)) === null) throw unknown(id);
+    return id;
+  }
+
   async create(actor: Actor, newKey: NewKey, reason: string | undefined): Promise<MadeKeyDto> {
     const { key, secret } = await this.audited.create(actor, newKey, reason);
     return Object.assign(await this.view(key), { key: secret.reveal() });

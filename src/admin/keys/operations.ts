@@ -11,7 +11,7 @@ import { ApiProblems } from '../../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../../http/openapi/responses.js';
 import { ApiReason, reasonProblems } from '../openapi/reason.js';
 import { KeyChangesDto, NewKeyDto } from './key-body.js';
-import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto } from './key.dto.js';
+import { AdminKeyDto, AdminKeyPageDto, MadeKeyDto, WebhookSecretsDto } from './key.dto.js';
 
 const ApiKeyId = (): MethodDecorator =>
   ApiParam({
@@ -72,4 +72,28 @@ export const ApiRevokeKey = (): MethodDecorator =>
     ApiReason(),
     ApiNoContentResponse({ description: 'It is revoked.' }),
     ApiProblems(...reasonProblems, 'unknown_id', 'conflict'),
+  );
+
+export const ApiReadWebhookSecret = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Read the webhook secrets of a key',
+      description: 'A key without one gets it now. That it was read is audited.',
+    }),
+    ApiKeyId(),
+    ApiOkResponse({ description: 'The secrets.', type: WebhookSecretsDto }),
+    ApiProblems('bad_request', 'invalid_query', 'unknown_id'),
+  );
+
+export const ApiRotateWebhookSecret = (): MethodDecorator =>
+  applyDecorators(
+    ApiOperation({
+      summary: 'Make a new webhook secret of a key',
+      description:
+        'For a day webhooks are signed with the old one too; other nodes sign with the new one within 5 s.',
+    }),
+    ApiKeyId(),
+    ApiReason(),
+    ApiOkResponse({ description: 'The secrets as they are now.', type: WebhookSecretsDto }),
+    ApiProblems(...reasonProblems, 'unknown_id'),
   );
