@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import { CallerResolver } from './caller-resolver.js';
+import { CallerWatch } from './caller-watch.js';
 import { ServiceSecretEntity } from './entities/service-secret.entity.js';
 import { SessionEntity } from './entities/session.entity.js';
 import { SignInLinkEntity } from './entities/sign-in-link.entity.js';
@@ -14,7 +15,16 @@ import { SignInLinks } from './sign-in-links.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey, ServiceSecretEntity, SessionEntity, SignInLinkEntity])],
-  providers: [KeysService, CallerFinder, CallerResolver, Handles, ServiceSecrets, Sessions, SignInLinks],
-  exports: [KeysService, CallerResolver, Handles, ServiceSecrets, Sessions, SignInLinks],
+  providers: [
+    KeysService,
+    CallerFinder,
+    CallerResolver,
+    CallerWatch,
+    Handles,
+    ServiceSecrets,
+    Sessions,
+    SignInLinks,
+  ],
+  exports: [KeysService, CallerResolver, CallerWatch, Handles, ServiceSecrets, Sessions, SignInLinks],
 })
 export class AuthModule {}

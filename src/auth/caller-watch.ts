@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { catchError, defer, EMPTY, exhaustMap, filter, interval, type Observable } from 'rxjs';
-import { CallerResolver } from '../auth/caller-resolver.js';
-import { type Caller, hasScope, type Scope } from '../auth/caller.js';
+import { catchError, defer, EMPTY, exhaustMap, filter, interval, NEVER, type Observable } from 'rxjs';
+import { CallerResolver } from './caller-resolver.js';
+import { type Caller, hasScope, type Scope } from './caller.js';
 
 /** So soon a stream ends whose key or session is no more. */
 const lookEveryMs = 5_000;
@@ -14,8 +14,9 @@ const shown: readonly Scope[] = ['observe', 'payloads'];
 export class CallerWatch {
   constructor(private readonly callers: CallerResolver) {}
 
-  /** Once the key was revoked, the session ended, or one of them may see less than before. */
-  refused(request: Request, caller: Caller): Observable<unknown> {
+  /** Never of a call without one; otherwise once the key was revoked, the session ended, or one of them may see less than before. */
+  refused(request: Request, caller: Caller | undefined): Observable<unknown> {
+    if (caller === undefined) return NEVER;
     const needed = shown.filter((scope) => hasScope(caller, scope));
     return interval(lookEveryMs).pipe(
       // Without the database nobody is refused.

@@ -1,8 +1,9 @@
 import { Injectable, type MessageEvent } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { EMPTY, type Observable } from 'rxjs';
+import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
+import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { problem, validated } from '../http/validated.js';
 import { OutputSources } from '../queue/output-sources.js';
@@ -58,6 +59,7 @@ export class OutputStreams {
     private readonly requests: RequestHandlers,
     private readonly sources: OutputSources,
     private readonly queue: QueueService,
+    private readonly watch: CallerWatch,
   ) {}
 
   async open(
@@ -81,7 +83,10 @@ export class OutputStreams {
       return EMPTY;
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
-    return pulled(() => this.read(row, seen), response).pipe(keepAlive(response));
+    return pulled(() => this.read(row, seen), response).pipe(
+      takeUntil(this.watch.refused(request, caller)),
+      keepAlive(response),
+    );
   }
 
   private read(row: StatusRow, seen: OutputPosition | undefined): Pulled {

@@ -3,8 +3,9 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsInt } from 'class-validator';
 import type { Request, Response } from 'express';
-import { EMPTY, type Observable } from 'rxjs';
+import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
+import { CallerWatch } from '../auth/caller-watch.js';
 import { validated } from '../http/validated.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
@@ -38,6 +39,7 @@ export class StatusStreams {
     private readonly requests: RequestHandlers,
     private readonly queue: QueueService,
     private readonly sources: StatusSources,
+    private readonly watch: CallerWatch,
   ) {}
 
   /** `render`: a status as JSON; its logs are those that no message before it had. */
@@ -64,6 +66,6 @@ export class StatusStreams {
       after: after ?? 0,
       readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
       render: (snapshot, entries) => JSON.stringify(render(snapshot, entries)),
-    }).pipe(keepAlive(response));
+    }).pipe(takeUntil(this.watch.refused(request, caller)), keepAlive(response));
   }
 }

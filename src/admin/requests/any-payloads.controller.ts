@@ -5,6 +5,7 @@ import { type Observable, takeUntil } from 'rxjs';
 import { AuditTrail } from '../../audit/audit-trail.js';
 import type { Caller } from '../../auth/caller.js';
 import { CurrentCaller } from '../../auth/current-caller.decorator.js';
+import { CallerWatch } from '../../auth/caller-watch.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { Limited } from '../../limits/limited.js';
 import {
@@ -13,7 +14,6 @@ import {
   OutputQuery,
   OutputStreams,
 } from '../../stream/output-streams.js';
-import { CallerWatch } from '../caller-watch.js';
 import { setNextLink } from '../next-link.js';
 import { AnyRequests } from './any-requests.js';
 import { LogQuery, logPosition } from './log.query.js';

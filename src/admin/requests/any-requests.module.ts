@@ -5,7 +5,6 @@ import { OperationsModule } from '../../operations/operations.module.js';
 import { QueueModule } from '../../queue/queue.module.js';
 import { RequestsModule } from '../../requests/requests.module.js';
 import { StreamModule } from '../../stream/stream.module.js';
-import { CallerWatch } from '../caller-watch.js';
 import { OperationsController } from '../operations.controller.js';
 import { AnyPayloadsController } from './any-payloads.controller.js';
 import { AnyRequestLists } from './any-request-lists.js';
@@ -17,7 +16,7 @@ import { ReasonBodies } from './reason-bodies.js';
 @Module({
   imports: [AuthModule, LimitsModule, OperationsModule, QueueModule, RequestsModule, StreamModule],
   controllers: [AnyRequestsController, AnyPayloadsController, OperationsController],
-  providers: [AnyRequestLists, AnyRequests, CallerWatch, ReasonBodies],
-  exports: [AnyRequests, CallerWatch, ReasonBodies],
+  providers: [AnyRequestLists, AnyRequests, ReasonBodies],
+  exports: [AnyRequests, ReasonBodies],
 })
 export class AnyRequestsModule {}
