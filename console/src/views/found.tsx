@@ -18,17 +18,28 @@ export function Usual({ filter }: { filter: RequestFilter }) {
     ['Waiting', { status: 'IN_QUEUE' }],
     ['Running', { status: 'IN_PROGRESS' }],
   ];
-  if (Object.keys(filter).length > 0) return null;
   return (
     <p className="row">
       {all.map(([name, asked]) => (
-        <Link key={name} className="button" href={`/requests${query({ ...asked })}`}>
+        <Link
+          key={name}
+          className="button"
+          aria-current={isShown(asked, filter) ? 'true' : undefined}
+          href={`/requests${query({ ...asked })}`}
+        >
           {name}
         </Link>
       ))}
     </p>
   );
 }
+
+/** Its times apart: they are those of the moment of the click. */
+const isShown = (asked: RequestFilter, filter: RequestFilter): boolean =>
+  Object.keys(asked).length === Object.keys(filter).length &&
+  Object.keys(asked).every((name) => name in filter) &&
+  asked.outcome === filter.outcome &&
+  asked.status === filter.status;
 
 /** Of what is found: what failed, how often, and why. */
 export function Failures({ failures }: { failures: NonNullable<FoundCount['failures']> }) {

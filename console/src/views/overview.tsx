@@ -95,20 +95,27 @@ const isUnused = (model: AdminModel): boolean => {
 const isQuiet = (model: AdminModel): boolean => model.availability === 'available' && isUnused(model);
 const isAway = ({ availability }: AdminModel): boolean => availability === 'unavailable';
 
+const isPaused = ({ paused }: AdminModel): boolean => paused.current !== false;
+
 /** The page in a sentence, for a glance. */
 function Headline({ models }: { models: readonly AdminModel[] }) {
   const sum = (of: (model: AdminModel) => number): number =>
     models.reduce((total, model) => total + of(model), 0);
   const [running, waiting] = [sum((model) => model.running), sum((model) => model.waiting)];
-  const away = models.filter(isAway);
   return (
     <>
       {running + waiting === 0 ? 'Nothing waits' : `${whole(running)} running, ${whole(waiting)} waiting`}
-      {away.length > 0 && (
-        <>
-          , <Link href={`/models/${away[0]!.id}`}>{counted(away.length, 'model')} away</Link>
-        </>
-      )}
+      <Some models={models.filter(isAway)} are="away" />
+      <Some models={models.filter(isPaused)} are="paused" />
+    </>
+  );
+}
+
+function Some({ models: [first, ...others], are }: { models: readonly AdminModel[]; are: string }) {
+  if (first === undefined) return null;
+  return (
+    <>
+      , <Link href={`/models/${first.id}`}>{`${counted(others.length + 1, 'model')} ${are}`}</Link>
     </>
   );
 }
