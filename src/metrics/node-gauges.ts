@@ -7,6 +7,7 @@ import { Connections } from '../database/connections.js';
 import { ModelsService } from '../models/models.service.js';
 import { Circuits } from '../queue/circuits/circuits.js';
 import { Slots } from '../queue/cluster/slots.js';
+import { OutputSources } from '../queue/output-sources.js';
 import { StatusSources } from '../queue/status-sources.js';
 import { Duty } from '../tools/duty.js';
 import { addCounter, addGauge } from './gauges.js';
@@ -22,6 +23,7 @@ export class NodeGauges {
     private readonly slots: Slots,
     private readonly circuits: Circuits,
     private readonly sources: StatusSources,
+    private readonly outputs: OutputSources,
     private readonly connections: Connections,
     private readonly discovery: DiscoveryService,
     { role }: Config,
@@ -48,7 +50,7 @@ export class NodeGauges {
     const isOpen = (id: string): number => (circuits.room(id) === Infinity ? 0 : 1);
     add('circuit_open', '1: this node finds the model away, and sends it only probes.', isOpen, 'max');
     addGauge(this.registry, 'streams', 'Streams and held calls that follow requests here.', [], () => [
-      [[], this.sources.watchers],
+      [[], this.sources.watchers + this.outputs.moreReaders],
     ]);
   }
 

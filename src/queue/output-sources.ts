@@ -26,6 +26,14 @@ export class OutputSources {
     return this.sources.size;
   }
 
+  /** Beside those that watch the statuses: all of one source do so as one, until the request completes. */
+  get moreReaders(): number {
+    let more = 0;
+    for (const { source, statuses } of this.sources.values())
+      more += source.readers - (statuses.closed ? 0 : 1);
+    return more;
+  }
+
   @OnEvent(queueChanges)
   onChanges({ output = [], missed }: QueueChanges): void {
     if (this.sources.size === 0) return;

@@ -49,6 +49,8 @@ export interface QueueChanges {
   cancelled?: string[];
   /** Requests whose workers have lost their leases. */
   lost?: string[];
+  /** Uids of workers that are new, or that an operator has told something. */
+  workers?: string[];
   /** What a node finds away has changed, and is written. */
   circuits?: CircuitChange[];
   /** Messages of other nodes may have been lost: read again what depends on them. */

@@ -40,7 +40,7 @@ const maxLooks = 20_000;
 export async function readLife(source: DataSource, requestId: string): Promise<LifeEvent[]> {
   return source.query(
     `SELECT event.id, event.at, event.kind, event.attempt,
-       coalesce(own.name, node_name.name, worker.name) AS node,
+       node_name.name AS node,
        run.outcome, run.error_code AS code, run.error_message AS message,
        run.ended_at AS "endedAt", event.paused_until AS until
      FROM (
@@ -50,10 +50,8 @@ export async function readLife(source: DataSource, requestId: string): Promise<L
        SELECT id, at, kind, attempt, request_id, paused_until FROM request_event WHERE request_id = $1::uuid AND kind <> 'log'
      ) AS event
      LEFT JOIN attempt AS run ON run.request_id = event.request_id AND run.attempt = event.attempt AND event.kind IN ('started', 'requeued', 'completed')
-     LEFT JOIN node_name ON node_name.id = run.node_id
      LEFT JOIN lease ON lease.request_id = event.request_id AND lease.attempt = event.attempt
-     LEFT JOIN node_name AS own ON own.id = lease.node_id
-     LEFT JOIN worker ON worker.uid = coalesce(lease.worker_id, run.worker_id)
+     LEFT JOIN node_name ON node_name.id = coalesce(lease.node_id, lease.worker_id, run.node_id, run.worker_id)
      ORDER BY event.id`,
     [requestId],
   );

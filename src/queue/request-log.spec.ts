@@ -82,6 +82,13 @@ it('a lost node is named, and so is what ran there', () => {
   ]);
 });
 
+it('a lost worker is none of the nodes', () => {
+  at('info').onRequeued([{ ...request, reason: 'lost', lost: 'worker', delayMs: 0 }]);
+  expect(lines).toEqual([
+    ['warn', 'the worker that ran r-1 of acme/up was lost; it runs again', { model: 'acme/up', count: 1 }],
+  ]);
+});
+
 it('each end is for debug alone', () => {
   const ends = (log: RequestLog): void => {
     log.onCompleted([{ ...request, outcome: 'succeeded', runMs: 12.3 }]);

@@ -2,7 +2,13 @@ import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { Config } from '../config/config.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
-import type { AttemptFailure, CompletedRequest, RequestEvents, StartedRequest } from './request-events.js';
+import type {
+  AttemptFailure,
+  CompletedRequest,
+  RequestEvents,
+  RequeuedRequest,
+  StartedRequest,
+} from './request-events.js';
 
 /**
  * What becomes of requests, as log lines: each end for `debug`, failures for all, one line a model and reason a minute
@@ -87,13 +93,13 @@ export class RequestLog implements OnApplicationShutdown {
     );
   }
 
-  private lost({ id, modelId }: StartedRequest): void {
-    this.lines.add(`lost ${modelId}`, (count) =>
+  private lost({ id, modelId, lost = 'node' }: RequeuedRequest): void {
+    this.lines.add(`lost ${lost} ${modelId}`, (count) =>
       this.log.warn(
         { model: modelId, count },
         count === 1
-          ? `the node that ran ${id} of ${modelId} was lost; it runs again`
-          : `the nodes that ran ${count} more requests of ${modelId} were lost; they run again`,
+          ? `the ${lost} that ran ${id} of ${modelId} was lost; it runs again`
+          : `the ${lost}s that ran ${count} more requests of ${modelId} were lost; they run again`,
       ),
     );
   }

@@ -12,6 +12,7 @@ export function publishRescued(
   failure: RequestError,
 ): void {
   if (requests.length === 0) return;
+  const lost = failure.code === 'worker_lost' ? 'worker' : 'node';
   const requeued = requests.filter(({ outcome }) => outcome === null);
   events.publish({
     added: requeued,
@@ -20,7 +21,7 @@ export function publishRescued(
   });
   events.emit('request.requeued', () =>
     requeued.map(({ id, modelId, lostAttempt: attempt }) => ({
-      ...({ id, modelId, attempt, reason: 'lost', delayMs: 0 } as const),
+      ...({ id, modelId, attempt, reason: 'lost', lost, delayMs: 0 } as const),
     })),
   );
   events.emit('request.completed', () =>

@@ -27,6 +27,8 @@ interface Start {
   kind: SpanKind;
   attributes: Attributes;
   isLinked?: boolean;
+  /** Milliseconds since 1970; undefined: now. */
+  startTime?: number | undefined;
 }
 
 /**
@@ -85,15 +87,16 @@ export class Tracing implements OnApplicationShutdown {
     }
   }
 
-  /** A run, a child of what was sent; each but the first (`isFirst`) has a link to that as well. */
+  /** A run, a child of what was sent; each but the first (`isFirst`) has a link to that as well. It may have begun before. */
   process(
     modelId: string,
     sent: TraceContext | undefined,
-    { attempt, isFirst }: { attempt: number; isFirst: boolean },
+    { attempt, isFirst, startedAtMs }: { attempt: number; isFirst: boolean; startedAtMs?: number },
   ): Operation {
     if (this.tracer === undefined) return passing(sent);
     const attributes = { 'nowserving.attempt': attempt };
-    return this.message('process', modelId, SpanKind.CONSUMER, sent, { attributes, isLinked: !isFirst });
+    const start = { attributes, isLinked: !isFirst, startTime: startedAtMs };
+    return this.message('process', modelId, SpanKind.CONSUMER, sent, start);
   }
 
   /** A POST to a model or a receiver. Of its URL only the host is told: the rest may hold secrets. */
@@ -117,7 +120,7 @@ export class Tracing implements OnApplicationShutdown {
     modelId: string,
     kind: SpanKind,
     parent: TraceContext | undefined,
-    { attributes, isLinked = false }: Omit<Start, 'kind'>,
+    { attributes, ...more }: Omit<Start, 'kind'>,
   ): Operation {
     const messaging = {
       'messaging.system': 'nowserving',
@@ -128,19 +131,20 @@ export class Tracing implements OnApplicationShutdown {
     return this.start(`${verb} ${modelId}`, parent, {
       kind,
       attributes: { ...messaging, ...attributes },
-      isLinked,
+      ...more,
     });
   }
 
   private start(
     name: string,
     parent: TraceContext | undefined,
-    { kind, attributes, isLinked }: Start,
+    { kind, attributes, isLinked = false, startTime }: Start,
   ): Operation {
     const above = parent && toSpanContext(parent);
     const context = above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above);
     const links = isLinked && above !== undefined ? [{ context: above }] : [];
-    return new Traced(this.tracer!.startSpan(name, { kind, attributes, links }, context));
+    const since = startTime !== undefined && { startTime };
+    return new Traced(this.tracer!.startSpan(name, { kind, attributes, links, ...since }, context));
   }
 }
 

@@ -1,5 +1,7 @@
 import type { AdminWorkerDto } from '../../src/admin/workers/worker.dto.js';
+import { Database } from '../../src/database/database.js';
 import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { forgetWorkers } from '../../src/queue/queries/workers.js';
 import { AdminCalls, type Page } from '../support/admin-calls.js';
 import { keyHeader, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
@@ -52,6 +54,32 @@ test('a worker is listed with what it runs, and a request names the one that ran
   expect(found.map(({ request_id }) => request_id)).toEqual([id]);
 });
 
+test('the history names the worker that ran a request, also when the worker has left', async () => {
+  const worker = new WorkerCalls(service, 'gpu-gone');
+  const id = await calls.submit('test/pulled');
+  await worker.output(await worker.run());
+  expect((await worker.leave()).status).toBe(204);
+  expect(await service.query(`SELECT FROM worker WHERE id = 'gpu-gone'`)).toEqual([]);
+  expect(await admin.json('GET', `/requests/${id}`)).toMatchObject({ node: 'gpu-gone' });
+  const { data: events } = await admin.json<Page<object>>('GET', `/requests/${id}/events`);
+  expect(events.at(-1)).toMatchObject({ kind: 'completed', node: 'gpu-gone' });
+  const { data: found } = await admin.json<Page<{ request_id: string }>>('GET', '/requests?node=gpu-gone');
+  expect(found.map(({ request_id }) => request_id)).toEqual([id]);
+});
+
+test('a worker that was told to drain is forgotten once it was away for a week', async () => {
+  const worker = new WorkerCalls(service, 'drained');
+  await worker.claim();
+  const { uid } = await seen('drained');
+  await admin.json('POST', `/workers/${uid}/drain`);
+  await worker.leave();
+  const left = () => service.query(`SELECT FROM worker WHERE id = 'drained'`);
+  expect(await left()).toHaveLength(1);
+  await service.query(`UPDATE worker SET seen_at = now() - interval '8 days' WHERE id = 'drained'`);
+  await forgetWorkers(service.app.get(Database), null);
+  expect(await left()).toEqual([]);
+});
+
 test('workers come by name, page by page', async () => {
   for (const name of ['b-1', 'a-1', 'c-1']) await new WorkerCalls(service, name).claim();
   await round();
@@ -77,7 +105,7 @@ test('a worker that is told to drain or to stop hears of it, and it is audited w
   expect((await worker.beat()).worker).toBe('run');
   expect(
     await service.query(
-      `SELECT action, target, before, after, reason FROM audit_entry WHERE action LIKE 'worker.%' ORDER BY id`,
+      `SELECT action, target, before, after, reason FROM audit_entry WHERE action LIKE 'worker.%' AND target = 'told' ORDER BY id`,
     ),
   ).toEqual([
     {

@@ -57,6 +57,14 @@ test('a claim whose answer is lost is repeated as it was, and a new one has anot
   expect(ids[4]).not.toBe(ids[0]);
 });
 
+test('a worker that has nothing to do and is told to drain leaves', async () => {
+  service.next['claims'] = [[204]];
+  service.beat = { worker: 'drain' };
+  await work(() => null).over;
+  expect(service.calls.map(({ route }) => route)).toEqual(['claims', 'beats', 'workers']);
+  expect(bodyOf(service.of('beats')[0]!)).toMatchObject({ state: 'run', leases: [] });
+});
+
 test('a claim asks for all free slots', async () => {
   const held: (() => void)[] = [];
   work(() => new Promise<void>((resolve) => held.push(resolve)), { concurrency: 3 });

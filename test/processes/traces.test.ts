@@ -12,6 +12,7 @@ import { ModelServer } from '../support/model-server.js';
 import { OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.js';
 import { givenUp } from '../support/process-cluster.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
 const key = 'test_traces_key_0123456789';
 const [traceId, callerId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
@@ -28,7 +29,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'nowserving-traces-'));
   const { url } = model;
   const runner = { kind: 'http', url: `${url}?key=hush_hush` };
-  await writeFile(join(directory, 'models.yaml'), model.file({ 'test/traced': { attempts: 3, runner } }));
+  await writeFile(
+    join(directory, 'models.yaml'),
+    model.file({ 'test/traced': { attempts: 3, runner }, 'test/pulled': { ...pulled, attempts: 2 } }),
+  );
 });
 beforeEach(async () => {
   collector = await new OtlpReceiver().start();
@@ -91,6 +95,30 @@ const named = (name: string): ReceivedSpan[] =>
     .sort((a, b) => Number(a.attributes['nowserving.attempt']) - Number(b.attributes['nowserving.attempt']));
 
 const [client, producer, consumer] = [3, 4, 5];
+
+test('a run of a worker is a span as well, whichever node its end came to', async () => {
+  const [one, two] = [await node('one'), await node('two')];
+  const { request_id: id } = await call(`${one.url}/v1/queue/test/pulled`, {}, caller);
+  const at = (url: string) => new WorkerCalls({ url, key }, 'gpu-1');
+  const failed = await at(one.url).run();
+  expect(failed.request_id).toBe(id);
+  await at(two.url).failure(failed, { message: 'no', retryable: true, retry_after_s: 0 });
+  const run = await at(two.url).run();
+  await at(one.url).output(run);
+  await until(() => named('process test/pulled').length === 2);
+  const [send] = named('send test/pulled');
+  expect(named('process test/pulled')).toMatchObject(
+    [1, 2].map((attempt) => ({
+      ...{ traceId, parentSpanId: send!.spanId, kind: consumer },
+      attributes: { 'nowserving.attempt': attempt },
+      links: attempt === 1 ? [] : [{ spanId: send!.spanId }],
+    })),
+  );
+  expect(named('process test/pulled').map((span) => span.attributes['error.type'])).toEqual([
+    'worker_error',
+    undefined,
+  ]);
+});
 
 test('one trace over the submission, attempts on nodes that stop and are killed, and the webhook', async () => {
   const api = await node('api', { ROLE: 'api' });

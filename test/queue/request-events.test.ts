@@ -139,7 +139,7 @@ test('a lost node is published, and what becomes of its runs; starts that never 
   const modelId = 'test/model';
   expect(published).toContainEqual([
     'request.requeued',
-    { id: ids[0], modelId, attempt: 1, reason: 'lost', delayMs: 0 },
+    { id: ids[0], modelId, attempt: 1, reason: 'lost', lost: 'node', delayMs: 0 },
   ]);
   expect((await lifeOf(ids[1]!)).at(-1)).toEqual([
     'request.completed',

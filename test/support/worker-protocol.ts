@@ -70,9 +70,10 @@ export class WorkerProtocol {
     return this.calls.filter((call) => call.route === route);
   }
 
-  private usual({ route, url, body }: WorkerCall, response: ServerResponse): Answer {
+  private usual({ route, url, body, headers }: WorkerCall, response: ServerResponse): Answer {
     if (route === 'claims' && this.offers.length > 0) return [200, { runs: this.offers.splice(0) }];
-    if (route === 'beats' && Object.keys(this.beat).length > 0) return this.beatAnswer();
+    const isHeld = headers.prefer !== 'wait=0' && Object.keys(this.beat).length === 0;
+    if (route === 'beats' && !isHeld) return this.beatAnswer();
     if (route === 'claims' || route === 'beats') return void this.held.set(response, route);
     if (route === 'events') {
       const from = Number(new URL(url, this.url).searchParams.get('from'));

@@ -77,6 +77,17 @@ describe('a claim', () => {
     expect(runs.map(({ request_id }) => request_id).sort()).toEqual(ids.toSorted());
   });
 
+  test('that comes again while it is held asks for the same, or is refused', async () => {
+    const claimId = randomUUID();
+    const first = worker.claim({ claimId, wait: 25 });
+    await heldClaims(1);
+    expect(await verdict(worker.claim({ claimId, max: 2 }))).toEqual([409, 'claim_conflict']);
+    const again = worker.run({ claimId });
+    expect((await first).status).toBe(204);
+    const id = await calls.submit('test/pulled');
+    expect((await again).request_id).toBe(id);
+  });
+
   test('of several models takes from each in turns', async () => {
     const models = ['test/pulled', 'test/other', 'test/third'];
     for (const model of models) await calls.submitAll(2, model);

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { Cluster } from '../../src/queue/cluster/cluster.js';
+import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
 import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { until } from '../support/index.js';
-import { type QueueCalls, verdict } from '../support/queue-calls.js';
+import { keyHeader, type QueueCalls, verdict } from '../support/queue-calls.js';
 import { testNodes } from '../support/test-nodes.js';
 import { pulled, WorkerCalls } from '../support/worker-calls.js';
 
@@ -76,6 +78,31 @@ test('a bound holds over all nodes, and the end of a run on one lets the next be
   await heldClaims(b, 1);
   await onA.output(runs[0]!);
   expect((await next).request_id).not.toBe(runs[0]!.request_id);
+});
+
+test('a node that is drained brings nothing to the claims that it holds, and ends them', async () => {
+  const held = onA.claim({ wait: 25 });
+  await heldClaims(a, 1);
+  const { nodeId } = a.service.app.get(Cluster);
+  await b.service.query('UPDATE node SET draining_since = now() WHERE id = $1', [nodeId]);
+  await until(() => a.service.app.get(Cluster).isDraining);
+  const id = await b.submit('test/pulled');
+  expect((await held).status).toBe(204);
+  expect(await verdict(onA.claim())).toEqual([503, 'unavailable']);
+  expect((await onB.run()).request_id).toBe(id);
+});
+
+test('what an operator tells a worker on one node reaches a beat that is held on another', async () => {
+  for (const node of [a, b]) Object.assign(node.service.app.get(WorkerKeeper), { intervalMs: 3_600_000 });
+  await a.submit('test/pulled');
+  const run = await onA.run();
+  await a.service.app.get(WorkerKeeper).runOnce();
+  const held = onA.beat([run], 10);
+  await until(() => a.service.app.get(WorkerBeats).size === 1);
+  const [row] = await b.service.query<{ uid: string }>('SELECT uid FROM worker WHERE id = $1', [onA.id]);
+  const init = { method: 'POST', headers: keyHeader(b.service.key) };
+  expect((await fetch(`${b.service.url}/v1/admin/workers/${row!.uid}/drain`, init)).status).toBe(200);
+  expect(await held).toMatchObject({ worker: 'drain' });
 });
 
 test('a node that stops answers what is held at once; its workers have their runs on the others', async () => {

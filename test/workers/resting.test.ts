@@ -8,14 +8,38 @@ const { service, calls } = testQueue({ limits: 'off', models: { 'test/once': { .
 const models = ['test/once'];
 let worker: WorkerCalls;
 
+/** Says of so many runs that they failed, all of them claimed before. */
+async function fail(count: number, isCancelled = false): Promise<void> {
+  const ids = await calls.submitAll(count, 'test/once');
+  const runs = await worker.runs({ models: [{ model_id: 'test/once', max: count }], max: count });
+  if (isCancelled) for (const id of ids) await calls.cancel(id);
+  for (const run of runs) expect((await worker.failure(run)).status).toBe(200);
+}
+
+async function rests(seconds: string): Promise<void> {
+  const resting = await worker.claim({ models });
+  expect(resting.headers.get('retry-after')).toBe(seconds);
+  expect(await verdict(resting)).toEqual([429, 'worker_resting']);
+}
+
 /** Its last runs have failed, and it is told to wait for a second. */
 beforeEach(async () => {
   worker = new WorkerCalls(service);
-  await calls.submitAll(5, 'test/once');
-  for (let i = 0; i < 5; i++) await worker.failure(await worker.run({ models }));
-  const resting = await worker.claim({ models });
-  expect(resting.headers.get('retry-after')).toBe('1');
-  expect(await verdict(resting)).toEqual([429, 'worker_resting']);
+  await fail(5);
+  await rests('1');
+});
+
+test('a worker rests longer with each failure more', async () => {
+  worker = new WorkerCalls(service);
+  await fail(8);
+  await rests('8');
+});
+
+test('a run that was to be cancelled is none of the failures of its worker', async () => {
+  worker = new WorkerCalls(service);
+  await fail(5, true);
+  await service.app.get(WorkerKeeper).runOnce();
+  expect((await worker.claim({ models })).status).toBe(204);
 });
 
 test('a worker whose runs fail five times in a row rests, until one succeeds', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { WorkerKeeper } from '../../src/queue/duties/worker-keeper.js';
+import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
 import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
 import { until } from '../support/index.js';
 import { keyHeader, verdict } from '../support/queue-calls.js';
@@ -36,6 +37,23 @@ async function hold(
   await held(1);
   return { answer };
 }
+
+test('what an operator tells a worker is read because it was told, not at the next look', async () => {
+  Object.assign(keeper(), { intervalMs: 3_600_000 });
+  await calls.submit('test/pulled');
+  const run = await worker.run();
+  await keeper().runOnce();
+  // Its time over, a beat would say that nothing was told.
+  const beat = worker.beat([run], 10);
+  await until(() => service.app.get(WorkerBeats).size === 1);
+  const [row] = await service.query<{ uid: string }>('SELECT uid FROM worker WHERE id = $1', [worker.id]);
+  await service.get(`/v1/admin/workers/${row!.uid}/drain`, {
+    method: 'POST',
+    headers: keyHeader(service.key),
+  });
+  expect(await beat).toMatchObject({ worker: 'drain' });
+  await worker.output(run);
+});
 
 describe('a claim that is held is answered at once when its worker is told', () => {
   test('to stop: it is over', async () => {

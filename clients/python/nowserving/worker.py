@@ -731,7 +731,16 @@ class _Worker:
             body, is_unreached = None, False
             self._take(answer)
             if answer.status != 200 and time.monotonic() - began < 1:
+                if answer.status == 204:
+                    self._ask()
                 self._pause(random.random())
+
+    def _ask(self) -> None:
+        """Perhaps an operator has told it to drain: then nothing is held for it."""
+        try:
+            self._heed(self._beat([], 0, None), [])
+        except Exception:
+            pass
 
     def _pause(self, seconds: float) -> None:
         with self._changed:

@@ -222,6 +222,15 @@ def test_a_run_from_its_claim_to_its_output(protocol: Protocol, start: Any) -> N
     assert (headers["authorization"], headers["lease-token"]) == ("Key ns_k", "t1")
 
 
+def test_a_worker_that_has_nothing_to_do_and_is_told_to_drain_leaves(protocol: Protocol, start: Any) -> None:
+    protocol.next["claims"] = [(204, {})]
+    protocol.beat = {"worker": "drain"}
+    program = start(STORY)
+    program.communicate(timeout=20)
+    assert program.returncode == 0
+    assert [name for name, _, _ in protocol.calls] == ["claims", "beats", "workers"]
+
+
 def test_an_output_is_put_until_it_is_taken(protocol: Protocol, start: Any) -> None:
     protocol.run = RUN
     protocol.next["output"] = [(502, {}), (503, {"code": "unavailable"}), (401, {"code": "invalid_key"})]

@@ -9,6 +9,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
+import { QueueEvents } from '../../queue/queue-events.js';
 import { SharedReads } from '../../tools/shared-reads.js';
 import { CursorList, PageQuery } from '../cursor-page.js';
 import { idOf } from '../id-param.js';
@@ -38,6 +39,7 @@ export class AdminWorkersController {
     private readonly trail: AuditTrail,
     private readonly reasons: ReasonBodies,
     private readonly addresses: ClientAddress,
+    private readonly events: QueueEvents,
   ) {}
 
   @Get()
@@ -123,6 +125,7 @@ export class AdminWorkersController {
       }
       return known.name;
     });
+    this.events.publish({ workers: [uid] });
     return { uid, name, told };
   }
 }

@@ -19,7 +19,7 @@ type WireChanges = [
 
 interface WireMessage extends Pick<
   QueueChanges,
-  'work' | 'changed' | 'cancelled' | 'lost' | 'circuits' | 'times' | 'missed'
+  'work' | 'changed' | 'cancelled' | 'lost' | 'workers' | 'circuits' | 'times' | 'missed'
 > {
   /** Requests of whose output there is more. */
   output?: string[];
@@ -108,6 +108,7 @@ export class ClusterMessages {
     const output = new Set(pending.flatMap((changes) => changes.output ?? []).map(({ id }) => id));
     const cancelled = pending.flatMap((changes) => changes.cancelled ?? []);
     const lost = pending.flatMap((changes) => changes.lost ?? []);
+    const workers = pending.flatMap((changes) => changes.workers ?? []);
     const circuits = pending.flatMap((changes) => changes.circuits ?? []);
     const times = pending.flatMap((changes) => changes.times ?? []);
     const work = new Set(pending.flatMap((changes) => changes.work ?? []));
@@ -123,7 +124,7 @@ export class ClusterMessages {
       held: toWire(held),
       released: toWire(released),
     };
-    const rest = { work: [...work], changed, output: [...output], cancelled, lost, circuits, times };
+    const rest = { work: [...work], changed, output: [...output], cancelled, lost, workers, circuits, times };
     const chunks = chunkMessages({ ...entries, ...rest });
     const node = this.cluster.nodeId;
     return [...this.announcements.splice(0), ...chunks].map((part) => JSON.stringify({ node, ...part }));

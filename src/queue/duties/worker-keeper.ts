@@ -3,6 +3,7 @@ import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Duty } from '../../tools/duty.js';
 import { countEnds, countWorkers, forgetWorkers, readWorkers, writeWorkers } from '../queries/workers.js';
+import { QueueEvents } from '../queue-events.js';
 import { WorkerBook } from '../workers/worker-book.js';
 
 const endsMs = 200;
@@ -14,15 +15,24 @@ const forgetEveryMs = 3_600_000;
 export class WorkerKeeper extends Duty {
   protected readonly intervalMs = 3_000;
   private forgotAt = performance.now();
+  /** Since the last look a worker has come to another node, or was told something. */
+  private isAsked = false;
 
   constructor(
     private readonly database: Database,
     private readonly book: WorkerBook,
     private readonly models: ModelsService,
+    private readonly events: QueueEvents,
   ) {
     super();
     book.failures.subscribe(() => this.scheduleWithin(endsMs));
     models.changes.subscribe(() => this.scheduleWithin(this.intervalMs));
+    book.arrivals.subscribe(() => this.scheduleWithin(this.intervalMs));
+    events.subscribe(({ workers = [] }) => {
+      if (workers.length === 0) return;
+      this.isAsked = true;
+      this.scheduleWithin(0);
+    });
   }
 
   override start(): void {
@@ -37,6 +47,7 @@ export class WorkerKeeper extends Duty {
 
   async runOnce(): Promise<void> {
     if (!this.hasWorkerModels && this.book.size === 0) return;
+    this.isAsked = false;
     await this.write();
     const { uids } = this.book;
     const states = uids.length === 0 ? [] : await readWorkers(this.database, uids);
@@ -47,7 +58,8 @@ export class WorkerKeeper extends Duty {
   }
 
   protected override nextIntervalMs(): number {
-    return this.hasWorkerModels ? this.intervalMs : idleMs;
+    if (this.isAsked) return 0;
+    return this.hasWorkerModels && !this.book.isEmpty ? this.intervalMs : idleMs;
   }
 
   private get hasWorkerModels(): boolean {
@@ -57,7 +69,8 @@ export class WorkerKeeper extends Duty {
   private async write(): Promise<void> {
     const due = this.book.due();
     if (due.length > 0) await writeWorkers(this.database, due);
-    this.book.written(due);
+    const added = this.book.written(due);
+    if (added.length > 0) this.events.publish({ workers: added });
     // Of ends that cannot be written, failures are forgiven and successes not heard of.
     const ends = this.book.takeEnds();
     if (ends.length > 0) await countEnds(this.database, ends);

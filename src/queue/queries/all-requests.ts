@@ -112,7 +112,7 @@ const runMessage = (id: string): string =>
 /** Of a row of `request`. */
 const anyColumns = `${statusColumns},
   (SELECT name FROM api_key WHERE api_key.id = request.api_key_id) AS "keyName",
-  (SELECT coalesce((SELECT name FROM node_name WHERE id = run.node_id), (SELECT name FROM worker WHERE uid = run.worker_id))
+  (SELECT (SELECT name FROM node_name WHERE id = coalesce(run.node_id, run.worker_id))
    FROM (
      (SELECT node_id, worker_id FROM lease WHERE lease.request_id = request.id)
      UNION ALL

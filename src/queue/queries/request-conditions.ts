@@ -12,8 +12,7 @@ export class Values {
 /** Of a node or a worker of this name. */
 export function isNode(name: string, values: Values): string {
   const named = values.bind(name, 'text');
-  return `(node_id = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${named}))
-    OR worker_id = ANY (ARRAY (SELECT uid FROM worker WHERE name = ${named})))`;
+  return `(coalesce(node_id, worker_id) = ANY (ARRAY (SELECT id FROM node_name WHERE name = ${named})))`;
 }
 
 /** Whether a row of `request` is meant. */

@@ -53,12 +53,25 @@ export function restAfterMs(failuresInRow: number): number {
 }
 
 /*
- * Purpose: writes what this node has heard of workers.
+ * Purpose: writes what this node has heard of workers, and keeps their names for the history.
  * Race: two nodes may write one worker: what it says is the later one's. Rows are taken in the order of their uids, so
  *   that two of these never wait for each other in a circle.
- * Index: worker_pkey.
+ * Index: worker_pkey, node_name_pkey.
  */
-const writeStatement = statement('write_workers')`INSERT INTO worker AS known
+const writeStatement = statement('write_workers')`WITH said AS (
+  SELECT *
+  FROM jsonb_to_recordset($1::jsonb) AS said (uid uuid, "keyId" uuid, id text, name text, version text, labels jsonb,
+    models jsonb, state text, "seenAgoMs" float8)
+), named AS (
+  INSERT INTO node_name AS known (id, name)
+  SELECT said.uid, coalesce(said.name, said.id)
+  FROM said
+  LEFT JOIN node_name AS before ON before.id = said.uid
+  WHERE before.id IS NULL OR said.name <> before.name
+  ORDER BY said.uid
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name
+)
+INSERT INTO worker AS known
   (uid, api_key_id, id, name, version, labels, models, state, seen_at)
 SELECT said.uid, "keyId", said.id, coalesce(said.name, before.name, said.id),
        coalesce(said.version, before.version, ''), coalesce(said.labels, before.labels, '{}'),
@@ -68,8 +81,7 @@ SELECT said.uid, "keyId", said.id, coalesce(said.name, before.name, said.id),
          '{}'
        ),
        coalesce(said.state, before.state, ''), clock_timestamp() - "seenAgoMs" * interval '1 millisecond'
-FROM jsonb_to_recordset($1::jsonb) AS said (uid uuid, "keyId" uuid, id text, name text, version text, labels jsonb,
-  models jsonb, state text, "seenAgoMs" float8)
+FROM said
 LEFT JOIN worker AS before ON before.uid = said.uid
 ORDER BY said.uid
 ON CONFLICT (uid) DO UPDATE
@@ -136,9 +148,9 @@ export async function countWorkers(database: Database): Promise<Map<string, numb
 }
 
 const forgetStatement = statement('forget_workers')`DELETE FROM worker
-WHERE told = 'run' AND (uid = $1::uuid OR seen_at < clock_timestamp() - interval '7 days')`;
+WHERE (told = 'run' AND uid = $1::uuid) OR seen_at < clock_timestamp() - interval '7 days'`;
 
-/** One that leaves, and those that did without a word. What an operator told one stays. */
+/** One that leaves, unless an operator has told it something that is to hold when it comes again; and those long gone. */
 export async function forgetWorkers(database: Database, uid: string | null): Promise<void> {
   await database.query(forgetStatement, [uid]);
 }

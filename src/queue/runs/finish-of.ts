@@ -1,6 +1,7 @@
 import type { Finish } from '../queries/finish.js';
 import { type RequestError, requestErrors } from '../request-errors.js';
 import type { AttemptFailure, CompletedRequest } from '../request-events.js';
+import type { Ending } from '../../tracing/tracing.js';
 import type { EndingRun } from './ending-run.js';
 import type { RunEnd } from './run-execution.js';
 import { storable } from './run-log.js';
@@ -69,4 +70,13 @@ function causeOf(error: unknown): Error | undefined {
 export function asRunFailure(error: unknown): RunFailure {
   if (error instanceof RunFailure) return error;
   return new RunFailure('The runner broke.', { code: 'model_error', retryable: true, cause: error });
+}
+
+/** As its span has it. */
+export function endingOf(end: RunEnd): Ending {
+  if (end.kind === 'output') return {};
+  if (end.kind === 'failure') return { error: asRunFailure(end.error).options.code };
+  return end.reason === 'timed_out'
+    ? { error: end.reason }
+    : { attributes: { 'nowserving.ended': end.reason } };
 }

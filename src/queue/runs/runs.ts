@@ -9,7 +9,7 @@ import { Circuits } from '../circuits/circuits.js';
 import type { Claimed } from '../queries/claim.js';
 import { QueueEvents } from '../queue-events.js';
 import type { EventWriter } from './event-writer.js';
-import { asRunFailure } from './finish-of.js';
+import { endingOf } from './finish-of.js';
 import { modelError, RunEnds } from './run-ends.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
 import { RunEvents } from './run-events.js';
@@ -101,12 +101,4 @@ export class Runs {
     const output = await this.runEvents.joinedOutput(claimed.id, claimed.attempt);
     return output === undefined ? modelError('The model said no output.') : { kind: 'output', output };
   }
-}
-
-function endingOf(end: RunEnd): Ending {
-  if (end.kind === 'output') return {};
-  if (end.kind === 'failure') return { error: asRunFailure(end.error).options.code };
-  return end.reason === 'timed_out'
-    ? { error: end.reason }
-    : { attributes: { 'nowserving.ended': end.reason } };
 }

@@ -7,6 +7,7 @@ import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
 import { type ClaimedRun, claimForWorkers } from '../queries/claim-for-workers.js';
 import type { LeasedRun } from '../queries/worker-leases.js';
+import { Cluster } from '../cluster/cluster.js';
 import { QueueEvents } from '../queue-events.js';
 import { ModelDispatcher } from '../runs/model-dispatcher.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
@@ -43,6 +44,7 @@ export class ClaimRounds {
     private readonly clock: Clock,
     private readonly runs: LeasedRuns,
     private readonly ends: WorkerEnds,
+    private readonly cluster: Cluster,
   ) {
     events.subscribe(({ work }) => {
       for (const id of work ?? []) this.wake(id);
@@ -113,8 +115,8 @@ export class ClaimRounds {
       const waiters = this.held.of(modelId) ?? new Set();
       const slots = slotsOf(waiters, modelId, count);
       for (const waiter of waiters) waiter.noteLook(modelId, slots.length > 0);
-      if (model === undefined || !model.runner.isPulled || model.paused !== null || slots.length === 0)
-        return;
+      const mayStart = model?.runner.isPulled === true && model.paused === null && !this.cluster.isDraining;
+      if (!mayStart || slots.length === 0) return;
       const brought = await this.claimInto(model, slots);
       this.wakePassedOver(slots);
       round.again ||= brought === slots.length && this.index.claimable(modelId) > 0;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../errors/domain-error.js';
 import type { ClaimWaiter } from './claim-waiter.js';
 
 /** The claims that wait, by model and by their ids; those of a model in the order in which they came. */
@@ -28,10 +29,15 @@ export class HeldClaims {
     return this.all.filter(({ asked }) => asked.worker.uid === uid);
   }
 
-  /** The same claim may wait already: its call has come again, for nobody reads the first one's answer. */
+  /**
+   * The same claim may wait already: its call has come again, for nobody reads the first one's answer. Throws where it is
+   * not the same.
+   */
   add(waiter: ClaimWaiter): void {
-    const { claimId, models } = waiter.asked;
-    this.byId.get(claimId)?.settle([]);
+    const { claimId, models, hash } = waiter.asked;
+    const known = this.byId.get(claimId);
+    if (known?.asked.hash.equals(hash) === false) throw conflictOf();
+    known?.settle([]);
     this.byId.set(claimId, waiter);
     for (const id of models.keys()) {
       const waiters = this.byModel.get(id) ?? new Set();
@@ -48,4 +54,10 @@ export class HeldClaims {
       if (waiters?.size === 0) this.byModel.delete(id);
     }
   }
+}
+
+export function conflictOf(): DomainError {
+  const detail =
+    'This claim_id came with another worker, other models or another max before. Use a new claim_id.';
+  return new DomainError('claim_conflict', detail);
 }

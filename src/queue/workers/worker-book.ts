@@ -12,6 +12,7 @@ import {
   type WorkerSaid,
   type WorkerState,
   type WorkerWrite,
+  writeWorkers,
 } from '../queries/workers.js';
 
 /** What is written of a worker that says nothing new is no older than this. */
@@ -54,6 +55,8 @@ export class KnownWorker {
 export class WorkerBook {
   /** Workers that are told something else than before. */
   readonly toldChanges = new Subject<KnownWorker>();
+  /** A worker calls this node that it did not know. */
+  readonly arrivals = new Subject<void>();
   /** A run of a worker has failed: to be written soon. */
   readonly failures = new Subject<void>();
   private readonly ended = new Map<string, Ended>();
@@ -68,6 +71,11 @@ export class WorkerBook {
 
   get size(): number {
     return this.known.size;
+  }
+
+  /** No node has any, as far as is known. */
+  get isEmpty(): boolean {
+    return this.known.size + this.counts.size === 0;
   }
 
   get uids(): string[] {
@@ -123,8 +131,10 @@ export class WorkerBook {
     return ends;
   }
 
-  /** It has left. */
+  /** It has left; its name is written, for the history of what it ran. */
   async leave(uid: string): Promise<void> {
+    const due = this.due().filter((write) => write.uid === uid);
+    if (due.length > 0) await writeWorkers(this.database, due);
     this.known.delete(uid);
     await forgetWorkers(this.database, uid);
     this.tellAvailability();
@@ -141,15 +151,19 @@ export class WorkerBook {
     return due.map(({ uid, keyId, said, seenAt }) => ({ ...said, uid, keyId, seenAgoMs: now - seenAt }));
   }
 
-  written(writes: readonly WorkerWrite[]): void {
+  /** Returns the uids of those that were not written before. */
+  written(writes: readonly WorkerWrite[]): string[] {
     const now = performance.now();
+    const added: string[] = [];
     for (const { uid, seenAgoMs, keyId: _, ...said } of writes) {
       const worker = this.known.get(uid);
       if (worker === undefined) continue;
+      if (worker.writtenAt === -Infinity) added.push(uid);
       worker.writtenAt = now - seenAgoMs;
       // What it said meanwhile is written the next time.
       worker.isChanged = !isSame(worker.said, said);
     }
+    return added;
   }
 
   /** As the table has them, for all nodes. */
@@ -177,7 +191,10 @@ export class WorkerBook {
 
   private at(uid: string, keyId: string, id: string): KnownWorker {
     let worker = this.known.get(uid);
-    if (worker === undefined) this.known.set(uid, (worker = new KnownWorker(uid, keyId, id)));
+    if (worker === undefined) {
+      this.known.set(uid, (worker = new KnownWorker(uid, keyId, id)));
+      this.arrivals.next();
+    }
     return worker;
   }
 

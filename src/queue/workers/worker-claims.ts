@@ -6,7 +6,7 @@ import type { LeasedRun } from '../queries/worker-leases.js';
 import { ClaimLookUps } from './claim-look-ups.js';
 import { ClaimRounds } from './claim-rounds.js';
 import { type ClaimAsked, ClaimWaiter } from './claim-waiter.js';
-import { HeldClaims } from './held-claims.js';
+import { conflictOf, HeldClaims } from './held-claims.js';
 import { assertMayClaim } from './may-claim.js';
 import { type KnownWorker, WorkerBook } from './worker-book.js';
 
@@ -58,8 +58,10 @@ export class WorkerClaims {
     this.rounds.wake(modelId);
   }
 
+  /** Those of a node that is drained are over: another may have something for them. */
   wakeAll(): void {
-    this.rounds.wakeAll();
+    if (this.cluster.isDraining) this.settleIdle();
+    else this.rounds.wakeAll();
   }
 
   /** Claims of a worker that leaves. */
@@ -71,9 +73,13 @@ export class WorkerClaims {
   async stop(): Promise<void> {
     this.isStopped = true;
     const ended = this.rounds.stop();
-    for (const waiter of this.held.all) if (!waiter.isBusy) waiter.settle([]);
+    this.settleIdle();
     await ended;
     for (const waiter of this.held.all) waiter.settle([]);
+  }
+
+  private settleIdle(): void {
+    for (const waiter of this.held.all) if (!waiter.isBusy) waiter.settle([]);
   }
 
   private assertOpen(): void {
@@ -122,7 +128,7 @@ export class WorkerClaims {
       const runs = await this.lookUps.find(claimId, waitMs, () => !waiter.isSettled);
       if (runs.length === 0) return;
       if (runs.every(({ claimHash }) => claimHash.equals(hash))) waiter.settle(runs);
-      else waiter.fail(new DomainError('claim_conflict', conflict));
+      else waiter.fail(conflictOf());
     } catch (error) {
       waiter.fail(error);
     } finally {
@@ -130,6 +136,3 @@ export class WorkerClaims {
     }
   }
 }
-
-const conflict =
-  'This claim_id came with another worker, other models or another max before, and has runs. Use a new claim_id.';

@@ -4,11 +4,14 @@ import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
 import type { Model } from '../../models/model.js';
 import { ModelsService } from '../../models/models.service.js';
+import { storedContext } from '../../tracing/trace-context.js';
+import { Tracing } from '../../tracing/tracing.js';
 import { BoundedKeys } from '../bounded-keys.js';
 import { endOf, findLeasesOf, type LeasedRun, type LeaseName } from '../queries/worker-leases.js';
 import { QueueEvents } from '../queue-events.js';
 import type { AttemptOutcome } from '../request-state.js';
 import type { EndingRun } from '../runs/ending-run.js';
+import { endingOf } from '../runs/finish-of.js';
 import type { RunEnd } from '../runs/run-execution.js';
 import { RunEnds } from '../runs/run-ends.js';
 import { RunLog } from '../runs/run-log.js';
@@ -45,6 +48,7 @@ export class WorkerEnds {
     private readonly book: WorkerBook,
     private readonly index: WaitingIndex,
     private readonly runStore: RunStore,
+    private readonly tracing: Tracing,
   ) {
     this.ends = new RunEnds(store, events, clock, config.maxOutputBytes);
   }
@@ -67,8 +71,9 @@ export class WorkerEnds {
   async fail(lease: LeaseName, failure: RunFailure): Promise<EndTaken> {
     const run = await this.runs.find(lease);
     if (run !== undefined && (await this.end(run, { kind: 'failure', error: failure }))) {
-      // What refuses its input is none of the worker's failures.
-      if (failure.options.status === undefined) this.book.noteEnd(run.workerId, false);
+      // What refuses its input is none of the worker's failures, nor is what was to be cancelled.
+      if (failure.options.status === undefined && (await endOf(this.database, lease)) !== 'cancelled')
+        this.book.noteEnd(run.workerId, false);
       return 'taken';
     }
     return this.endedBefore(lease, ['failed', 'cancelled']);
@@ -114,9 +119,20 @@ export class WorkerEnds {
   /** Whether the run still had its lease. */
   private async end(run: Run, end: RunEnd): Promise<boolean> {
     const hasEnded = await this.ends.complete(this.ending(run, await this.logFor(run, end)), end);
-    if (hasEnded) this.follow(run);
+    if (hasEnded) {
+      this.follow(run);
+      this.trace(run, end);
+    }
     this.runs.forget(run);
     return hasEnded;
+  }
+
+  /** Its claim and its end may have come to two nodes: the span is made by that of the end. */
+  private trace(run: Run, end: RunEnd): void {
+    const { modelId, attempt: starts, startedAtMs } = run;
+    const { attempt } = this.ending(run, new RunLog());
+    const of = { attempt, isFirst: starts === 1, startedAtMs };
+    this.tracing.process(modelId, storedContext(run), of).end(endingOf(end));
   }
 
   /** A failure may say so in the log, within its caps. */

@@ -57,6 +57,12 @@ export class Beats {
     }
   }
 
+  /** Without leases: whether the worker is to go on. */
+  async ask(signal: AbortSignal): Promise<void> {
+    const answer = await this.beat([], 0, signal);
+    if (answer !== undefined) this.heed(answer, []);
+  }
+
   /** The next beat names the leases that there are now. */
   soon(): void {
     this.timer ??= setTimeout(() => {

@@ -110,7 +110,10 @@ export class Worker {
       body = undefined;
       this.take(answer);
       const isShort = performance.now() - startedMs < shortMs;
-      if (answer.status !== 200 && isShort) await pause(Math.random() * shortMs, signal);
+      if (answer.status === 200 || !isShort) continue;
+      // Perhaps an operator has told it to drain: then nothing is held for it.
+      if (answer.status === 204) await this.beats.ask(signal);
+      await pause(Math.random() * shortMs, signal);
     }
   }
 
