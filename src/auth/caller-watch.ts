@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { catchError, defer, EMPTY, exhaustMap, filter, interval, NEVER, type Observable } from 'rxjs';
+import { Config } from '../config/config.js';
 import { CallerResolver } from './caller-resolver.js';
 import { type Caller, hasScope, type Scope } from './caller.js';
 
@@ -12,11 +13,19 @@ const shown: readonly Scope[] = ['observe', 'payloads'];
 /** For streams: they go on after the guards. */
 @Injectable()
 export class CallerWatch {
-  constructor(private readonly callers: CallerResolver) {}
+  constructor(
+    private readonly callers: CallerResolver,
+    private readonly config: Config,
+  ) {}
 
-  /** Never of a call without one; otherwise once the key was revoked, the session ended, or one of them may see less than before. */
-  refused(request: Request, caller: Caller | undefined): Observable<unknown> {
-    if (caller === undefined) return NEVER;
+  /** Of a stream of a request; never where whoever knows its id may follow it. */
+  refusedOfRequest(request: Request, caller: Caller | undefined): Observable<unknown> {
+    const idIsEnough = this.config.requestAccess === 'capability';
+    return caller === undefined || idIsEnough ? NEVER : this.refused(request, caller);
+  }
+
+  /** Once the key was revoked, the session ended, or one of them may see less than before. */
+  refused(request: Request, caller: Caller): Observable<unknown> {
     const needed = shown.filter((scope) => hasScope(caller, scope));
     return interval(lookEveryMs).pipe(
       // Without the database nobody is refused.

@@ -1,5 +1,6 @@
 import { keyHeader, QueueCalls, verdict } from '../support/queue-calls.js';
 import { startTestService, type TestService, until } from '../support/index.js';
+import { readStream } from '../support/stream-reader.js';
 
 const routes = [
   ['GET', '/status'],
@@ -90,6 +91,27 @@ test('REQUEST_ACCESS=key demands the key that submitted the request', async () =
     expect(await statuses(callWith(service, id, owner))).toEqual([200, 200, 200, 200, 400]);
     const foreign = callWith(service, id, keyHeader(await calls.newKey()));
     expect(await verdicts(foreign)).toEqual(each(404, 'unknown_request'));
+  } finally {
+    await service.stop();
+  }
+});
+
+test('with REQUEST_ACCESS=key the streams of a request end once their key is revoked', async () => {
+  const service = await startTestService({ config: { requestAccess: 'key' } });
+  try {
+    const calls = new QueueCalls(service);
+    const key = await calls.newKey();
+    const headers = keyHeader(key);
+    const id = await calls.submit('demo/text/echo?delay=1h', {}, headers);
+    const streams = ['status', 'output'].map((what) =>
+      readStream(`${service.url}${calls.path(id)}/${what}/stream`, headers),
+    );
+    const [status, output] = await Promise.all(streams);
+    await status!.event(({ status }) => status === 'IN_QUEUE', 'it is open');
+    await service.query('UPDATE api_key SET revoked_at = now() WHERE prefix = $1', [key.slice(0, 10)]);
+    await Promise.all([status!.ended, output!.ended]);
+    const [row] = await service.query('SELECT state FROM request WHERE id = $1', [id]);
+    expect(row).toEqual({ state: 'IN_QUEUE' });
   } finally {
     await service.stop();
   }

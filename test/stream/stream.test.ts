@@ -1,6 +1,6 @@
 import { until } from '../support/index.js';
 import { ndjson } from '../support/model-server.js';
-import { keyHeader, type Status, unknownId, verdict } from '../support/queue-calls.js';
+import { type Status, unknownId, verdict } from '../support/queue-calls.js';
 import { messagesOf, readStream, type StreamReader } from '../support/stream-reader.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -214,20 +214,4 @@ test('an unknown request is refused before any stream begins', async () => {
     headers: { accept: 'text/event-stream' },
   });
   expect(await verdict(answer)).toEqual([404, 'unknown_request']);
-});
-
-test('streams end once the key that opened them is revoked, and go on for whoever came without', async () => {
-  const key = await calls.newKey();
-  const id = await calls.submit('test/model', { hold: true }, keyHeader(key));
-  await model.arrived(id);
-  const withKey = [
-    await open(id, '', keyHeader(key)),
-    await readStream(`${service.url}${calls.path(id)}/output/stream`, keyHeader(key)),
-  ];
-  const without = await open(id);
-  await service.query('UPDATE api_key SET revoked_at = now() WHERE prefix = $1', [key.slice(0, 10)]);
-  for (const stream of withKey) await stream.ended;
-  await model.answer(id);
-  await without.ended;
-  expect(without.statuses().at(-1)).toBe('COMPLETED');
 });
