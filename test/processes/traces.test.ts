@@ -106,6 +106,7 @@ test('a run of a worker is a span as well, whichever node its end came to', asyn
   const run = await at(two.url).run();
   await at(one.url).output(run);
   await until(() => named('process test/pulled').length === 2);
+  await Promise.all([one.stop(), two.stop()]);
   const [send] = named('send test/pulled');
   expect(named('process test/pulled')).toMatchObject(
     [1, 2].map((attempt) => ({
@@ -115,7 +116,7 @@ test('a run of a worker is a span as well, whichever node its end came to', asyn
     })),
   );
   expect(named('process test/pulled').map((span) => span.attributes['error.type'])).toEqual([
-    'worker_error',
+    'model_error',
     undefined,
   ]);
 });
