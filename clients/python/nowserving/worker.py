@@ -736,7 +736,7 @@ class _Worker:
                 self._pause(random.random())
 
     def _ask(self) -> None:
-        """Perhaps an operator has told it to drain: then nothing is held for it."""
+        """Perhaps an operator drains it: then nothing is held for it."""
         try:
             self._heed(self._beat([], 0, None), [])
         except Exception:

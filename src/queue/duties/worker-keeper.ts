@@ -46,8 +46,8 @@ export class WorkerKeeper extends Duty {
   }
 
   async runOnce(): Promise<void> {
-    if (!this.hasWorkerModels && this.book.size === 0) return;
     this.isAsked = false;
+    if (!this.hasWorkerModels && this.book.size === 0) return;
     await this.write();
     const { uids } = this.book;
     const states = uids.length === 0 ? [] : await readWorkers(this.database, uids);

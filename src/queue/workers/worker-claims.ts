@@ -60,8 +60,8 @@ export class WorkerClaims {
 
   /** Those of a node that is drained are over: another may have something for them. */
   wakeAll(): void {
-    if (this.cluster.isDraining) this.settleIdle();
-    else this.rounds.wakeAll();
+    if (!this.cluster.isDraining) return this.rounds.wakeAll();
+    for (const waiter of this.held.all) if (!waiter.isBusy) void this.dismiss(waiter);
   }
 
   /** Claims of a worker that leaves. */
@@ -73,13 +73,9 @@ export class WorkerClaims {
   async stop(): Promise<void> {
     this.isStopped = true;
     const ended = this.rounds.stop();
-    this.settleIdle();
+    for (const waiter of this.held.all) if (!waiter.isBusy) waiter.settle([]);
     await ended;
     for (const waiter of this.held.all) waiter.settle([]);
-  }
-
-  private settleIdle(): void {
-    for (const waiter of this.held.all) if (!waiter.isBusy) waiter.settle([]);
   }
 
   private assertOpen(): void {
@@ -98,7 +94,7 @@ export class WorkerClaims {
     else for (const waiter of this.held.ofWorker(worker.uid)) void this.dismiss(waiter);
   }
 
-  /** Its worker is to claim nothing: it need not wait for the end of its time to hear so. */
+  /** It will get nothing new here: it need not wait for the end of its time to hear so. */
   private async dismiss(waiter: ClaimWaiter): Promise<void> {
     // What it has brought before is its own.
     await waiter.lookedUp;

@@ -111,7 +111,7 @@ export class Worker {
       this.take(answer);
       const isShort = performance.now() - startedMs < shortMs;
       if (answer.status === 200 || !isShort) continue;
-      // Perhaps an operator has told it to drain: then nothing is held for it.
+      // Perhaps an operator drains it: then nothing is held for it.
       if (answer.status === 204) await this.beats.ask(signal);
       await pause(Math.random() * shortMs, signal);
     }
