@@ -7,7 +7,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const storage = 'fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000';
 
 /** What is kept of requests, partitioned by day: each with its runs that ended, and what happened to it. */
-export class Requests1790000000101 implements MigrationInterface {
+export class Requests1790000000100 implements MigrationInterface {
   up = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       CREATE SEQUENCE request_seq;
@@ -100,6 +100,7 @@ export class Requests1790000000101 implements MigrationInterface {
       -- What failed last night. An index of request by its outcome would make every completion write all its indexes.
       CREATE INDEX attempt_failed ON attempt (request_id) WHERE outcome IN ('failed', 'timed_out', 'lost');
 
+      -- What no other row says: starts are in attempt and lease, the submission and the end in request.
       CREATE TABLE request_event (
         request_id uuid NOT NULL,
         id bigint NOT NULL DEFAULT nextval('request_event_id'),
@@ -113,7 +114,7 @@ export class Requests1790000000101 implements MigrationInterface {
         paused_until timestamptz,
         PRIMARY KEY (request_id, id),
         CONSTRAINT request_event_kind_is_known
-          CHECK (kind IN ('started', 'log', 'requeued', 'cancel_requested', 'completed')),
+          CHECK (kind IN ('log', 'requeued', 'cancel_requested')),
         CONSTRAINT request_event_level_is_known CHECK (level IN ('DEBUG', 'INFO', 'WARN', 'ERROR')),
         CONSTRAINT request_event_source_is_known CHECK (source IN ('queue', 'runner', 'stdout', 'stderr')),
         CONSTRAINT request_event_message_has_level_and_source

@@ -36,6 +36,21 @@ export class Views1790000000111 implements MigrationInterface {
       FROM request
       LEFT JOIN api_key ON api_key.id = request.api_key_id;
 
+      -- What happened to a request, in the order of attempt, step and event_id.
+      CREATE VIEW request_timeline AS
+      SELECT request_id, started_at AS at, 'started' AS kind, attempt, NULL::text AS level, NULL::text AS source,
+             NULL::text AS message, NULL::timestamptz AS paused_until, 1 AS step, NULL::bigint AS event_id
+      FROM (SELECT request_id, attempt, started_at FROM attempt
+            UNION ALL
+            SELECT request_id, attempt, started_at FROM lease) AS run
+      UNION ALL
+      SELECT request_id, at, kind, attempt, level, source, message, paused_until, 2, id FROM request_event
+      UNION ALL
+      SELECT id, created_at, 'submitted', 0, NULL, NULL, NULL, NULL, 0, NULL FROM request
+      UNION ALL
+      SELECT id, completed_at, 'completed', attempt, NULL, NULL, NULL, NULL, 3, NULL FROM request
+      WHERE state = 'COMPLETED';
+
       CREATE VIEW model_stats AS
       SELECT model_id,
              count(*) AS completed,
@@ -127,6 +142,7 @@ export class Views1790000000111 implements MigrationInterface {
 
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
-      DROP VIEW rate_limit_usage, key_shares, model_availability, running_now, model_stats, request_history,
+      DROP VIEW rate_limit_usage, key_shares, model_availability, running_now, model_stats, request_timeline,
+                request_history,
                 queue_depth`);
 }

@@ -17,14 +17,10 @@ WITH incoming AS (
          uuid_time(id), uuid_time(id) + n::bigint * 7919 % 5000 * interval '1 millisecond', uuid_time(id) + interval '10 seconds'
   FROM incoming
   RETURNING id, started_at, completed_at
-), attempted AS (
-  INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
-  SELECT id, 1, '00000000-0000-7000-8000-000000000000', started_at, completed_at, 'succeeded'
-  FROM written
 )
-INSERT INTO request_event (request_id, at, kind, attempt)
-SELECT id, at, kind, 1
-FROM written, LATERAL (VALUES (started_at, 'started'), (completed_at, 'completed')) AS event (at, kind)`;
+INSERT INTO attempt (request_id, attempt, node_id, started_at, ended_at, outcome)
+SELECT id, 1, '00000000-0000-7000-8000-000000000000', started_at, completed_at, 'succeeded'
+FROM written`;
 
 /**
  * Spread evenly over twenty days up to now.

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { DataSource, type DataSourceOptions, DefaultNamingStrategy } from 'typeorm';
-import { Requests1790000000101 } from '../../migrations/0001-requests.js';
+import { Requests1790000000100 } from '../../migrations/0001-requests.js';
 import { Queue1790000000102 } from '../../migrations/0002-queue.js';
 import { Keys1790000000103 } from '../../migrations/0003-keys.js';
 import { Models1790000000104 } from '../../migrations/0004-models.js';
@@ -15,7 +15,7 @@ import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
 export const migrations = [
-  Requests1790000000101,
+  Requests1790000000100,
   Queue1790000000102,
   Keys1790000000103,
   Models1790000000104,

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import pg from 'pg';
 
 const channel = 'nowserving';
-const selfTestMs = 10_000;
+const selfTestMs = 15_000;
 const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
 /** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
@@ -23,7 +23,7 @@ export interface ChannelListener {
 /**
  * LISTEN and NOTIFY between the processes on one database, on two connections of their own: never inside
  * a transaction of the business, because NOTIFY takes a global lock at commit. Messages are hints and may be
- * lost; a self-test every 10 s finds a connection that is open but dead.
+ * lost; a self-test every 15 s finds a connection that is open but dead.
  */
 export class NotifyChannel {
   private readonly log = new Logger(NotifyChannel.name);

@@ -36,7 +36,7 @@ const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at', 'webhook_
 );
 
 /**
- * The common table expressions with which every statement completes requests: `completed`, the event, and the hooks.
+ * The common table expressions with which every statement completes requests: `completed`, the error among its logs, and the hooks.
  * The one guard for everything terminal: only a request in the state that the verb starts from is completed.
  */
 export const complete = (completion: Completion) => (): string => {
@@ -58,11 +58,11 @@ export const complete = (completion: Completion) => (): string => {
   ${completion.where === undefined ? `FROM ${of}` : ''}
   WHERE ${where} AND request.state = '${from}'
   RETURNING ${[...returned].join(', ')}
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt${message && ', level, source, message'})
-  SELECT id, 'completed', attempt${message && logged(message)} FROM completed
-)${[...hooks].map(([name, sql]) => `, ${name} AS (\n  ${sql}\n)`).join('')}`;
+)${
+    message &&
+    `, logged AS (
+  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+  SELECT id, 'log', attempt, 'ERROR', 'queue', ${message} FROM completed WHERE ${message} IS NOT NULL
+)`
+  }${[...hooks].map(([name, sql]) => `, ${name} AS (\n  ${sql}\n)`).join('')}`;
 };
-
-const logged = (message: string): string => `, CASE WHEN ${message} IS NOT NULL THEN 'ERROR' END,
-         CASE WHEN ${message} IS NOT NULL THEN 'queue' END, ${message}`;

@@ -39,20 +39,16 @@ const maxLooks = 20_000;
 /** What happened to a request, oldest first, without its log. */
 export async function readLife(source: DataSource, requestId: string): Promise<LifeEvent[]> {
   return source.query(
-    `SELECT event.id, event.at, event.kind, event.attempt,
-       node_name.name AS node,
+    `SELECT row_number() OVER (ORDER BY event.attempt, step, event_id)::integer - 1 AS id, event.at, event.kind,
+       event.attempt, node_name.name AS node,
        run.outcome, run.error_code AS code, run.error_message AS message,
        run.ended_at AS "endedAt", event.paused_until AS until
-     FROM (
-       SELECT 0 AS id, created_at AS at, 'submitted' AS kind, 0 AS attempt, id AS request_id, NULL::timestamptz AS paused_until
-       FROM request WHERE id = $1::uuid
-       UNION ALL
-       SELECT id, at, kind, attempt, request_id, paused_until FROM request_event WHERE request_id = $1::uuid AND kind <> 'log'
-     ) AS event
+     FROM request_timeline AS event
      LEFT JOIN attempt AS run ON run.request_id = event.request_id AND run.attempt = event.attempt AND event.kind IN ('started', 'requeued', 'completed')
      LEFT JOIN lease ON lease.request_id = event.request_id AND lease.attempt = event.attempt
      LEFT JOIN node_name ON node_name.id = coalesce(lease.node_id, lease.worker_id, run.node_id, run.worker_id)
-     ORDER BY event.id`,
+     WHERE event.request_id = $1::uuid AND event.kind <> 'log'
+     ORDER BY event.attempt, step, event_id`,
     [requestId],
   );
 }

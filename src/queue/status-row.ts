@@ -40,7 +40,11 @@ export interface RequestRow {
 export interface StatusRow extends RequestRow {
   /** Whether it waits for its next attempt. */
   isDelayed: boolean;
-  /** Id of its newest event; 0: none yet. */
+  /**
+   * Of the stream's event that says this; it grows with each change of state and each line of the log. Starts and ends
+   * are no rows of `request_event`: twice the newest id, and 1 more while it runs; completed, the milliseconds since
+   * 1970 of that time, which are more than any.
+   */
   lastEventId: number;
 }
 

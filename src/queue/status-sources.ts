@@ -230,7 +230,7 @@ function pastSnapshot(row: StatusRow): Snapshot {
 
 /**
  * The states between two reads, oldest first: a run of a few milliseconds starts and ends between them. Each change of
- * state is an event, so the ids count back from the newest: none steps over one that a stream has not shown.
+ * state raises the id, so the ids count back from the newest: none steps over an entry that a stream has not shown.
  */
 export function stepsBetween(from: StatusRow, to: StatusRow): StatusRow[] {
   const steps: StatusRow[] = [];

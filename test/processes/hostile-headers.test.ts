@@ -152,11 +152,11 @@ describe('a framing', () => {
   });
 
   test('with a request inside its body is one request', async () => {
-    const before = await calls.count('request_event');
+    const before = await calls.count('request_timeline');
     const inner = `${body}\r\nPUT ${calls.path(id)}/cancel HTTP/1.1\r\nHost: a\r\n\r\n`;
     const answer = await send(service, head(service, [`Content-Length: ${inner.length}`]), inner);
     expectRefusal(answer, 400, 'invalid_json');
-    expect(await calls.count('request_event')).toBe(before);
+    expect(await calls.count('request_timeline')).toBe(before);
   });
 
   test('with two requests at once is answered twice, in their order', async () => {

@@ -75,7 +75,7 @@ describe('attempts', () => {
     await model.arrived(id, 2);
     const [wait] = await service.query<{ ok: boolean }>(
       `SELECT (SELECT min(at) FROM request_event WHERE request_id = $1 AND kind = 'requeued')
-              <= (SELECT max(at) FROM request_event WHERE request_id = $1 AND kind = 'started') AS ok`,
+              <= (SELECT started_at FROM request WHERE id = $1) AS ok`,
       [id],
     );
     expect(wait).toEqual({ ok: true });

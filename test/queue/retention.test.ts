@@ -38,7 +38,7 @@ async function plant(age: number, completedAge: number | null, modelId = 'test/m
     [id, modelId, completed, ++seq, new Date(at)],
   );
   await service.query(
-    `INSERT INTO request_event (request_id, at, kind, attempt) VALUES ($1, $2, 'started', 1)`,
+    `INSERT INTO request_event (request_id, at, kind, attempt) VALUES ($1, $2, 'requeued', 1)`,
     [id, new Date(at)],
   );
   return id;

@@ -52,7 +52,8 @@ describe('a submission that may start at once', () => {
     expect(await tables.rows('SELECT request_id, token, node_id, attempt FROM lease')).toEqual([
       { request_id: id, token, node_id: node, attempt: 1 },
     ]);
-    expect(await tables.rows('SELECT kind, attempt FROM request_event')).toEqual([
+    expect(await tables.rows('SELECT kind, attempt FROM request_timeline ORDER BY attempt, step')).toEqual([
+      { kind: 'submitted', attempt: 0 },
       { kind: 'started', attempt: 1 },
     ]);
     expect(await finish(there, [ending({ id, token })])).toEqual([true]);
@@ -227,7 +228,7 @@ describe('the log', () => {
     await here.execute('COMMIT');
     expect(await cancelling).toMatchObject({ result: 'requested' });
     const events = await tables.rows<{ kind: string }>('SELECT kind FROM request_event ORDER BY id');
-    expect(events.map(({ kind }) => kind)).toEqual(['started', 'log', 'cancel_requested']);
+    expect(events.map(({ kind }) => kind)).toEqual(['log', 'cancel_requested']);
   });
 });
 

@@ -51,7 +51,8 @@ export class ProcessCluster {
     const [row] = await this.api.query<object>(
       `SELECT outcome, error ->> 'code' AS code, output, lost_attempts AS lost,
               ARRAY(SELECT outcome FROM attempt WHERE request_id = request.id ORDER BY attempt) AS attempts,
-              ARRAY(SELECT kind FROM request_event WHERE request_id = request.id ORDER BY id) AS events
+              ARRAY(SELECT kind FROM request_timeline WHERE request_id = request.id AND kind <> 'submitted'
+                    ORDER BY attempt, step, event_id) AS events
        FROM request WHERE id = $1`,
       [id],
     );

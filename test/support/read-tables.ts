@@ -28,8 +28,9 @@ const eventRows = {
   name: 'all_events',
   text: `
   SELECT request_id AS id, kind || ' ' || attempt || coalesce(' ' || message, '') AS text
-  FROM request_event
-  ORDER BY request_id, request_event.id`,
+  FROM request_timeline
+  WHERE kind <> 'submitted'
+  ORDER BY request_id, attempt, step, event_id`,
 };
 
 /** Each request, with its attempts and events, in the words of the state model. */

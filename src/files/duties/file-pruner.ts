@@ -10,6 +10,7 @@ import { FilePlace } from '../file-place.js';
 import {
   deleteFiles,
   endStrayUses,
+  findPrunable,
   readRemovedFiles,
   removeUnusedFiles,
   type UsePosition,
@@ -45,14 +46,22 @@ export class FilePruner extends Duty implements OnApplicationBootstrap, BeforeAp
   }
 
   async runOnce(): Promise<void> {
-    for (;;) {
+    const found = await findPrunable(this.database, this.checkedUpTo);
+    const ended = found.uses && (await this.endStrayUses());
+    if (found.files || ended) {
+      while ((await removeUnusedFiles(this.database)) > 0);
+      await this.removeBytes();
+    }
+    await this.store.removeLeftovers();
+  }
+
+  /** Whether there were uses to look at. */
+  private async endStrayUses(): Promise<boolean> {
+    for (let looked = false; ; looked = true) {
       const upTo = await endStrayUses(this.database, this.checkedUpTo);
-      if (upTo === undefined) break;
+      if (upTo === undefined) return looked;
       this.checkedUpTo = upTo;
     }
-    while ((await removeUnusedFiles(this.database)) > 0);
-    await this.removeBytes();
-    await this.store.removeLeftovers();
   }
 
   private async removeBytes(): Promise<void> {

@@ -4,6 +4,29 @@ import { statement } from '../../database/statement.js';
 
 const atOnce = 200;
 
+/** Of uses: the request is written by now, unless its submission failed, or was a repetition. */
+const isOld = `request_id < uuid_at(clock_timestamp() - interval '1 hour')`;
+
+/*
+ * Purpose: whether there is anything to prune, for most rounds find nothing.
+ * Race: what comes later is for the next round.
+ * Index: file_use_pkey from one id on; file_use_over, file_by_expiry, file_removed.
+ */
+const lookStatement = statement('prunable_files')`SELECT EXISTS (
+         SELECT FROM file_use WHERE (request_id, file_id) > ($1::uuid, $2::uuid) AND ${isOld}
+       ) AS uses,
+       EXISTS (SELECT FROM file_use WHERE is_over)
+       OR EXISTS (SELECT FROM file WHERE expires_at < clock_timestamp())
+       OR EXISTS (SELECT FROM file WHERE state = 'removed') AS files`;
+
+/** `uses`: after that position there are some to be checked. */
+export async function findPrunable(
+  database: Database,
+  { requestId, fileId }: UsePosition,
+): Promise<{ uses: boolean; files: boolean }> {
+  return (await database.query<{ uses: boolean; files: boolean }>(lookStatement, [requestId, fileId]))[0]!;
+}
+
 /*
  * Purpose: takes files from their requests whose payloads are gone, and such that no request has named for a day.
  * Race: a request that names a file while this looks shares a lock with its row, and is passed over. The rows are
@@ -64,14 +87,14 @@ export async function deleteFiles(database: Database, ids: readonly string[]): P
 }
 
 /*
- * Purpose: ends uses of requests that were never written, as their submission failed, or was a repetition.
+ * Purpose: ends uses of requests that were never written.
  * Race: a use is written seconds at most before its request; those of the last hour are let be.
  * Index: file_use_pkey from one id on, request_pkey.
  */
 const endStrayStatement = statement('end_stray_file_uses')`WITH old AS MATERIALIZED (
   SELECT request_id, file_id FROM file_use
   WHERE (request_id, file_id) > ($1::uuid, $2::uuid)
-    AND request_id < uuid_at(clock_timestamp() - interval '1 hour')
+    AND ${isOld}
   ORDER BY request_id, file_id LIMIT 1000
 ), stray AS (
   UPDATE file_use SET is_over = true

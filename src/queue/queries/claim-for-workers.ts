@@ -86,9 +86,6 @@ const claimStatement = statement('claim_for_workers')`WITH slot AS MATERIALIZED 
   SELECT id, token, model_id, attempt, started_at, deadline_at, bounded_key_id, worker_id, claim_id, claim_hash, handed,
          clock_timestamp() + ${firstLease}
   FROM assigned
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'started', attempt FROM assigned
 )
 SELECT ${runColumns('assigned', 'assigned')}, slot::integer,
        extract(epoch FROM started_at - waits_since)::float8 * 1000 AS "queueMs"

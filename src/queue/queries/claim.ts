@@ -82,9 +82,6 @@ const claimStatement = statement('claim')`WITH due AS MATERIALIZED (
   SELECT id, $9::uuid, $1::text, $3::uuid, attempt, started_at,
          started_at + coalesce(timeout_ms, $4::float8) * interval '1 millisecond', bounded_key_id
   FROM started
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt)
-  SELECT id, 'started', attempt FROM started
 )
 SELECT id, priority, virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts",
        lost_attempts AS "lostAttempts", bounded_key_id AS "boundedKeyId", timeout_ms AS "timeoutMs", traceparent,

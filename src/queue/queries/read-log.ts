@@ -3,16 +3,16 @@ import { statement } from '../../database/statement.js';
 import type { LogEntry } from '../runs/run-log.js';
 
 /*
- * Purpose: the log entries of a request between two events, oldest first.
+ * Purpose: the log entries of a request between two events of its stream (`StatusRow.lastEventId`), oldest first.
  * Race: bounded above by an event id that the caller has seen, so a stream neither skips nor repeats.
  * Index: request_event_pkey.
  */
 const readLogStatement = statement('read_log')`SELECT id, message, level, source, at
 FROM request_event
-WHERE request_id = $1::uuid AND id > $2::bigint AND id <= $3::bigint AND message IS NOT NULL
+WHERE request_id = $1::uuid AND id > $2::bigint / 2 AND id <= $3::bigint / 2 AND message IS NOT NULL
 ORDER BY id`;
 
-/** Entries whose event id is in (after, upTo]. */
+/** Entries that the event `upTo` has and the event `after` had not. */
 export function readLog(
   database: Database,
   requestId: string,

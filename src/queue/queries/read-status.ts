@@ -14,8 +14,10 @@ export const statusColumns = `${requestColumns},
          SELECT json_build_object('value', lease.progress_value, 'message', lease.progress_message)
          FROM lease WHERE lease.request_id = request.id AND lease.progress_value IS NOT NULL
        ) END AS progress,
-       coalesce((SELECT max(event.id) FROM request_event AS event WHERE event.request_id = request.id), 0)
-         AS "lastEventId"`;
+       CASE WHEN state = 'COMPLETED' THEN floor(extract(epoch FROM completed_at) * 1000)::bigint
+            ELSE coalesce((SELECT max(event.id) * 2 FROM request_event AS event WHERE event.request_id = request.id), 0)
+                 + (state = 'IN_PROGRESS')::integer
+       END AS "lastEventId"`;
 
 /*
  * Purpose: what status, stream and access checks need to know, for one caller or for many at once.

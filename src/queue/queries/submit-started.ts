@@ -39,9 +39,6 @@ const submitStartedStatement = statement('submit_started')`WITH chance AS MATERI
   INSERT INTO lease (request_id, token, model_id, node_id, attempt, started_at, deadline_at)
   SELECT ${$.id}, ${$.token}, ${$.modelId}, ${$.nodeId}, 1, at, at + ${$.timeoutMs} * interval '1 millisecond'
   FROM chance
-), event AS (
-  INSERT INTO request_event (request_id, kind, attempt)
-  SELECT ${$.id}, 'started', 1 FROM chance
 )
 SELECT seq FROM written`;
 
