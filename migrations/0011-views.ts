@@ -143,6 +143,5 @@ export class Views1790000000111 implements MigrationInterface {
   down = (db: QueryRunner): Promise<unknown> =>
     db.query(`
       DROP VIEW rate_limit_usage, key_shares, model_availability, running_now, model_stats, request_timeline,
-                request_history,
-                queue_depth`);
+                request_history, queue_depth`);
 }

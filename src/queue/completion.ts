@@ -36,8 +36,9 @@ const forHooks = ['model_id', 'api_key_id', 'outcome', 'completed_at', 'webhook_
 );
 
 /**
- * The common table expressions with which every statement completes requests: `completed`, the error among its logs, and the hooks.
- * The one guard for everything terminal: only a request in the state that the verb starts from is completed.
+ * The common table expressions with which every statement completes requests: `completed`, what its log says of the
+ * end, and the hooks. The one guard for everything terminal: only a request in the state that the verb starts from is
+ * completed.
  */
 export const complete = (completion: Completion) => (): string => {
   const { verb, of, set, returning = [], message = '' } = completion;
@@ -52,17 +53,17 @@ export const complete = (completion: Completion) => (): string => {
     ...(hooks.size > 0 ? forHooks : []),
   ]);
   if (message !== '') returned.add(`${of}.${message}`);
+  const logged =
+    message &&
+    `, logged AS (
+  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
+  SELECT id, 'log', attempt, 'ERROR', 'queue', ${message} FROM completed WHERE ${message} IS NOT NULL
+)`;
   return `completed AS (
   UPDATE request
   SET state = 'COMPLETED', ${assignments.join(', ')}
   ${completion.where === undefined ? `FROM ${of}` : ''}
   WHERE ${where} AND request.state = '${from}'
   RETURNING ${[...returned].join(', ')}
-)${
-    message &&
-    `, logged AS (
-  INSERT INTO request_event (request_id, kind, attempt, level, source, message)
-  SELECT id, 'log', attempt, 'ERROR', 'queue', ${message} FROM completed WHERE ${message} IS NOT NULL
-)`
-  }${[...hooks].map(([name, sql]) => `, ${name} AS (\n  ${sql}\n)`).join('')}`;
+)${logged}${[...hooks].map(([name, sql]) => `, ${name} AS (\n  ${sql}\n)`).join('')}`;
 };
