@@ -13,7 +13,7 @@ const probingMs = 500;
 /** Writes what of the models this node cannot reach, for the others, and reads the same of all. */
 @Injectable()
 export class CircuitKeeper extends Duty {
-  protected readonly intervalMs = 30_000;
+  protected readonly intervalMs = 60_000;
   /** Of this node, to be written; of others, to be read. */
   private changesHere: CircuitChange[] = [];
   private changesElsewhere: CircuitChange[] = [];

@@ -15,7 +15,7 @@ const soonMs = 50;
 @Injectable()
 export class Promoter extends Duty {
   /** Events tell what is delayed; this is for one that is lost. */
-  protected readonly intervalMs = 20_000;
+  protected readonly intervalMs = 30_000;
   private untilNextMs: number | null = 0;
   /** Something was delayed since the round began: it may not have seen it. */
   private isLate = false;

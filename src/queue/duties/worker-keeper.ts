@@ -7,7 +7,7 @@ import { QueueEvents } from '../queue-events.js';
 import { WorkerBook } from '../workers/worker-book.js';
 
 const endsMs = 200;
-const idleMs = 30_000;
+const idleMs = 60_000;
 const forgetEveryMs = 3_600_000;
 
 /** Writes what this node has heard of workers, of all of them in one statement, and reads what others and operators did. */
