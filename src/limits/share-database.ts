@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, type Repository } from 'typeorm';
 import { LimitsDatabase, limitsPoolSize } from '../database/limits-database.js';
+import { textArray } from '../database/text-array.js';
 import { unavailable } from './admission.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
@@ -97,15 +98,17 @@ async function inTime<T>(granted: Promise<T>): Promise<T> {
   }
 }
 
-function keyColumns(rows: readonly { key: BudgetKey }[]): string[][] {
-  return (['subject', 'routeClass', 'policy'] as const).map((field) => rows.map(({ key }) => key[field]));
+function keyColumns(rows: readonly { key: BudgetKey }[]): string[] {
+  return (['subject', 'routeClass', 'policy'] as const).map((field) =>
+    textArray(rows.map(({ key }) => key[field])),
+  );
 }
 
-function rowColumns(rows: readonly ShareRow[]): string[][] {
+function rowColumns(rows: readonly ShareRow[]): string[] {
   return [...keyColumns(rows), texts(rows.map(({ shares }) => shares)), texts(rows.map(({ used }) => used))];
 }
 
 /** Arrays of arrays may not be of different lengths in PostgreSQL: each goes as its text. */
-function texts(values: readonly PerWindow[]): string[] {
-  return values.map((numbers) => `{${numbers.join()}}`);
+function texts(values: readonly PerWindow[]): string {
+  return textArray(values.map((numbers) => `{${numbers.join()}}`));
 }

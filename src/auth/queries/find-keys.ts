@@ -1,4 +1,5 @@
 import type { Database } from '../../database/database.js';
+import { byteaArray } from '../../database/text-array.js';
 import type { Priority, Scope } from '../caller.js';
 
 export interface FoundKey {
@@ -30,7 +31,7 @@ export interface FoundKey {
  * Index: api_key_hash_is_unique; session_hash_is_unique, then api_key_pkey.
  */
 export function findKeys(database: Database, hashes: readonly string[]): Promise<FoundKey[]> {
-  return database.query<FoundKey>(statement, [hashes.map((hash) => Buffer.from(hash, 'hex'))]);
+  return database.query<FoundKey>(statement, [byteaArray(hashes)]);
 }
 
 const statement = {

@@ -7,7 +7,9 @@ import type { Statement } from '../../database/statement.js';
  *   commit; the second then sees every share that was committed before. A budget that nobody has met has no row to
  *   lock, hence the advisory lock. A holder's own writes go on meanwhile: they only make its shares smaller. All is one
  *   write to the socket, the commit too: a process that freezes holds no lock, unless the kernel had room for a part only.
- *   A grant that its holder took for lost, and that runs late, never makes its row smaller.
+ *   A grant that its holder took for lost, and that runs late, never makes its row smaller. Of who is gone, no row
+ *   changes any more: `spent` are those that count for nothing in any window, or a budget had one for every node that
+ *   crashed in the last hour.
  * Index: limit_share_pkey, by the budget; limit_holder_pkey.
  */
 export const lockBudgets: Statement = {
@@ -52,7 +54,7 @@ export const grantStatement: Statement = {
               $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
 ), granted AS MATERIALIZED (
-  SELECT asked.subject, asked.route_class, asked.policy, number, is_met, share.*
+  SELECT asked.subject, asked.route_class, asked.policy, windows_ms, number, is_met, share.*
   FROM asked
   CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
@@ -79,6 +81,18 @@ export const grantStatement: Statement = {
   ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE
   SET shares = ARRAY (SELECT greatest(a, b) FROM unnest(limit_share.shares, excluded.shares) AS both_of (a, b)),
       used = ARRAY (SELECT greatest(a, b) FROM unnest(limit_share.used, excluded.used) AS both_of (a, b))
+), spent AS (
+  DELETE FROM limit_share
+  WHERE cardinality($11::uuid[]) > 0
+    AND ctid = ANY (ARRAY (
+      SELECT other.ctid
+      FROM granted
+      CROSS JOIN LATERAL (
+        SELECT other.ctid, other.holder_id FROM limit_share AS other WHERE ${isOf('granted')} OFFSET 0
+      ) AS other
+      JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
+      WHERE is_met AND for_ms >= (SELECT max(ms) FROM unnest(windows_ms) AS ms)
+    ))
 ), asks AS (
   INSERT INTO limit_ask (holder_id, subject, route_class, policy)
   SELECT other.holder_id, other.subject, other.route_class, other.policy

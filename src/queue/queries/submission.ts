@@ -1,6 +1,7 @@
 import type { Adapter } from '../../config/adapter.js';
 import { withJsonArray } from '../../database/binary-array.js';
 import { parameters } from '../../database/statement.js';
+import { textArray } from '../../database/text-array.js';
 
 export interface Submission {
   id: string;
@@ -144,14 +145,9 @@ export function withBound<T>(
   run: (values: unknown[]) => Promise<T>,
 ): Promise<T> {
   const arrayOf = (field: Exclude<Field, 'input'>): string =>
-    arrayText(items.map((item) => (field === 'options' ? optionsText(item) : (item[field] ?? null))));
+    textArray(items.map((item) => (field === 'options' ? optionsText(item) : (item[field] ?? null))));
   return withJsonArray(
     items.map(({ input }) => input),
     (inputs) => run(fields.map((field) => (field === 'input' ? inputs : arrayOf(field)))),
   );
 }
-
-/** An array parameter as text; pg would build it in several steps for each element. */
-const arrayText = (values: readonly (string | number | null)[]): string =>
-  `{${values.map((value) => (typeof value === 'string' ? quoted(value) : (value ?? 'NULL'))).join()}}`;
-const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;

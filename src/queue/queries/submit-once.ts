@@ -1,4 +1,6 @@
+import { uuidArray } from '../../database/binary-array.js';
 import { parameters, type Queries, statement } from '../../database/statement.js';
+import { byteaArray, textArray } from '../../database/text-array.js';
 import { insertMany, manyTypes, type Submission, withBound } from './submission.js';
 import { type Both, type Submitted, submitStatements } from './submit.js';
 
@@ -82,13 +84,16 @@ export async function findHeld(
   keyId: string,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, Known>> {
-  const rows = await database.query<KnownKey>(findHeldKeys, [keys.map(() => keyId), keys]);
+  const rows = await database.query<KnownKey>(findHeldKeys, [
+    uuidArray(keys.map(() => keyId)),
+    textArray(keys),
+  ]);
   return new Map(rows.map((row) => [row.key, row]));
 }
 
 /** Of a key that is taken; undefined: it was pruned meanwhile. */
 export async function findKnown(database: Queries, keyId: string, key: string): Promise<Known | undefined> {
-  return (await database.query<KnownKey>(findKeys, [[keyId], [key]]))[0];
+  return (await database.query<KnownKey>(findKeys, [uuidArray([keyId]), textArray([key])]))[0];
 }
 
 /** One of many, which may have an idempotency key. */
@@ -111,12 +116,15 @@ export async function submitOnce(
       .filter((item) => isKeyed(item))
       .map((item) => ({ item, name: keyName(item.keyId, item.idempotencyKey) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-    const wanted = [keyed.map(({ item }) => item.keyId), keyed.map(({ item }) => item.idempotencyKey)];
+    const wanted = [
+      uuidArray(keyed.map(({ item }) => item.keyId)),
+      textArray(keyed.map(({ item }) => item.idempotencyKey)),
+    ];
     const own = [
       ...wanted,
-      keyed.map(({ item }) => item.id),
-      keyed.map(({ item }) => item.fingerprint),
-      left.filter((item) => !isKeyed(item)).map(({ id }) => id),
+      uuidArray(keyed.map(({ item }) => item.id)),
+      byteaArray(keyed.map(({ item }) => item.fingerprint.toString('hex'))),
+      uuidArray(left.filter((item) => !isKeyed(item)).map(({ id }) => id)),
     ];
     const rows = await withBound(left, (values) =>
       database.query<Submitted>(submitReserved[how], [...values, ...own]),
@@ -137,7 +145,7 @@ export async function submitOnce(
 }
 
 /** By their names; an error is handed out, for what was written before is not to be lost with it. */
-async function findAll(database: Queries, wanted: string[][]): Promise<ReadonlyMap<string, Known> | Error> {
+async function findAll(database: Queries, wanted: unknown[]): Promise<ReadonlyMap<string, Known> | Error> {
   try {
     const rows = await database.query<KnownKey>(findKeys, wanted);
     return new Map(rows.map((row) => [keyName(row.keyId, row.key), row]));

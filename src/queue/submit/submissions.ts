@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Database } from '../../database/database.js';
 import type { Pipeline } from '../../database/pipeline.js';
 import type { Queries } from '../../database/statement.js';
-import { Batcher } from '../../tools/batcher.js';
+import { Batcher, type BatcherOptions } from '../../tools/batcher.js';
 import type { Submission } from '../queries/submission.js';
 import { retry, type Retry } from '../queries/retry.js';
 import { findHeld, keyName, type Known, type OnceSubmission, submitOnce } from '../queries/submit-once.js';
@@ -61,8 +61,9 @@ export class Submissions {
     this.small = new Batcher((items) => this.submitAll(items, 'pipeline'), ofSmall);
     this.large = new Batcher((items) => this.submitAll(items, 'connection'), options);
     this.held = new Batcher((items) => this.submitAll(items, 'connection'), options);
-    const once = () => new Batcher((items: OnceIncoming[]) => this.submitAllOnce(items), options);
-    this.once = { small: once(), large: once(), held: once() };
+    const once = (how: BatcherOptions<Incoming>) =>
+      new Batcher((items: OnceIncoming[]) => this.submitAllOnce(items), how);
+    this.once = { small: once(ofSmall), large: once(options), held: once(options) };
   }
 
   async submit(request: NewRequest): Promise<string> {
