@@ -190,7 +190,7 @@ describe('statements of a holder', () => {
     expect(await on.grant(other, [request], goneFor(3_600_000))).toMatchObject({
       grants: [{ shares: [4], unallocated: [6] }],
     });
-    expect(await shares(node)).toEqual([10, 4]);
+    expect(await shares(node)).toEqual([4]);
   });
 
   test('one with two windows that is gone may have used more of the longer one than its row says', async () => {
