@@ -795,9 +795,11 @@ class _Worker:
 
     def _beat_all(self) -> None:
         backoff, hold = Backoff(LEASED_PAUSE_S / 2), Hold(BEAT_WAIT_S)
-        while not self._is_over:
+        while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._is_over or bool(self._runs))
+            if self._is_over:
+                return
             began, is_news, answer = time.monotonic(), False, None
             leases = self._leases()
             self._beaten = set(leases)
