@@ -83,7 +83,10 @@ function checkWell({ modelId, plan, outcome, code, attempts }: RequestRow, fail:
   if (failed.length > 0) fail('an attempt that the model does well does not fail', JSON.stringify(failed));
 }
 
-function checkEvents({ events, attempt }: RequestRow, fail: Fail): void {
+function checkEvents({ events, attempt, completedAt }: RequestRow, fail: Fail): void {
+  if (events.some(({ kind, at }) => kind !== 'log' && at > (completedAt ?? Infinity))) {
+    fail('no event follows the end', JSON.stringify(events.slice(-4)));
+  }
   const isInOrder = (at: number): boolean => (events[at - 1]?.attempt ?? 1) <= events[at]!.attempt;
   if (!events.every((event, i) => isInOrder(i) && event.attempt <= attempt)) {
     fail('events are in the order of what happened', JSON.stringify(events));

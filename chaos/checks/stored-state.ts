@@ -13,9 +13,10 @@ export interface AttemptRow {
 }
 
 export interface EventRow {
-  id: number;
   kind: string;
   attempt: number;
+  /** By the database's clock, but of a log line, which its run dates. */
+  at: number;
   /** `LEVEL source message`; null: it is no log entry. */
   text: string | null;
 }
@@ -30,6 +31,7 @@ export interface RequestRow {
   webhookUrl: string | null;
   state: string;
   outcome: string | null;
+  completedAt: number | null;
   attempt: number;
   failed: number;
   lost: number;
@@ -50,6 +52,7 @@ export async function readStoredState({ postgres }: Cluster): Promise<StoredStat
   const rows = await postgres.query<RequestRow>(
     `SELECT r.id, r.model_id AS "modelId", r.api_key_id AS "keyId", r.input->>'marker' AS marker, r.input->'plan' AS plan,
             r.webhook_url AS "webhookUrl", r.state, r.outcome, r.attempt,
+            extract(epoch FROM r.completed_at)::float8 * 1000 AS "completedAt",
             r.failed_attempts AS failed, r.lost_attempts AS lost, r.error->>'code' AS code, r.output,
             coalesce(a.attempts, '[]') AS attempts, coalesce(e.events, '[]') AS events
      FROM request r
@@ -61,7 +64,8 @@ export async function readStoredState({ postgres }: Cluster): Promise<StoredStat
        FROM attempt LEFT JOIN worker ON worker.uid = worker_id GROUP BY request_id
      ) a ON a.request_id = r.id
      LEFT JOIN (
-       SELECT request_id, json_agg(json_build_object('id', id, 'kind', kind, 'attempt', attempt,
+       SELECT request_id, json_agg(json_build_object('kind', kind, 'attempt', attempt,
+                'at', extract(epoch FROM at) * 1000,
                 'text', level || ' ' || source || ' ' || message) ORDER BY id) AS events
        FROM request_event GROUP BY request_id
      ) e ON e.request_id = r.id`,

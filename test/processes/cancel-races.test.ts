@@ -1,3 +1,4 @@
+import { completions, recordCompletions } from '../support/completions.js';
 import { until } from '../support/index.js';
 import { inParallel } from '../support/in-parallel.js';
 import { testQueue } from '../support/test-queue.js';
@@ -9,7 +10,8 @@ interface Ending {
   attempts: string[];
   entries: number;
   leases: number;
-  /** Events that complete the request, and events after one of them. */
+  completions: number;
+  /** Events after it was completed. */
   afterwards: number;
 }
 
@@ -17,6 +19,7 @@ const { service, calls, model } = testQueue({
   models: { 'test/raced': { concurrency: 16 } },
   limits: '1000/s',
 });
+beforeAll(() => recordCompletions(service));
 
 const submitMany = (count: number): Promise<string[]> =>
   inParallel(50, Array.from({ length: count }), () => calls.submit('test/raced'));
@@ -33,6 +36,7 @@ const endings = (ids: string[]): Promise<Ending[]> =>
             ARRAY(SELECT outcome FROM attempt WHERE request_id = request.id ORDER BY attempt) AS attempts,
             (SELECT count(*) FROM queue_entry WHERE request_id = request.id)::int AS entries,
             (SELECT count(*) FROM lease WHERE request_id = request.id)::int AS leases,
+            ${completions} AS completions,
             (SELECT count(*) FROM request_event WHERE request_id = request.id AND at > completed_at)::int AS afterwards
      FROM request WHERE id = ANY ($1)`,
     [ids],
@@ -52,12 +56,12 @@ test('of 500 requests cancelled while the scheduler claims them, each runs or is
 
   expect(ended).toHaveLength(500);
   const seen = new Set<string>();
-  for (const { id, outcome, attempts, entries, afterwards } of ended) {
+  for (const { id, outcome, attempts, entries, completions, afterwards } of ended) {
     const [status, word] = answers.get(id)!;
     seen.add(word);
     const runs = model.times(id);
-    const story = { id, word, status, outcome, attempts, runs, entries, afterwards };
-    expect(story).toMatchObject({ entries: 0, afterwards: 0 });
+    const story = { id, word, status, outcome, attempts, runs, entries, completions, afterwards };
+    expect(story).toMatchObject({ entries: 0, completions: 1, afterwards: 0 });
     switch (word) {
       case 'CANCELLED': // it waited, and never starts
         expect(story).toMatchObject({ status: 200, outcome: 'cancelled', attempts: [], runs: 0 });
@@ -95,8 +99,8 @@ test('many cancels of one request at once end it once and agree', async () => {
   await until(async () => (await cancel(running))[0] === 200);
   const [a, b] = await Promise.all([endings([waiting]), endings([running])]);
   expect([a[0], b[0]]).toMatchObject([
-    { outcome: 'cancelled', attempts: [] },
-    { outcome: 'cancelled', attempts: ['cancelled'] },
+    { outcome: 'cancelled', attempts: [], completions: 1 },
+    { outcome: 'cancelled', attempts: ['cancelled'], completions: 1 },
   ]);
   const asked = await service.query(
     `SELECT 1 FROM request_event WHERE request_id = $1 AND kind = 'cancel_requested'`,

@@ -1,5 +1,6 @@
 import { until } from '../support/index.js';
 import { CollectionCalls } from '../support/collection-calls.js';
+import { completions, recordCompletions } from '../support/completions.js';
 import { problemOf, unknownId, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 
@@ -125,6 +126,7 @@ test('positions of what is left follow at once', async () => {
 });
 
 test('while they are claimed, and cancelled several times in other orders, each runs or is cancelled, never both', async () => {
+  await recordCompletions(service);
   model.hold();
   const ids = await batch(400, 'test/two', { tag: 'raced:1' });
   await until(() => model.running === 8);
@@ -145,14 +147,15 @@ test('while they are claimed, and cancelled several times in other orders, each 
     expect([cancelled! + requested! + completed!, unknown]).toEqual([400, 0]);
   }
   const rows = await until(async () => {
-    const found = await service.query<{ id: string; outcome: string; attempt: number }>(
-      `SELECT id, outcome, attempt FROM request WHERE id = ANY ($1) AND state = 'COMPLETED'`,
+    const found = await service.query<{ id: string; outcome: string; attempt: number; completions: number }>(
+      `SELECT id, outcome, attempt, ${completions} AS completions FROM request WHERE id = ANY ($1) AND state = 'COMPLETED'`,
       [ids],
     );
     return found.length === 400 && found;
   });
-  for (const { id, outcome, attempt } of rows) {
+  for (const { id, outcome, attempt, completions: times } of rows) {
     const runs = model.times(id);
+    expect({ id, times }).toEqual({ id, times: 1 });
     if (attempt === 0) expect({ id, outcome, runs }).toEqual({ id, outcome: 'cancelled', runs: 0 });
     else expect(['succeeded', 'cancelled']).toContain(outcome);
     if (outcome === 'succeeded') expect(runs).toBe(1);
