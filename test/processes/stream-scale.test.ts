@@ -12,7 +12,7 @@ import { testQueue } from '../support/test-queue.js';
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = vm.runInNewContext('gc') as () => void;
 
-const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } }, limits: '1000/s' });
+const { service, model } = testQueue({ models: { 'test/held': { concurrency: 1 } }, limits: '10000/s' });
 let sources: StatusSources;
 let server: Server;
 
@@ -43,6 +43,7 @@ async function openRaw(url: string): Promise<Socket> {
     let text = '';
     socket.on('data', (part) => {
       text += part.toString();
+      if (!text.startsWith('HTTP/1.1 200')) reject(new Error(`no stream: ${text}`));
       if (text.includes('"queue_position"') || text.includes('IN_PROGRESS')) resolve();
     });
     socket.once('close', () => reject(new Error(`closed early after: ${text}`)));
