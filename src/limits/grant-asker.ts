@@ -71,20 +71,29 @@ export class GrantAsker {
   private async askFor(holder: string, budgets: readonly Budget[]): Promise<void> {
     const sentAt = this.timing.now();
     const requests = budgets.map((budget) => budget.toRequest(this.watch.nodes, sentAt));
+    let isUsed = false;
     try {
-      const { isKnown, grants, strays } = await this.store.grant(holder, requests, this.watch.gone(sentAt));
-      this.book.release(budgets);
+      const gone = this.watch.gone(sentAt);
+      const { isKnown, grants, strays, committed } = await this.store.grant(holder, requests, gone);
       if (!this.asker.isHolder(holder)) throw unavailable();
-      if (!isKnown) return this.asker.lose();
+      if (!isKnown) {
+        this.book.release(budgets);
+        return this.asker.lose();
+      }
       const mayServe = this.asker.holder() !== undefined;
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
+      isUsed = true;
       budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now, mayServe));
       const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
       if (short.length > 0 && this.watch.nodes > 1) this.listener.asked(short);
+      await committed;
+      this.book.release(budgets);
     } catch (error) {
       this.listener.failed?.(error);
       this.book.release(budgets);
+      // What was let in by a grant that may not have been committed is held on to, and no more.
+      if (isUsed) for (const budget of budgets) budget.shrink(0, this.timing.now());
       this.book.rejectHeld(error, budgets);
       // What it may have granted all the same is given back with the next write.
       this.book.putBackUnwritten(budgets);

@@ -45,10 +45,13 @@ let clock: Clock;
 let keeper: ShareKeeper;
 /** What becomes of the writes from now on. */
 let writes: () => Promise<WriteResult>;
+/** And of the grants' commits. */
+let commits: () => Promise<void>;
 
 beforeEach(async () => {
   clock = new Clock();
   writes = () => Promise.resolve(written);
+  commits = () => Promise.resolve();
   const store: ShareStore = {
     register: () => Promise.resolve({ holders: [], gone: [] }),
     grant: (_, requests) => {
@@ -57,7 +60,7 @@ beforeEach(async () => {
         unallocated: limits.map(() => 0),
         isShort: false,
       }));
-      return Promise.resolve({ isKnown: true, grants, strays: [] });
+      return Promise.resolve({ isKnown: true, grants, strays: [], committed: commits() });
     },
     write: () => writes(),
     prune: () => Promise.resolve(),
@@ -157,4 +160,22 @@ it('refuses to decide at once after a write that failed', async () => {
   const refused = call();
   await clock.pass(10);
   expect(refused.end).toBe('unavailable');
+});
+
+it('admits by a grant at once, and keeps no more of it than was used where its commit fails', async () => {
+  const other = { ...caller, subject: 'key:b' };
+  let fail!: (error: Error) => void;
+  commits = () => new Promise((_, reject) => (fail = reject));
+  const first = keeper.admit(other) as Promise<Admission>;
+  await clock.pass(50);
+  expect((await first).admitted).toBe(true);
+  expect(keeper.admit(other)).toMatchObject({ admitted: true });
+  commits = () => new Promise(() => undefined);
+  fail(new Error('the connection is lost'));
+  await clock.pass(10);
+  // The next is asked for again, with what was used already.
+  const asked = keeper.admit(other) as Promise<Admission>;
+  expect(asked).toBeInstanceOf(Promise);
+  await clock.pass(150);
+  expect((await asked).windows[0]!.remaining).toBe(7);
 });

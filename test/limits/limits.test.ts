@@ -209,9 +209,9 @@ describe('statements', () => {
         names.push(statement.name);
         return query.call(database, statement, values) as never;
       };
-      database.atomically = (...statements) => {
+      database.atomically = (statements, onRows) => {
         names.push(...statements.map(([{ name }]) => name));
-        return atomically.apply(database, statements) as never;
+        return atomically.call(database, statements, onRows as never) as never;
       };
       return () => Object.assign(database, { query, atomically });
     });

@@ -259,15 +259,28 @@ export class SimulatedNode {
         });
     return {
       register: over(store.register),
-      grant: over(store.grant),
+      grant: async (...args) => ({ ...(await over(store.grant)(...args)), committed: this.commit() }),
       write: over(store.write),
       prune: over(store.prune),
       leave: over(store.leave),
     };
   }
 
+  /** Soon; or the node hears nothing of it, and takes what is durable for lost. */
+  private commit(): Promise<void> {
+    const { time, faults } = this.fleet;
+    const isLost = this.random() < faults.lateStatements;
+    const ms = this.random() * (isLost ? timeoutMs : 2);
+    const committed = new Promise<void>((resolve, reject) =>
+      time.at(time.now + ms, () => this.wake(() => (isLost ? reject(lost()) : resolve()))),
+    );
+    committed.catch(() => undefined);
+    return committed;
+  }
+
   private latency(): number {
-    return 0.5 + this.random() * (this.random() < 0.02 ? 200 : 6);
+    const { slowTripMs = 200 } = this.fleet.faults;
+    return 0.5 + this.random() * (this.random() < 0.02 ? slowTripMs : 6);
   }
 }
 
@@ -281,8 +294,13 @@ function lost(): DomainError {
 export interface Faults {
   /** Of the hints between nodes. */
   lostMessages: number;
-  /** Of the statements: they time out for the node, and the database runs them sooner or later. */
+  /**
+   * Of the statements: they time out for the node, and the database runs them sooner or later. And of the grants' commits:
+   * the node takes them for lost.
+   */
   lateStatements: number;
+  /** Milliseconds at the most that a statement in fifty takes to the database, and an answer in fifty back. */
+  slowTripMs?: number;
   /** Of the writes: rounds that end when the node may admit no more. */
   slowWrites?: number;
 }
