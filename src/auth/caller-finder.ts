@@ -136,10 +136,9 @@ type KeyColumns = Omit<FoundKey, 'changes' | 'hash' | 'livesMs' | 'wasUnused' | 
 };
 
 export function toCaller(key: KeyColumns): Caller {
-  return {
+  const caller = {
     keyId: key.id,
     name: key.name,
-    ...(typeof key.sessionId === 'string' && { sessionId: key.sessionId }),
     scopes: key.scopes,
     models: key.models,
     rateLimitSubmit: readLimits(key.rateLimitSubmit),
@@ -149,6 +148,7 @@ export function toCaller(key: KeyColumns): Caller {
     maxRunning: key.maxRunning,
     weight: key.weight,
   };
+  return typeof key.sessionId === 'string' ? { ...caller, sessionId: key.sessionId } : caller;
 }
 
 /** Limits that were written by hand and cannot be read are no reason to lift the service's own. */

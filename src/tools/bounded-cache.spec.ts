@@ -22,3 +22,17 @@ test('a value that is set again counts as new', () => {
   cache.set('c', 4, Infinity);
   expect([cache.get('a', 0), cache.get('b', 0), cache.get('c', 0)]).toEqual([3, undefined, 4]);
 });
+
+test('the oldest make room also where others were removed before, or all', () => {
+  const cache = new BoundedCache<number>(3);
+  const set = (...numbers: number[]): void => numbers.forEach((n) => cache.set(`key ${n}`, n, Infinity));
+  const retained = (): number[] =>
+    Array.from({ length: 20 }, (_, n) => cache.get(`key ${n}`, 0) ?? []).flat();
+  set(0, 1, 2, 3);
+  cache.delete('key 2');
+  set(4, 5);
+  expect(retained()).toEqual([3, 4, 5]);
+  cache.forget(() => true);
+  set(6, 7, 8, 9, 4, 10);
+  expect(retained()).toEqual([4, 9, 10]);
+});

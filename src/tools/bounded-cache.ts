@@ -1,6 +1,8 @@
 /** Values that hold until a time, at most `capacity` of them; the oldest makes room. Times as `performance.now()`. */
 export class BoundedCache<Value> {
   private readonly entries = new Map<string, { value: Value; until: number }>();
+  /** Goes on from where it is: an iterator that begins anew steps over all that was removed before the oldest. */
+  private readonly oldest = this.entries.keys();
 
   constructor(private readonly capacity: number) {}
 
@@ -13,7 +15,7 @@ export class BoundedCache<Value> {
 
   set(key: string, value: Value, until: number): void {
     this.entries.delete(key);
-    if (this.entries.size >= this.capacity) this.entries.delete(this.entries.keys().next().value!);
+    if (this.entries.size >= this.capacity) this.entries.delete(this.oldest.next().value!);
     this.entries.set(key, { value, until });
   }
 
