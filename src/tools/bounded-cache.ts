@@ -1,8 +1,6 @@
-/** Values that hold until a time, at most `capacity` of them; the oldest makes room. Times as `performance.now()`. */
+/** Values that hold until a time, at most `capacity` of them; the oldest make room. Times as `performance.now()`. */
 export class BoundedCache<Value> {
   private readonly entries = new Map<string, { value: Value; until: number }>();
-  /** Goes on from where it is: an iterator that begins anew steps over all that was removed before the oldest. */
-  private readonly oldest = this.entries.keys();
 
   constructor(private readonly capacity: number) {}
 
@@ -15,8 +13,20 @@ export class BoundedCache<Value> {
 
   set(key: string, value: Value, until: number): void {
     this.entries.delete(key);
-    if (this.entries.size >= this.capacity) this.entries.delete(this.oldest.next().value!);
+    if (this.entries.size >= this.capacity) this.makeRoom();
     this.entries.set(key, { value, until });
+  }
+
+  /**
+   * For several at once: an iterator steps over all that was removed before the oldest. One that were kept would hold on to
+   * every table that the map has outgrown.
+   */
+  private makeRoom(): void {
+    let excess = Math.ceil(this.capacity / 64);
+    for (const key of this.entries.keys()) {
+      if (excess-- === 0) return;
+      this.entries.delete(key);
+    }
   }
 
   delete(key: string): void {
