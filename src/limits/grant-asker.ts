@@ -18,6 +18,8 @@ interface Asker {
   /** Still, though it may be too late to admit by what it is granted. */
   isHolder(id: string): boolean;
   lose(): void;
+  /** What was used of a grant that may be lost is to be written soon. */
+  failed(): void;
   /** A statement has ended; there may be more to do. */
   ended(): void;
 }
@@ -75,7 +77,10 @@ export class GrantAsker {
     try {
       const gone = this.watch.gone(sentAt);
       const { isKnown, grants, strays, committed } = await this.store.grant(holder, requests, gone);
-      if (!this.asker.isHolder(holder)) throw unavailable();
+      if (!this.asker.isHolder(holder)) {
+        await committed; // who leaves removes rows, this one's too
+        throw unavailable();
+      }
       if (!isKnown) {
         this.book.release(budgets);
         return this.asker.lose();
@@ -92,10 +97,12 @@ export class GrantAsker {
     } catch (error) {
       this.listener.failed?.(error);
       this.book.release(budgets);
-      // What was let in by a grant that may not have been committed is held on to, and no more.
-      if (isUsed) for (const budget of budgets) budget.shrink(0, this.timing.now());
+      if (isUsed) {
+        for (const budget of budgets) budget.fade(this.timing.now());
+        this.asker.failed();
+      }
       this.book.rejectHeld(error, budgets);
-      // What it may have granted all the same is given back with the next write.
+      // What it may have granted all the same is given back with the next write, which tells of what was used.
       this.book.putBackUnwritten(budgets);
     }
   }

@@ -68,19 +68,27 @@ class SimulatedDatabase {
       return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
     },
     grant: (holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
-      if (!this.holders.has(holder)) return { isKnown: false, grants: [], strays: [] };
+      if (!this.holders.has(holder))
+        return { isKnown: false, grants: [], strays: [], forget: () => undefined };
       const forMs = new Map(gone.map((one) => [one.id, one.forMs]));
       const strays = new Set<string>();
+      const before = requests.map(({ key }) => this.of(key).get(holder));
       return {
         isKnown: true,
         grants: requests.map((request) => this.grant(holder, request, forMs, strays)),
         strays: [...strays],
+        /** As a crash does before the commit is on the disk. */
+        forget: () =>
+          requests.forEach(({ key }, i) => {
+            if (before[i] === undefined) this.of(key).delete(holder);
+            else this.of(key).set(holder, before[i]);
+          }),
       };
     },
     write: (beat: HolderBeat, { rows, forgotten, silent }: WriteRequest) => {
       const holder = beat.id;
       if (!this.isNewer(beat)) return { isKnown: false, holders: [], asked: [] };
-      for (const row of rows) if (this.of(row.key).has(holder)) this.of(row.key).set(holder, row);
+      for (const row of rows) this.of(row.key).set(holder, row);
       for (const key of forgotten) this.of(key).delete(holder);
       for (const { id, beat: known } of silent) if (this.holders.get(id) === known) this.holders.delete(id);
       const asked = [...(this.asks.get(holder)?.values() ?? [])];
@@ -162,6 +170,8 @@ export interface CallOutcome {
 export class SimulatedNode {
   private frozen: (() => void)[] | undefined;
   private isCutOff = false;
+  /** The commit of what it is granted next. */
+  forgetsNext = false;
   private isDead = false;
   private readonly offset: number;
   readonly keeper: ShareKeeper;
@@ -259,16 +269,24 @@ export class SimulatedNode {
         });
     return {
       register: over(store.register),
-      grant: async (...args) => ({ ...(await over(store.grant)(...args)), committed: this.commit() }),
+      grant: async (...args) => {
+        const { forget, ...granted } = await over(store.grant)(...args);
+        return { ...granted, committed: this.commit(forget) };
+      },
       write: over(store.write),
       prune: over(store.prune),
       leave: over(store.leave),
     };
   }
 
-  /** Soon; or the node hears nothing of it, and takes what is durable for lost. */
-  private commit(): Promise<void> {
+  /** Soon; or the node hears nothing of it, and takes what is durable for lost; or a crash forgets it. */
+  private commit(forget: () => void): Promise<void> {
     const { time, faults } = this.fleet;
+    if (this.forgetsNext) {
+      this.forgetsNext = false;
+      forget();
+      return Promise.reject(lost());
+    }
     const isLost = this.random() < faults.lateStatements;
     const ms = this.random() * (isLost ? timeoutMs : 2);
     const committed = new Promise<void>((resolve, reject) =>
