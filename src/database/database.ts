@@ -60,14 +60,8 @@ export class Database implements Queries, OnApplicationShutdown {
     );
   }
 
-  /**
-   * One transaction, sent as a whole: nothing waits for this process between two of its statements. Resolves to the rows
-   * of the last once they are committed; `onRows` has them before, and it may fail yet.
-   */
-  async atomically<Row extends object>(
-    statements: readonly (readonly [Statement, unknown[]])[],
-    onRows?: (rows: Row[]) => void,
-  ): Promise<Row[]> {
+  /** One transaction, sent as a whole: nothing waits for this process between two of its statements. Rows of the last. */
+  async atomically<Row extends object>(...statements: (readonly [Statement, unknown[]])[]): Promise<Row[]> {
     return this.onConnection(
       (client) =>
         new Promise((resolve, reject) => {
@@ -77,7 +71,7 @@ export class Database implements Queries, OnApplicationShutdown {
               else resolve([results].flat().at(-1)!.rows as Row[]);
             }),
           );
-          client.query(inOneTransaction(queries, onRows as (rows: object[]) => void));
+          client.query(inOneTransaction(queries));
         }),
       () => false,
     );

@@ -92,18 +92,6 @@ export class Budget {
     return this.admission(true, now);
   }
 
-  /** What was granted last may not have been committed. */
-  fade(now: number): void {
-    this.expire(now);
-    for (const window of this.windows) window.fade();
-  }
-
-  /** Whether its row is to be written with the next round: after a crash so much counts as used that no row has. */
-  get isDue(): boolean {
-    const { unwritten, windows } = this;
-    return (unwritten > 0 && unwritten >= windows[0]!.share) || windows.some(({ hasFaded }) => hasFaded);
-  }
-
   /** What this node admitted. */
   use(now: number): WindowUse[] {
     this.expire(now);
@@ -157,7 +145,6 @@ export class Budget {
     this.expire(now);
     this.unwritten = 0;
     const { key, windows } = this;
-    for (const window of windows) window.hasFaded = false;
     return { key, shares: windows.map(({ share }) => share), used: windows.map(({ used }) => used) };
   }
 

@@ -18,8 +18,6 @@ interface Asker {
   /** Still, though it may be too late to admit by what it is granted. */
   isHolder(id: string): boolean;
   lose(): void;
-  /** What was used of a grant that may be lost is to be written soon. */
-  failed(): void;
   /** A statement has ended; there may be more to do. */
   ended(): void;
 }
@@ -73,36 +71,24 @@ export class GrantAsker {
   private async askFor(holder: string, budgets: readonly Budget[]): Promise<void> {
     const sentAt = this.timing.now();
     const requests = budgets.map((budget) => budget.toRequest(this.watch.nodes, sentAt));
-    let isUsed = false;
     try {
-      const gone = this.watch.gone(sentAt);
-      const { isKnown, grants, strays, committed } = await this.store.grant(holder, requests, gone);
-      if (!this.asker.isHolder(holder)) {
-        await committed; // who leaves removes rows, this one's too
-        throw unavailable();
-      }
-      if (!isKnown) {
-        this.book.release(budgets);
-        return this.asker.lose();
-      }
+      const { isKnown, grants, strays } = await this.store.grant(holder, requests, this.watch.gone(sentAt));
+      this.book.release(budgets);
+      if (!this.asker.isHolder(holder)) throw unavailable();
+      if (!isKnown) return this.asker.lose();
       const mayServe = this.asker.holder() !== undefined;
       const now = this.timing.now();
       this.watch.noteGone(strays, now);
-      isUsed = true;
       budgets.forEach((budget, i) => this.book.applyGrant(budget, grants[i]!, now, mayServe));
-      const short = requests.filter((_, i) => grants[i]!.isShort).map(({ key }) => key);
-      if (short.length > 0 && this.watch.nodes > 1) this.listener.asked(short);
-      await committed;
-      this.book.release(budgets);
+      const short = budgets.filter((_, i) => grants[i]!.isShort);
+      // Their rows may say more than the node holds, and that be all that is missing.
+      this.book.putBackUnwritten(short);
+      if (short.length > 0 && this.watch.nodes > 1) this.listener.asked(short.map(({ key }) => key));
     } catch (error) {
       this.listener.failed?.(error);
       this.book.release(budgets);
-      if (isUsed) {
-        for (const budget of budgets) budget.fade(this.timing.now());
-        this.asker.failed();
-      }
       this.book.rejectHeld(error, budgets);
-      // What it may have granted all the same is given back with the next write, which tells of what was used.
+      // What it may have granted all the same is given back with the next write.
       this.book.putBackUnwritten(budgets);
     }
   }

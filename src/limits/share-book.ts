@@ -60,8 +60,10 @@ export class ShareBook {
   /** Counts a call if there is room for it. */
   admit(budget: Budget, now: number): Admission | undefined {
     const admission = budget.admit(now);
-    if (budget.isDue) this.due.add(budget);
+    if (admission === undefined) return undefined;
     if (budget.unwritten > 0 && !this.unwritten.has(budget)) this.unwritten.set(budget, now);
+    // After a crash so much counts as used that no row has.
+    if (budget.unwritten >= budget.windows[0]!.share) this.due.add(budget);
     return admission;
   }
 
@@ -101,7 +103,8 @@ export class ShareBook {
     for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
-      window.grant(shares[i]!, unallocated[i]!);
+      window.share = shares[i]!;
+      window.unallocated = unallocated[i]!;
     });
     if (!mayServe) return;
     this.serveHeld(budget, now);

@@ -56,26 +56,14 @@ export class ShareDatabase implements ShareStore {
     );
     const holders = [gone.map(({ id }) => id), gone.map(({ forMs }) => forMs)];
     this.granting++;
-    let committed!: Promise<void>;
-    const grants = await new Promise<(Grant & { strays: string[] })[]>((resolve, reject) => {
-      const granted = this.database
-        .atomically(
-          [
-            [lockBudgets, keys],
-            [grantStatement, [holder, ...keys, ...numbers, ...holders]],
-          ],
-          resolve,
-        )
-        .finally(() => this.granting--);
-      committed = inTime(granted).then(() => undefined);
-      committed.catch(reject);
-    });
-    return {
-      isKnown: grants.length > 0,
-      grants,
-      strays: grants.flatMap(({ strays }) => strays),
-      committed,
-    };
+    const granted = this.database
+      .atomically<Grant & { strays: string[] }>(
+        [lockBudgets, keys],
+        [grantStatement, [holder, ...keys, ...numbers, ...holders]],
+      )
+      .finally(() => this.granting--);
+    const grants = await inTime(granted);
+    return { isKnown: grants.length > 0, grants, strays: grants.flatMap(({ strays }) => strays) };
   }
 
   async write({ id, beat }: HolderBeat, { rows, forgotten, silent }: WriteRequest): Promise<WriteResult> {

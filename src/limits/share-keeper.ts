@@ -12,7 +12,8 @@ const fenceMs = 3_000;
 const [writeEveryMs, retryMs] = [1_000, 300];
 /** A call waits so long for writes that are late, or until this node is known again: what it asks the database for may take 9 s more. */
 const lateMs = 2_000;
-const [sweepMs, collectAheadMs] = [20, 100]; // what is asked for before it is needed is asked for together
+const sweepMs = 20;
+const collectAheadMs = 100; // what is asked for before it is needed is asked for together
 /** Who held nothing for so long gives no sign of life until the next call. */
 const sleepAfterMs = 20_000;
 
@@ -54,7 +55,6 @@ export class ShareKeeper {
       holder: () => (this.isKnown && this.mayAdmit(timing.now()) ? this.holder : undefined),
       isHolder: (id) => this.isKnown && this.holder === id,
       lose: () => this.lose(),
-      failed: () => this.writer.begin(),
       ended: () => this.runSoon(),
     });
   }

@@ -27,7 +27,7 @@ export interface GrantRequest {
 }
 
 export interface Grant {
-  /** The node's share from now on. */
+  /** The node's share from now on: committed. */
   shares: PerWindow;
   /** Of the limit, what no node holds. */
   unallocated: PerWindow;
@@ -41,8 +41,6 @@ export interface GrantResult {
   grants: Grant[];
   /** Holders that are gone and that the request did not name. */
   strays: string[];
-  /** Rejects if what was granted is not durable after all, or may not be. */
-  committed: Promise<void>;
 }
 
 /** A budget's row as it is to be: the share the node keeps, and what it used of it. */
@@ -89,10 +87,7 @@ export interface Registration {
 /** The database's side of the shares. */
 export interface ShareStore {
   register(holder: string): Promise<Registration>;
-  /**
-   * Several may be under way at once, but none for a budget that another statement has. Resolves before what is granted is
-   * committed.
-   */
+  /** Durable before it resolves. Several may be under way at once, but none for a budget that another statement has. */
   grant(holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]): Promise<GrantResult>;
   /** Does nothing if the holder's row has a number that is not smaller, or is gone. */
   write(holder: HolderBeat, request: WriteRequest): Promise<WriteResult>;

@@ -17,9 +17,6 @@ export class ShareWindow {
   private readonly ends: number[] = [];
   private readonly counts: number[] = [];
   private head = 0;
-  private isFading = false;
-  /** The share is smaller than its row says. */
-  hasFaded = false;
   private readonly grainMs: number;
 
   constructor(readonly window: RateWindow) {
@@ -43,7 +40,6 @@ export class ShareWindow {
     const { ends, counts } = this;
     const { windowMs } = this.window;
     while (this.head < ends.length && ends[this.head]! + windowMs <= now) this.used -= counts[this.head++]!;
-    if (this.isFading) this.fade();
     if (this.head < compactAfter && this.head < ends.length) return;
     ends.splice(0, this.head);
     counts.splice(0, this.head);
@@ -62,22 +58,6 @@ export class ShareWindow {
       this.counts.push(1);
     }
     this.used++;
-  }
-
-  grant(share: number, unallocated: number): void {
-    this.share = share;
-    this.unallocated = unallocated;
-    this.isFading = false;
-  }
-
-  /**
-   * Others may hold the same by now: the share is what was used of it, and goes down with that until another is granted.
-   */
-  fade(): void {
-    this.isFading = true;
-    if (this.share <= this.used) return;
-    this.share = this.used;
-    this.hasFaded = true;
   }
 
   /** Until the oldest admission leaves the window; 0 if there is none. */

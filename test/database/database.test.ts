@@ -68,10 +68,7 @@ describe.each([
       let read2: Promise<object[]> | undefined;
       await queries.transaction(async (query) => {
         await query(lock, [1]);
-        read2 = queries.atomically([
-          [lock, [1]],
-          [read, []],
-        ]);
+        read2 = queries.atomically([lock, [1]], [read, []]);
         await until(async () => (await queries.query(waiting)).length > 0);
         await query(write, [n]);
       });
@@ -81,64 +78,10 @@ describe.each([
 
   test('leave nothing when one of them fails', async () => {
     const queries = database();
-    await queries.atomically([1, 2].map((n) => [write, [n]] as const));
-    const failing = queries.atomically([3, -1, 4].map((n) => [write, [n]] as const));
+    await queries.atomically([write, [1]], [write, [2]]);
+    const failing = queries.atomically([write, [3]], [write, [-1]], [write, [4]]);
     await expect(failing).rejects.toThrow();
     expect(await queries.query(read)).toEqual([{ n: 1 }, { n: 2 }]);
-  });
-
-  test('tell the rows of the last before the commit, which may fail yet', async () => {
-    const queries = database();
-    // Looked at when it commits.
-    await queries.execute('CREATE TABLE promised (n integer UNIQUE DEFERRABLE INITIALLY DEFERRED)');
-    const promise = { name: 'promise', text: 'INSERT INTO promised VALUES ($1::integer) RETURNING n' };
-    for (const [n, isKept] of [
-      [1, true],
-      [1, false],
-      [2, true],
-    ] as const) {
-      const told: object[] = [];
-      const committed = queries.atomically(
-        [
-          [lock, [1]],
-          [promise, [n]],
-        ],
-        (rows) => told.push(...rows),
-      );
-      if (isKept) expect(await committed).toEqual([{ n }]);
-      else await expect(committed).rejects.toThrow();
-      expect(told).toEqual([{ n }]);
-    }
-    await queries.execute('DROP TABLE promised');
-  });
-
-  test('tell the rows while the commit waits', async () => {
-    const queries = database();
-    await queries.execute(`
-      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-        'BEGIN PERFORM pg_advisory_xact_lock(2); RETURN NULL; END';
-      CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON written DEFERRABLE INITIALLY DEFERRED
-        FOR EACH ROW EXECUTE FUNCTION wait()`);
-    let isCommitted = false;
-    const committed = await queries.transaction(async (query) => {
-      await query(lock, [2]);
-      let writing: Promise<unknown> | undefined;
-      const rows = await new Promise((resolve, reject) => {
-        writing = queries.atomically(
-          [
-            [write, [1]],
-            [read, []],
-          ],
-          resolve,
-        );
-        void writing.then(() => (isCommitted = true), reject);
-      });
-      expect([rows, isCommitted]).toEqual([[{ n: 1 }], false]);
-      return { writing };
-    });
-    await committed.writing;
-    expect(isCommitted).toBe(true);
-    await queries.execute('DROP FUNCTION wait CASCADE');
   });
 });
 

@@ -209,9 +209,9 @@ describe('statements', () => {
         names.push(statement.name);
         return query.call(database, statement, values) as never;
       };
-      database.atomically = (statements, onRows) => {
+      database.atomically = (...statements) => {
         names.push(...statements.map(([{ name }]) => name));
-        return atomically.call(database, statements, onRows as never) as never;
+        return atomically.apply(database, statements) as never;
       };
       return () => Object.assign(database, { query, atomically });
     });

@@ -51,12 +51,11 @@ function watch(queries: Queries & { atomically?: Database['atomically'] }): () =
   if (atomically !== undefined)
     queries.atomically = function <Row extends object>(
       this: Database,
-      statements: Parameters<Database['atomically']>[0],
-      onRows?: (rows: Row[]) => void,
+      ...all: Parameters<Database['atomically']>
     ) {
-      for (const [statement, values] of statements)
+      for (const [statement, values] of all)
         used.set(statement.name, { statement, values: values as Value[] });
-      return atomically.call(this, statements, onRows as never) as Promise<Row[]>;
+      return atomically.call(this, ...all) as Promise<Row[]>;
     };
   queries.query = function <Row extends object>(statement: Statement, values: unknown[] = []) {
     used.set(statement.name, { statement, values: values as Value[] });

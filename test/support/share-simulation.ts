@@ -68,21 +68,13 @@ class SimulatedDatabase {
       return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
     },
     grant: (holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
-      if (!this.holders.has(holder))
-        return { isKnown: false, grants: [], strays: [], forget: () => undefined };
+      if (!this.holders.has(holder)) return { isKnown: false, grants: [], strays: [] };
       const forMs = new Map(gone.map((one) => [one.id, one.forMs]));
       const strays = new Set<string>();
-      const before = requests.map(({ key }) => this.of(key).get(holder));
       return {
         isKnown: true,
         grants: requests.map((request) => this.grant(holder, request, forMs, strays)),
         strays: [...strays],
-        /** As a crash does before the commit is on the disk. */
-        forget: () =>
-          requests.forEach(({ key }, i) => {
-            if (before[i] === undefined) this.of(key).delete(holder);
-            else this.of(key).set(holder, before[i]);
-          }),
       };
     },
     write: (beat: HolderBeat, { rows, forgotten, silent }: WriteRequest) => {
@@ -170,8 +162,6 @@ export interface CallOutcome {
 export class SimulatedNode {
   private frozen: (() => void)[] | undefined;
   private isCutOff = false;
-  /** The commit of what it is granted next. */
-  forgetsNext = false;
   private isDead = false;
   private readonly offset: number;
   readonly keeper: ShareKeeper;
@@ -269,31 +259,11 @@ export class SimulatedNode {
         });
     return {
       register: over(store.register),
-      grant: async (...args) => {
-        const { forget, ...granted } = await over(store.grant)(...args);
-        return { ...granted, committed: this.commit(forget) };
-      },
+      grant: over(store.grant),
       write: over(store.write),
       prune: over(store.prune),
       leave: over(store.leave),
     };
-  }
-
-  /** Soon; or the node hears nothing of it, and takes what is durable for lost; or a crash forgets it. */
-  private commit(forget: () => void): Promise<void> {
-    const { time, faults } = this.fleet;
-    if (this.forgetsNext) {
-      this.forgetsNext = false;
-      forget();
-      return Promise.reject(lost());
-    }
-    const isLost = this.random() < faults.lateStatements;
-    const ms = this.random() * (isLost ? timeoutMs : 2);
-    const committed = new Promise<void>((resolve, reject) =>
-      time.at(time.now + ms, () => this.wake(() => (isLost ? reject(lost()) : resolve()))),
-    );
-    committed.catch(() => undefined);
-    return committed;
   }
 
   private latency(): number {
@@ -312,10 +282,7 @@ function lost(): DomainError {
 export interface Faults {
   /** Of the hints between nodes. */
   lostMessages: number;
-  /**
-   * Of the statements: they time out for the node, and the database runs them sooner or later. And of the grants' commits:
-   * the node takes them for lost.
-   */
+  /** Of the statements: they time out for the node, and the database runs them sooner or later. */
   lateStatements: number;
   /** Milliseconds at the most that a statement in fifty takes to the database, and an answer in fifty back. */
   slowTripMs?: number;

@@ -104,8 +104,5 @@ export function claimForWorkers(database: Database, claim: WorkerClaim): Promise
     slots.map(({ token }) => token),
   ];
   if (!isBounded) return database.query<ClaimedRun>(claimStatement, values);
-  return database.atomically<ClaimedRun>([
-    [lockModel, [modelId]],
-    [claimStatement, values],
-  ]);
+  return database.atomically<ClaimedRun>([lockModel, [modelId]], [claimStatement, values]);
 }

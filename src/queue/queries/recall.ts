@@ -47,10 +47,7 @@ SELECT request_id AS id, ${entryColumns} FROM moved`;
 
 /** What is held now. */
 export function recall(database: Database, keyId: string): Promise<WaitingRequest[]> {
-  return database.atomically<WaitingRequest>([
-    [lockKey, [keyId]],
-    [recallStatement, [keyId]],
-  ]);
+  return database.atomically<WaitingRequest>([lockKey, [keyId]], [recallStatement, [keyId]]);
 }
 
 const modelsOfKey = statement('bounded_models')`SELECT DISTINCT model_id AS "modelId" FROM queue_entry

@@ -91,8 +91,5 @@ UNION ALL
 SELECT request_id, ${entryColumns}, false FROM let_in`;
 
 export function release(database: Database, { keyId, modelId }: HeldQueue): Promise<Released[]> {
-  return database.atomically<Released>([
-    [lockKey, [keyId]],
-    [releaseStatement, [keyId, modelId]],
-  ]);
+  return database.atomically<Released>([lockKey, [keyId]], [releaseStatement, [keyId, modelId]]);
 }
