@@ -78,7 +78,7 @@ function cells(rows) {
   if (newest === null) return [`**${figure}**`, '', ''];
   const bar = whole.replace(' ×', '');
   const missed = rows.filter(({ met }) => met === false).length;
-  const runs = rows.length === 1 || missed === 0 ? '' : ` (${missed} of ${rows.length} runs missed)`;
+  const runs = rows.length === 1 || missed === 0 ? '' : ` (${missed} of ${rows.length} missed)`;
   const bold = (text) => (missed * 2 > rows.length ? `**${text}**` : text);
   if (bar === 'holds') return [figure, bold(missed === 0 ? 'holds' : 'does not hold') + runs, ''];
   if (against === undefined) return [figure, bold(spread(rows, 'value')) + runs, bar];
@@ -122,8 +122,7 @@ function runList(files) {
   const places = new Map();
   for (const { name, git, versions, machine } of files) {
     const { node, postgres } = versions;
-    const server = `PostgreSQL ${postgres.server_version} (shared_buffers ${postgres.shared_buffers}, min_wal_size ${postgres.min_wal_size})`;
-    const place = `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB, Node ${node}, ${server}`;
+    const place = `${machine.cores} × ${machine.cpu}, Node ${node}, PostgreSQL ${postgres.server_version}`;
     const run = `${basename(name, '.json')} at ${git.commit?.slice(0, 7)}${git.changed ? ' and changes' : ''}`;
     places.set(place, [...(places.get(place) ?? []), run]);
   }
