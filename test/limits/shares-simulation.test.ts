@@ -171,7 +171,7 @@ const growthMs = 8_000;
 /** Outcomes of calls at a part of the limit, once the shares have grown to what the caller needs. */
 async function steady(seed: number, { limits, part, nodeFor }: Load): Promise<CallOutcome[]> {
   const random = seeded(seed);
-  const fleet = new SimulatedFleet(random, { lostMessages: 0, lateStatements: 0, slowTripMs: 100 });
+  const fleet = new SimulatedFleet(random, { lostMessages: 0, lateStatements: 0 });
   const nodes = [fleet.join(), fleet.join(), fleet.join()];
   const outcomes: CallOutcome[] = [];
   const perMs = part * Math.min(...limits.map(({ limit, windowMs }) => limit / windowMs));
@@ -202,7 +202,6 @@ describe.each([
     }
   });
 
-  // Where the database answers within 200 ms; see `holdAnsweredMs`.
   test('at 70 % spread at random fewer than one call in a hundred is refused and none waits longer than 300 ms', async () => {
     const all: CallOutcome[] = [];
     for (let seed = 1; seed <= 50; seed++) {

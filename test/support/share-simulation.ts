@@ -267,8 +267,7 @@ export class SimulatedNode {
   }
 
   private latency(): number {
-    const { slowTripMs = 200 } = this.fleet.faults;
-    return 0.5 + this.random() * (this.random() < 0.02 ? slowTripMs : 6);
+    return 0.5 + this.random() * (this.random() < 0.02 ? 200 : 6);
   }
 }
 
@@ -284,8 +283,6 @@ export interface Faults {
   lostMessages: number;
   /** Of the statements: they time out for the node, and the database runs them sooner or later. */
   lateStatements: number;
-  /** Milliseconds at the most that a statement in fifty takes to the database, and an answer in fifty back. */
-  slowTripMs?: number;
   /** Of the writes: rounds that end when the node may admit no more. */
   slowWrites?: number;
 }
