@@ -4,7 +4,7 @@ import type { RateWindow } from '../config/rate-limits.js';
 const grainsPerWindow = 40;
 /** With so much of the limit left of its share, a node asks for more, if there is any. */
 const lowPart = 1 / 16;
-const compactAfter = 128;
+const compactAfter = 256;
 
 /** One window of a caller's limit: the share of it that this node holds, and what the node admitted within it. */
 export class ShareWindow {
@@ -14,8 +14,8 @@ export class ShareWindow {
   unallocated = 0;
   /** Admitted here within the window, as of the last `expire`. */
   used = 0;
-  private readonly ends: number[] = [];
-  private readonly counts: number[] = [];
+  /** Of each grain the time of its last admission and how many they are; from `head` on, the oldest first. */
+  private grains: number[] = [];
   private head = 0;
   private readonly grainMs: number;
 
@@ -37,32 +37,34 @@ export class ShareWindow {
 
   /** Times are the process's monotonic clock, in milliseconds. */
   expire(now: number): void {
-    const { ends, counts } = this;
+    const { grains } = this;
     const { windowMs } = this.window;
-    while (this.head < ends.length && ends[this.head]! + windowMs <= now) this.used -= counts[this.head++]!;
-    if (this.head < compactAfter && this.head < ends.length) return;
-    ends.splice(0, this.head);
-    counts.splice(0, this.head);
+    for (; this.head < grains.length && grains[this.head]! + windowMs <= now; this.head += 2)
+      this.used -= grains[this.head + 1]!;
+    if (this.head < compactAfter && this.head < grains.length) return;
+    if (this.head > 0) this.grains = grains.slice(this.head);
     this.head = 0;
   }
 
   add(now: number): void {
-    const last = this.ends.length - 1;
+    const { grains } = this;
+    const last = grains.length - 2;
     const joinsLast =
-      last >= this.head && Math.floor(this.ends[last]! / this.grainMs) === Math.floor(now / this.grainMs);
+      last >= this.head && Math.floor(grains[last]! / this.grainMs) === Math.floor(now / this.grainMs);
     if (joinsLast) {
-      this.ends[last] = now;
-      this.counts[last]!++;
+      grains[last] = now;
+      grains[last + 1]!++;
+    } else if (last < 0) {
+      this.grains = [now, 1]; // most callers call once: an array that grows has room for 17
     } else {
-      this.ends.push(now);
-      this.counts.push(1);
+      grains.push(now, 1);
     }
     this.used++;
   }
 
   /** Until the oldest admission leaves the window; 0 if there is none. */
   resetMs(now: number): number {
-    const oldest = this.ends[this.head];
+    const oldest = this.grains[this.head];
     if (oldest === undefined) return 0;
     // Never above the window, by the last digit of a number: that would be a second more in whole seconds.
     return Math.min(this.window.windowMs, Math.max(0, oldest + this.window.windowMs - now));

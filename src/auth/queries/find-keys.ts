@@ -34,22 +34,37 @@ export function findKeys(database: Database, hashes: readonly string[]): Promise
   return database.query<FoundKey>(statement, [byteaArray(hashes)]);
 }
 
+const ofKey = [
+  ...[
+    'id',
+    'name',
+    'scopes',
+    'models',
+    'rate_limit_submit',
+    'rate_limit_other',
+    'max_priority',
+    'max_waiting',
+  ],
+  ...['max_running', 'weight', 'last_used_at', 'revoked_at'],
+].map((column) => `api_key.${column}`);
+
 const statement = {
   name: 'find_keys',
   text: `
-    SELECT encode(found.hash, 'hex') AS hash, id, name, session_id AS "sessionId", scopes, models,
+    SELECT encode(hash, 'hex') AS hash, id, name, session_id AS "sessionId", scopes, models,
            rate_limit_submit AS "rateLimitSubmit", rate_limit_other AS "rateLimitOther",
            max_priority AS "maxPriority", max_waiting AS "maxWaiting",
            max_running AS "maxRunning", weight,
-           (extract(epoch FROM least(expires_at, session_ends_at) - clock_timestamp()) * 1000)::float8 AS "livesMs",
+           (extract(epoch FROM ends_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
            last_used_at IS NULL OR last_used_at < now() - interval '30 seconds' AS "wasUnused",
            (SELECT count FROM key_change) AS changes
-    FROM (SELECT hash, id AS key_id, NULL::uuid AS session_id, NULL::timestamptz AS session_ends_at
+    FROM (SELECT hash, NULL::uuid AS session_id, expires_at AS ends_at, ${ofKey}
           FROM api_key WHERE hash = ANY ($1::bytea[])
           UNION ALL
-          SELECT hash, api_key_id, id, expires_at
-          FROM session WHERE hash = ANY ($1::bytea[]) AND ended_at IS NULL) AS found
-    JOIN api_key ON api_key.id = found.key_id
+          SELECT session.hash, session.id, least(api_key.expires_at, session.expires_at), ${ofKey}
+          FROM session
+          JOIN api_key ON api_key.id = session.api_key_id
+          WHERE session.hash = ANY ($1::bytea[]) AND ended_at IS NULL) AS found
     WHERE revoked_at IS NULL
-      AND (least(expires_at, session_ends_at) > clock_timestamp()) IS NOT false`,
+      AND (ends_at > clock_timestamp()) IS NOT false`,
 };

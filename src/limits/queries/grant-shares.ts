@@ -65,10 +65,10 @@ export const grantStatement: Statement = {
            array_agg(least(used[i], held[i] + least(wanted[i], free))::integer ORDER BY i) AS used,
            array_agg((free - least(wanted[i], free))::integer ORDER BY i) AS unallocated,
            bool_or(needed[i] > free) AS is_short
-    FROM generate_subscripts(limits, 1) AS i
-    CROSS JOIN LATERAL (
-      SELECT greatest(0, limits[i] - held[i] - CASE WHEN is_met THEN (${heldBeside}) ELSE 0 END) AS free
-      OFFSET 0
+    FROM (
+      SELECT i, greatest(0, limits[i] - held[i] - CASE WHEN is_met THEN (${heldBeside}) ELSE 0 END) AS free
+      FROM generate_subscripts(limits, 1) AS i
+      ORDER BY i -- once for all three
     ) AS room
   ) AS share
 ), known AS MATERIALIZED (
