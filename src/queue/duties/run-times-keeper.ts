@@ -4,19 +4,30 @@ import { Duty } from '../../tools/duty.js';
 import { Cluster } from '../cluster/cluster.js';
 import { Estimates } from '../estimates/estimates.js';
 import { addRunTimes, readRunTimes, type StoredRunTimes } from '../queries/run-times.js';
+import { QueueEvents } from '../queue-events.js';
+
+/** Where nothing happened to any request in so many rounds, what all nodes have run is written, and read. */
+const quietAfter = 3;
+const idleMs = 60_000;
 
 /** Keeps the run times that estimates go by over a restart, and shares them with the other nodes. */
 @Injectable()
 export class RunTimesKeeper extends Duty {
   protected readonly intervalMs = 10_000;
   private hasRead = false;
+  private quietRounds = 0;
 
   constructor(
     private readonly database: Database,
     private readonly cluster: Cluster,
     private readonly estimates: Estimates,
+    events: QueueEvents,
   ) {
     super();
+    events.subscribe(() => {
+      this.quietRounds = 0;
+      this.scheduleWithin(this.intervalMs);
+    });
   }
 
   override start(): void {
@@ -30,10 +41,15 @@ export class RunTimesKeeper extends Duty {
   }
 
   async runOnce(): Promise<void> {
+    this.quietRounds++;
     await this.write();
     if (this.hasRead && !this.cluster.hasPeers) return;
     this.set(await readRunTimes(this.database));
     this.hasRead = true;
+  }
+
+  protected override nextIntervalMs(): number {
+    return this.quietRounds > quietAfter ? idleMs : this.intervalMs;
   }
 
   private async write(): Promise<void> {
