@@ -34,19 +34,8 @@ export function findKeys(database: Database, hashes: readonly string[]): Promise
   return database.query<FoundKey>(statement, [byteaArray(hashes)]);
 }
 
-const ofKey = [
-  ...[
-    'id',
-    'name',
-    'scopes',
-    'models',
-    'rate_limit_submit',
-    'rate_limit_other',
-    'max_priority',
-    'max_waiting',
-  ],
-  ...['max_running', 'weight', 'last_used_at', 'revoked_at'],
-].map((column) => `api_key.${column}`);
+const ofKey = `api_key.id, name, scopes, models, rate_limit_submit, rate_limit_other, max_priority, max_waiting,
+                 max_running, weight, last_used_at, revoked_at`;
 
 const statement = {
   name: 'find_keys',

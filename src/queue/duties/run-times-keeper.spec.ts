@@ -27,12 +27,12 @@ test('reads what others have run while anything happens, and hardly where nothin
   };
 
   await readsIn(60);
-  // Rounds are 48 to 72 s apart.
+  // Rounds are 48 to 73 s apart.
   expect(await readsIn(720)).toBeLessThanOrEqual(15);
 
   events.publish({ changed: ['a'] });
-  // What another node writes of its run within 12 s is read by one of these.
-  expect(await readsIn(36)).toBeGreaterThanOrEqual(3);
+  // Rounds are 8 to 13 s apart: what another node writes of its run is read by one of these.
+  expect(await readsIn(45)).toBeGreaterThanOrEqual(3);
   expect(await readsIn(720)).toBeLessThanOrEqual(16);
   await keeper.stop();
 });
