@@ -117,8 +117,12 @@ export class NewRequests {
 }
 
 /** undefined for most. */
-function boundsOf({ maxWaiting: ofModel }: Model, { maxWaiting: ofKey }: Caller): WaitingBounds | undefined {
-  return ofModel === null && ofKey === null ? undefined : { ofModel, ofKey };
+function boundsOf(
+  { paused, maxWaiting: ofModel }: Model,
+  { maxWaiting: ofKey }: Caller,
+): WaitingBounds | undefined {
+  const isPaused = paused === 'reject';
+  return isPaused || ofModel !== null || ofKey !== null ? { isPaused, ofModel, ofKey } : undefined;
 }
 
 /** `made` as it is, where there is nothing to add, as most often. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { DomainError } from '../../errors/domain-error.js';
-import { ModelsService } from '../../models/models.service.js';
 import { BoundedCache } from '../../tools/bounded-cache.js';
 import { countWaitingOf } from '../queries/waiting.js';
 import { WaitingIndex } from '../waiting/waiting-index.js';
@@ -12,8 +11,11 @@ const maxKeys = 10_000;
 const fullRetryAfterSeconds = 5;
 const pausedRetryAfterSeconds = 30;
 
-/** How many requests may wait, of a model and of a key; null: any number. */
+/** What may be submitted of a model, and by a key. */
 export interface WaitingBounds {
+  /** The operator lets nothing in. */
+  readonly isPaused: boolean;
+  /** How many requests may wait; null: any number. */
   readonly ofModel: number | null;
   readonly ofKey: number | null;
 }
@@ -30,8 +32,8 @@ export interface Coming {
 export type Leave = () => void;
 
 /**
- * What may be submitted now: nothing of a model that is paused so, and no more than may wait, of a model and of a key. In
- * a process the bounds are exact; several may pass one by what each has not heard of the others.
+ * Keeps the bounds of what waits. In a process they are exact; several may pass one by what each has not heard of the
+ * others.
  */
 @Injectable()
 export class Backlog {
@@ -41,7 +43,6 @@ export class Backlog {
   constructor(
     private readonly database: Database,
     private readonly index: WaitingIndex,
-    private readonly models: ModelsService,
   ) {}
 
   /** Throws `queue_full` where so many wait for a model: a look, which bounds nothing that comes at the same time. */
@@ -49,18 +50,24 @@ export class Backlog {
     if (this.index.depth(modelId) >= max) throw fullModel(modelId, max);
   }
 
-  /** Whether some of these may be refused. */
-  mayRefuse(items: readonly Coming[]): boolean {
-    return items.some(({ modelId, bounds }) => bounds !== undefined || this.isClosed(modelId));
-  }
-
   /**
-   * Lets one in, or throws `model_paused` or `queue_full`; undefined: there is nothing to call when it is written. What is
-   * being written just now may start at once: where that decides, it is waited for.
+   * Lets one in, or throws `model_paused` or `queue_full`. What is being written just now may start at once: where that
+   * decides, it is waited for. Who waits for a model's room has its key's, and who has both is written: nobody waits in a
+   * circle.
    */
-  enter(coming: Coming): Promise<Leave> | undefined {
-    if (this.isClosed(coming.modelId)) throw paused(coming.modelId);
-    return coming.bounds && this.takeRoom(coming, coming.bounds);
+  async enter({ modelId, keyId }: Coming, { isPaused, ofModel, ofKey }: WaitingBounds): Promise<Leave> {
+    if (isPaused) throw paused(modelId);
+    const leaveKey = ofKey === null ? undefined : await this.enterKey(keyId, ofKey);
+    try {
+      const leaveModel = ofModel === null ? undefined : await this.enterModel(modelId, ofModel);
+      return () => {
+        leaveModel?.();
+        leaveKey?.();
+      };
+    } catch (error) {
+      leaveKey?.();
+      throw error;
+    }
   }
 
   /**
@@ -78,7 +85,7 @@ export class Backlog {
     // As of this moment for all of them.
     let room = key?.room ?? Infinity;
     const refusals = items.map(({ modelId, bounds }) => {
-      if (this.isClosed(modelId)) return paused(modelId);
+      if (bounds?.isPaused === true) return paused(modelId);
       if (room <= 0) return fullKey(max);
       const ofModel = bounds?.ofModel ?? null;
       if (ofModel !== null) {
@@ -91,21 +98,6 @@ export class Backlog {
       return undefined;
     });
     return { refusals, leave: () => leaves.forEach((leave) => leave()) };
-  }
-
-  /** Who waits for a model's room has its key's, and who has both is written: nobody waits in a circle. */
-  private async takeRoom({ modelId, keyId }: Coming, { ofModel, ofKey }: WaitingBounds): Promise<Leave> {
-    const leaveKey = ofKey === null ? undefined : await this.enterKey(keyId, ofKey);
-    try {
-      const leaveModel = ofModel === null ? undefined : await this.enterModel(modelId, ofModel);
-      return () => {
-        leaveModel?.();
-        leaveKey?.();
-      };
-    } catch (error) {
-      leaveKey?.();
-      throw error;
-    }
   }
 
   private async enterModel(modelId: string, max: number): Promise<Leave> {
@@ -129,10 +121,6 @@ export class Backlog {
     const leave = await this.ofKey(keyId, max).enter();
     if (leave === undefined) throw fullKey(max);
     return leave;
-  }
-
-  private isClosed(modelId: string): boolean {
-    return this.models.get(modelId)?.paused === 'reject';
   }
 
   private ofModel(modelId: string): UnderWay {

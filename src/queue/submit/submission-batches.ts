@@ -39,7 +39,7 @@ export class SubmissionBatches {
     // Each once, in their order.
     let coming = [...new Set(entries)];
     let leave: (() => void) | undefined;
-    if (this.backlog.mayRefuse(requests)) {
+    if (requests.some(({ bounds }) => bounds !== undefined)) {
       coming = await this.withoutHeld(coming, byKey);
       const entered = await this.backlog.enterMany(coming.map(({ request }) => request));
       coming.forEach((entry, i) => (entry.result = entered.refusals[i]));

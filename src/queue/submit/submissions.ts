@@ -67,8 +67,8 @@ export class Submissions {
   }
 
   async submit(request: NewRequest): Promise<string> {
-    const entering = this.backlog.enter(request);
-    return this.write(request, entering && (await entering));
+    const { bounds } = request;
+    return this.write(request, bounds && (await this.backlog.enter(request, bounds)));
   }
 
   /** As `submit`, but only once for a key; throws when the key stands for another request. */
@@ -106,7 +106,7 @@ export class Submissions {
   ): Promise<Accepted | Extract<Result, undefined>> {
     let leave: Leave | undefined;
     try {
-      leave = await this.backlog.enter(request);
+      if (request.bounds !== undefined) leave = await this.backlog.enter(request, request.bounds);
     } catch (error) {
       const key = idempotency?.key;
       const known = key && (await findHeld(this.database, request.keyId, [key])).get(key);
