@@ -1,5 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type Provider, type Type } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { Tracing } from '../tracing/tracing.js';
 import { Circuits } from './circuits/circuits.js';
 import { ModelAvailability } from './circuits/model-availability.js';
 import { AllRequests } from './all-requests.js';
@@ -36,6 +38,7 @@ import { Backlog } from './submit/backlog.js';
 import { SubmissionBatches } from './submit/submission-batches.js';
 import { SubmissionWriter } from './submit/submission-writer.js';
 import { Submissions } from './submit/submissions.js';
+import { TracedSubmissionBatches, TracedSubmissions } from './submit/traced-submissions.js';
 import { ClaimRounds } from './workers/claim-rounds.js';
 import { HeldClaims } from './workers/held-claims.js';
 import { LeasedRuns } from './workers/leased-runs.js';
@@ -85,9 +88,9 @@ import { WorkerStore } from './workers/worker-store.js';
     RunStore,
     Slots,
     StatusSources,
-    SubmissionBatches,
     SubmissionWriter,
-    Submissions,
+    tracedWhereSpansAreSent(Submissions, TracedSubmissions),
+    tracedWhereSpansAreSent(SubmissionBatches, TracedSubmissionBatches),
     Backlog,
     ClaimRounds,
     HeldClaims,
@@ -130,3 +133,11 @@ import { WorkerStore } from './workers/worker-store.js';
   ],
 })
 export class QueueModule {}
+
+function tracedWhereSpansAreSent<T>(plain: Type<T>, traced: Type<T>): Provider {
+  return {
+    provide: plain,
+    inject: [ModuleRef, Tracing],
+    useFactory: (module: ModuleRef, { sendsSpans }: Tracing) => module.create(sendsSpans ? traced : plain),
+  };
+}

@@ -6,7 +6,6 @@ import { QueueEvents } from '../queue/queue-events.js';
 import { type BatchItem, SubmissionBatches } from '../queue/submit/submission-batches.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
 import { traceContextOf } from '../tracing/trace-context.js';
-import { Tracing } from '../tracing/tracing.js';
 import { assertKnown, submitOptions } from './dto/submit.query.js';
 import { isObject, parseInputPart, parseObjectBody } from './input-body.js';
 import { NewRequests, withOptions } from './new-requests.js';
@@ -30,7 +29,6 @@ export class Batch {
     private readonly newRequests: NewRequests,
     private readonly submissions: SubmissionBatches,
     private readonly events: QueueEvents,
-    private readonly tracing: Tracing,
   ) {}
 
   /** `count`: counts so many submissions at the limits; what refuses each. */
@@ -45,11 +43,8 @@ export class Batch {
     const refusals = await count(entries.length);
     const items = entries.map((entry, i) => refusals[i] ?? this.itemOf(caller, entry, base));
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
-    const accepted = await this.tracing.sendMany(
-      good.map(({ modelId }) => modelId),
-      traceContextOf(headers),
-      (traceOf) => this.submissions.submit(good.map((item) => withOptions(item, traceOf(item.modelId)))),
-    );
+    const trace = traceContextOf(headers);
+    const accepted = await this.submissions.submit(good.map((item) => withOptions(item, trace)));
     const results = items.map((item) => (item instanceof DomainError ? item : accepted.shift()!));
     this.events.emit('submission.refused', () =>
       results.flatMap((one) => (one instanceof DomainError ? { code: one.code } : [])),

@@ -14,8 +14,7 @@ import { QueueService } from '../queue/queue.service.js';
 import { Retention } from '../queue/retention.js';
 import { isRequestId } from '../queue/submit/request-id.js';
 import { type Accepted, Submissions } from '../queue/submit/submissions.js';
-import { type TraceContext, traceContextOf } from '../tracing/trace-context.js';
-import { Tracing } from '../tracing/tracing.js';
+import { traceContextOf } from '../tracing/trace-context.js';
 import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
@@ -40,7 +39,6 @@ export class RequestHandlers {
     private readonly retention: Retention,
     private readonly held: HeldCalls,
     private readonly clock: Clock,
-    private readonly tracing: Tracing,
   ) {}
 
   /**
@@ -155,16 +153,12 @@ export class RequestHandlers {
     const options = submitOptions(query);
     const input = parseInputBody(body);
     const made = this.newRequests.of(caller, model, input, options, base);
-    const request = (trace: TraceContext | undefined) => withOptions(made, trace, adapter);
-    const above = traceContextOf(headers);
+    const request = withOptions(made, traceContextOf(headers), adapter);
     if (key === undefined) {
-      const id = await this.tracing.send(model.id, above, (trace) => this.submissions.submit(request(trace)));
-      return acceptedReply({ id, replayed: false }, base);
+      return acceptedReply({ id: await this.submissions.submit(request), replayed: false }, base);
     }
     const idempotency = { key, fingerprint: fingerprintOf(model.id, input.text, query) };
-    const accepted = await this.tracing.send(model.id, above, (trace) =>
-      this.submissions.submitOnce(request(trace), idempotency),
-    );
+    const accepted = await this.submissions.submitOnce(request, idempotency);
     return acceptedReply(accepted, base);
   }
 

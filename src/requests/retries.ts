@@ -6,7 +6,6 @@ import type { StatusRow } from '../queue/status-row.js';
 import type { Accepted, Idempotency } from '../queue/submit/accepted.js';
 import { Submissions } from '../queue/submit/submissions.js';
 import { traceContextOf } from '../tracing/trace-context.js';
-import { Tracing } from '../tracing/tracing.js';
 import { NewRequests } from './new-requests.js';
 
 interface RetryOptions {
@@ -24,7 +23,6 @@ export class Retries {
     private readonly newRequests: NewRequests,
     private readonly collection: RequestCollection,
     private readonly submissions: Submissions,
-    private readonly tracing: Tracing,
   ) {}
 
   /**
@@ -37,9 +35,7 @@ export class Retries {
     { headers = {}, idempotency, accounting }: RetryOptions,
   ): Promise<Accepted | undefined> {
     const { request, terms } = this.newRequests.again(owner, row);
-    const above = traceContextOf(headers) ?? (await this.collection.traceOf(row.id));
-    return this.tracing.send(row.modelId, above, (trace) =>
-      this.submissions.retry(request, { ...terms, idempotency, trace }, accounting),
-    );
+    const trace = traceContextOf(headers) ?? (await this.collection.traceOf(row.id));
+    return this.submissions.retry(request, { ...terms, idempotency, trace }, accounting);
   }
 }

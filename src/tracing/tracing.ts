@@ -32,8 +32,8 @@ interface Start {
 }
 
 /**
- * The spans of requests. Where none are sent the caller's context is passed on all the same. No id of a request is in
- * them: whoever knows it may read the request.
+ * The spans of requests. Where none are sent (`sendsSpans`) the caller's context is passed on all the same. No id of a
+ * request is in them: whoever knows it may read the request.
  */
 @Injectable()
 export class Tracing implements OnApplicationShutdown {
@@ -42,6 +42,10 @@ export class Tracing implements OnApplicationShutdown {
 
   constructor(private readonly sender?: SpanSender) {
     this.tracer = sender?.tracer;
+  }
+
+  get sendsSpans(): boolean {
+    return this.tracer !== undefined;
   }
 
   /** After all that has spans. */
@@ -55,7 +59,6 @@ export class Tracing implements OnApplicationShutdown {
     caller: TraceContext | undefined,
     write: (context: TraceContext | undefined) => Promise<T>,
   ): Promise<T> {
-    if (this.tracer === undefined) return write(caller);
     return this.sendMany([modelId], caller, (contextOf) => write(contextOf(modelId)));
   }
 
@@ -65,7 +68,6 @@ export class Tracing implements OnApplicationShutdown {
     caller: TraceContext | undefined,
     write: (contextOf: (modelId: string) => TraceContext | undefined) => Promise<T>,
   ): Promise<T> {
-    if (this.tracer === undefined) return write(() => caller);
     const counts = new Map<string, number>();
     for (const id of modelIds) counts.set(id, (counts.get(id) ?? 0) + 1);
     const sends = new Map(
