@@ -1,7 +1,6 @@
-import type { RateLimits } from '../config/rate-limits.js';
+import type { RateLimits, RateWindow } from '../config/rate-limits.js';
 import { Admission, type WindowUse } from './admission.js';
-import type { BudgetKey, GrantRequest, RouteClass, ShareRow } from './share-store.js';
-import { ShareWindow } from './share-window.js';
+import type { BudgetKey, RouteClass, ShareRow } from './share-store.js';
 
 export interface LimitSubject {
   subject: string;
@@ -19,11 +18,14 @@ export interface HeldCall {
   reject(error: unknown): void;
 }
 
+/** Admissions so close together leave a window together, with the last of them: late by so much of it, early never. */
+const grainsPerWindow = 40;
+/** With so much of the limit left of its share, a node asks for more, if there is any. */
+const lowPart = 1 / 16;
+const compactAfter = 256;
 /** Where the other nodes had nothing to give, they are not asked for so long; twice as long each time. */
 const restMs = 250;
 const maxRestMs = 1_000;
-/** Of what the whole limit has, a node that shares it takes this part divided by the nodes beyond what waits. */
-const prefetchPart = 1 / 4;
 
 export function idOf({ subject, routeClass, policy }: BudgetKey): string {
   return `${routeClass} ${policy} ${subject}`;
@@ -148,31 +150,6 @@ export class Budget {
     return { key, shares: windows.map(({ share }) => share), used: windows.map(({ used }) => used) };
   }
 
-  /** What the node asks for: what waits, and some more where it shares the limit with others. */
-  toRequest(nodes: number, now: number): GrantRequest {
-    const { key, shares: held, used: usedBefore } = this.toRow(now);
-    const limits = this.windows.map(({ window }) => window.limit);
-    const used = usedBefore.map((count) => count + this.held.length);
-    this.unwritten = -this.held.length;
-    const needed = held.map((share, i) => Math.max(0, used[i]! - share));
-    const wanted = this.windows.map(({ share, runsLow }, i) => {
-      const limit = limits[i]!;
-      if (nodes === 1) return limit - share;
-      if (needed[i] === 0 && !runsLow) return 0;
-      const beyond = Math.ceil((limit * prefetchPart) / nodes);
-      return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + beyond);
-    });
-    return {
-      key,
-      limits,
-      windowsMs: this.windows.map(({ window }) => window.windowMs),
-      held,
-      used,
-      needed,
-      wanted,
-    };
-  }
-
   /** What other nodes hold may be had as soon as they are asked again, unless they gave nothing time after time. */
   private mayGrowSoon({ isWhole, used }: ShareWindow): boolean {
     return used === 0 || (!isWhole && this.restedMs < maxRestMs);
@@ -193,5 +170,80 @@ export class Budget {
         ...(this.mayGrowSoon(window) && { retryMs: maxRestMs }),
       })),
     );
+  }
+}
+
+/** One window of a caller's limit: the share of it that this node holds, and what the node admitted within it. */
+export class ShareWindow {
+  /** What this node may admit within any `windowMs`; never above what the database has granted it. */
+  share = 0;
+  /** Of the limit, what no node held when the database last granted. */
+  unallocated = 0;
+  /** Admitted here within the window, as of the last `expire`. */
+  used = 0;
+  /** Of each grain the time of its last admission and how many they are; from `head` on, the oldest first. */
+  private grains: number[] = [];
+  private head = 0;
+  private readonly grainMs: number;
+
+  constructor(readonly window: RateWindow) {
+    this.grainMs = window.windowMs / grainsPerWindow;
+  }
+
+  get runsLow(): boolean {
+    return this.unallocated > 0 && this.share - this.used <= this.window.limit * lowPart;
+  }
+
+  get hasRoom(): boolean {
+    return this.used < this.share;
+  }
+
+  get isWhole(): boolean {
+    return this.share >= this.window.limit;
+  }
+
+  /** Times are the process's monotonic clock, in milliseconds. */
+  expire(now: number): void {
+    const { grains } = this;
+    const { windowMs } = this.window;
+    for (; this.head < grains.length && grains[this.head]! + windowMs <= now; this.head += 2)
+      this.used -= grains[this.head + 1]!;
+    if (this.head < compactAfter && this.head < grains.length) return;
+    if (this.head > 0) this.grains = grains.slice(this.head);
+    this.head = 0;
+  }
+
+  add(now: number): void {
+    const { grains } = this;
+    const last = grains.length - 2;
+    const joinsLast =
+      last >= this.head && Math.floor(grains[last]! / this.grainMs) === Math.floor(now / this.grainMs);
+    if (joinsLast) {
+      grains[last] = now;
+      grains[last + 1]!++;
+    } else if (last < 0) {
+      this.grains = [now, 1]; // most callers call once: an array that grows has room for 17
+    } else {
+      grains.push(now, 1);
+    }
+    this.used++;
+  }
+
+  /** Until the oldest admission leaves the window; 0 if there is none. */
+  resetMs(now: number): number {
+    const oldest = this.grains[this.head];
+    if (oldest === undefined) return 0;
+    // Never above the window, by the last digit of a number: that would be a second more in whole seconds.
+    return Math.min(this.window.windowMs, Math.max(0, oldest + this.window.windowMs - now));
+  }
+
+  /** Gives up all but what is used and a part of the rest: only a share above the use may shrink. False: nothing to give. */
+  shrink(keepOfUnused: number): boolean {
+    const unused = this.share - this.used;
+    const given = unused - Math.floor(Math.max(0, unused) * keepOfUnused);
+    if (given <= 0) return false;
+    this.share -= given;
+    this.unallocated += given;
+    return true;
   }
 }

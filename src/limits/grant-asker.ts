@@ -2,7 +2,7 @@ import { unavailable } from './admission.js';
 import type { HolderWatch } from './holder-watch.js';
 import type { Budget } from './budget.js';
 import type { ShareBook } from './share-book.js';
-import type { KeeperListener, ShareStore, Timing } from './share-store.js';
+import type { GrantRequest, KeeperListener, ShareStore, Timing } from './share-store.js';
 
 /** In one statement, and statements at once: their commits share the wait for the disk. */
 const maxGrants = 200;
@@ -10,6 +10,8 @@ const maxStatements = 3;
 /** Fewer do not go behind a statement that has just been sent, for a commit of their own. */
 const minBehind = 8;
 const slowMs = 100;
+/** Of what the whole limit has, a node that shares it takes this part divided by the nodes beyond what waits. */
+const prefetchPart = 1 / 4;
 
 /** The keeper that asks. */
 interface Asker {
@@ -70,7 +72,7 @@ export class GrantAsker {
 
   private async askFor(holder: string, budgets: readonly Budget[]): Promise<void> {
     const sentAt = this.timing.now();
-    const requests = budgets.map((budget) => budget.toRequest(this.watch.nodes, sentAt));
+    const requests = budgets.map((budget) => requestOf(budget, this.watch.nodes, sentAt));
     try {
       const { isKnown, grants, strays } = await this.store.grant(holder, requests, this.watch.gone(sentAt));
       this.book.release(budgets);
@@ -92,4 +94,23 @@ export class GrantAsker {
       this.book.putBackUnwritten(budgets);
     }
   }
+}
+
+/** What waits, and some more where the limit is shared with other nodes. As of its row, that is written as well. */
+export function requestOf(budget: Budget, nodes: number, now: number): GrantRequest {
+  const { key, shares: held, used: usedBefore } = budget.toRow(now);
+  const waiting = budget.held.length;
+  budget.unwritten = -waiting;
+  const used = usedBefore.map((count) => count + waiting);
+  const needed = held.map((share, i) => Math.max(0, used[i]! - share));
+  const limits = budget.windows.map(({ window }) => window.limit);
+  const wanted = budget.windows.map(({ share, runsLow }, i) => {
+    const limit = limits[i]!;
+    if (nodes === 1) return limit - share;
+    if (needed[i] === 0 && !runsLow) return 0;
+    const beyond = Math.ceil((limit * prefetchPart) / nodes);
+    return Math.max(Math.ceil(limit / nodes) - share, needed[i]! + beyond);
+  });
+  const windowsMs = budget.windows.map(({ window }) => window.windowMs);
+  return { key, limits, windowsMs, held, used, needed, wanted };
 }

@@ -1,4 +1,5 @@
 import type { LimitSubject } from './budget.js';
+import { requestOf } from './grant-asker.js';
 import { ShareBook } from './share-book.js';
 
 const subject = (name: string, hasKey: boolean): LimitSubject => ({
@@ -59,7 +60,7 @@ test('one that comes back while its row is removed has no share, asks only after
   book.forget(idle);
   book.release(idle);
   expect(book.takeWanting(1, 6_003)).toEqual([budget]);
-  expect(budget.toRequest(1, 6_003)).toMatchObject({ held: [0], needed: [1] });
+  expect(requestOf(budget, 1, 6_003)).toMatchObject({ held: [0], needed: [1] });
   expect(book.budgetOf(subject('address:1', false))).toBe(budget);
 });
 
