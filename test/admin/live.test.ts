@@ -237,13 +237,14 @@ test('of each node there is how long runs took there, and how many failed', asyn
 test('nodes say what they run, and those that are silent until when their slots rest', async () => {
   const at = new Date(Date.now() - 5_500);
   const silent = '01a1fbb3-65c9-706a-ab5f-d44e3660d916';
+  // In one commit: a list that is read between two would have the node without its slots.
   await service.query(
-    `INSERT INTO node (id, name, role, version, heartbeat_at) VALUES ($1, 'silent', 'all', '0.0.9', $2)`,
+    `WITH joined AS (
+       INSERT INTO node (id, name, role, version, heartbeat_at) VALUES ($1, 'silent', 'all', '0.0.9', $2)
+     )
+     INSERT INTO slot_grant (model_id, node_id, slots) VALUES ('test/wide', $1, 3)`,
     [silent, at],
   );
-  await service.query(`INSERT INTO slot_grant (model_id, node_id, slots) VALUES ('test/wide', $1, 3)`, [
-    silent,
-  ]);
   const data = await until(
     async () => {
       const { data: nodes } = await json<AdminNodeListDto>(get('nodes'));
