@@ -41,6 +41,7 @@ export class Budget {
   calledAt = -Infinity;
   /** Calls admitted of which its row does not tell; below 0: it tells of some that are still held. */
   unwritten = 0;
+  isRowUncertain = false; // whatever it used, its row may say something else
   private refusedUntil = 0;
   private restsUntil = 0;
   private restedMs = 0;

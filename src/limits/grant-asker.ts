@@ -54,7 +54,7 @@ export class GrantAsker {
       const { size } = this.statements;
       if (holder === undefined || size >= maxStatements) return;
       const now = this.timing.now();
-      if (size > 0 && this.book.wanted < minBehind && now - this.sentAt < slowMs) return;
+      if (size > 0 && this.book.wanting.size < minBehind && now - this.sentAt < slowMs) return;
       const budgets = this.book.takeWanting(maxGrants, now);
       if (budgets.length === 0) return;
       this.sentAt = now;

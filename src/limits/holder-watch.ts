@@ -20,6 +20,11 @@ export class HolderWatch {
     return this.live.size + 1;
   }
 
+  /** Whether no other holds shares now, nor may have left any. */
+  get isAlone(): boolean {
+    return this.live.size + this.left.size === 0;
+  }
+
   /** All others that there are now. One whose row is gone had stopped before. */
   see(holders: readonly HolderBeat[], now: number): void {
     const looksAnew = now - this.lookedAt > maxGapMs;

@@ -3,7 +3,9 @@ import { policyText } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Admission, WindowUse } from './admission.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
+import { IdleBudgets } from './idle-budgets.js';
 import type { BudgetKey, Grant, ShareRow } from './share-store.js';
+import { StandingShare } from './standing-share.js';
 
 /** A call is held so long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -14,29 +16,23 @@ const askEveryMs = 100;
 const retainedWhenAsked = 1 / 2; // of its unused share
 /** What a row says of its budget's use is no older. */
 export const writeAfterMs = 10_000;
-/** Budgets looked at in a round for those that nobody called on in their longest window, and those forgotten in it. */
-const [idleLooks, maxForgotten] = [25_000, 1_000];
 
 /** The budgets of this node's callers. Decides in memory; what is to be asked of the database or written it collects. */
 export class ShareBook {
   private readonly budgets = new Map<string, Budget>();
-  private readonly wanting = new Set<Budget>();
+  readonly wanting = new Set<Budget>(); // to be asked for
   readonly holding = new Set<Budget>(); // calls wait for these
   /** Used since their rows were written, and since when. */
   private readonly unwritten = new Map<Budget, number>();
-  /** Of them, those to be written with the next round. */
-  private readonly due = new Set<Budget>();
-  private idleScan = this.budgets.values();
+  private readonly due = new Set<Budget>(); // to be written with the next round
+  readonly standing = new StandingShare();
+  private readonly idle = new IdleBudgets(this.budgets);
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
   constructor(private readonly maxBudgets = 200_000) {}
 
   get isEmpty(): boolean {
     return this.budgets.size === 0;
-  }
-
-  get wanted(): number {
-    return this.wanting.size;
   }
 
   budgetOf({ subject, routeClass, limits, hasKey }: LimitSubject): Budget {
@@ -48,6 +44,7 @@ export class ShareBook {
       throw new DomainError('unavailable', message, { retryAfterSeconds: 60 });
     }
     const budget = new Budget(key, limits);
+    this.standing.give(budget);
     this.budgets.set(idOf(key), budget);
     return budget;
   }
@@ -100,6 +97,7 @@ export class ShareBook {
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe = true): void {
+    this.standing.settle(budget);
     for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
@@ -173,9 +171,10 @@ export class ShareBook {
       if (now - since < writeAfterMs) break;
       this.due.add(budget);
     }
-    const budgets = [...this.due];
+    // A grant may have written what they used.
+    const budgets = [...this.due].filter((budget) => budget.unwritten > 0 || budget.isRowUncertain);
+    for (const budget of this.due) this.unwritten.delete(budget);
     this.due.clear();
-    for (const budget of budgets) this.unwritten.delete(budget);
     return budgets;
   }
 
@@ -187,12 +186,18 @@ export class ShareBook {
 
   /** As they are now, for a statement that has them until `release`. */
   takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
-    for (const budget of budgets) budget.isBusy = true;
+    for (const budget of budgets) {
+      budget.isBusy = true;
+      budget.isRowUncertain = false;
+    }
     return budgets.map((budget) => budget.toRow(now));
   }
 
-  putBackUnwritten(budgets: readonly Budget[]): void {
-    for (const budget of budgets) if (this.isKnown(budget)) this.due.add(budget);
+  putBackUnwritten(budgets: Iterable<Budget>): void {
+    for (const budget of budgets) {
+      budget.isRowUncertain = true;
+      if (this.isKnown(budget)) this.due.add(budget);
+    }
   }
 
   private isKnown(budget: Budget): boolean {
@@ -201,18 +206,13 @@ export class ShareBook {
 
   /** Callers that have not called for their longest window: they give up their shares, and their rows are to be removed. */
   takeIdle(now: number): Budget[] {
-    const idle: Budget[] = [];
-    let looks = 0;
-    for (const budget of this.idleScan) {
-      if (!budget.isBusy && budget.held.length === 0 && now - budget.calledAt > budget.longestMs) {
-        for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
-        budget.shrink(0, now);
-        budget.isBusy = true;
-        idle.push(budget);
-      }
-      if (++looks >= idleLooks || idle.length >= maxForgotten) return idle;
+    const idle = this.idle.find(now);
+    for (const budget of idle) {
+      for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
+      budget.shrink(0, now);
+      budget.isBusy = true;
+      this.standing.settle(budget);
     }
-    this.idleScan = this.budgets.values();
     return idle;
   }
 
@@ -241,10 +241,10 @@ export class ShareBook {
   beginAnew(): void {
     const waiting = [...this.holding].map((budget) => budget.anew());
     for (const list of [this.budgets, this.wanting, this.holding, this.unwritten, this.due]) list.clear();
+    this.standing.beginAnew();
     for (const budget of waiting) {
       this.budgets.set(idOf(budget.key), budget);
       for (const list of [this.holding, this.wanting]) list.add(budget);
     }
-    this.idleScan = this.budgets.values();
   }
 }

@@ -6,7 +6,13 @@ import { textArray } from '../database/text-array.js';
 import { unavailable } from './admission.js';
 import { LimitAskEntity, LimitShareEntity } from './entities/limit-share.entity.js';
 import { grantStatement, lockBudgets } from './queries/grant-shares.js';
-import { leaveStatement, registerStatement, writeStatement } from './queries/write-shares.js';
+import {
+  leaveStatement,
+  lockHolders,
+  registerStatement,
+  standStatement,
+  writeStatement,
+} from './queries/write-shares.js';
 import type {
   BudgetKey,
   GoneHolder,
@@ -18,6 +24,7 @@ import type {
   Registration,
   ShareRow,
   ShareStore,
+  Standing,
   WriteRequest,
   WriteResult,
 } from './share-store.js';
@@ -40,7 +47,15 @@ export class ShareDatabase implements ShareStore {
   ) {}
 
   async register(holder: string): Promise<Registration> {
-    const [result] = await this.database.query<Registration>(registerStatement, [holder]);
+    const [result] = await this.database.atomically<Registration>(
+      [lockHolders, []],
+      [registerStatement, [holder]],
+    );
+    return result!;
+  }
+
+  async stand(holder: string): Promise<Standing> {
+    const [result] = await this.database.atomically<Standing>([lockHolders, []], [standStatement, [holder]]);
     return result!;
   }
 

@@ -57,6 +57,7 @@ beforeEach(async () => {
   isShort = false;
   const store: ShareStore = {
     register: () => Promise.resolve({ holders: [], gone: [] }),
+    stand: () => Promise.resolve({ stands: false, gone: [] }),
     grant: (_, requests) => {
       const grants = requests.map(({ limits, held }) => ({
         shares: isShort ? held : limits,

@@ -71,8 +71,7 @@ export class ShareKeeper {
 
   private async leave(): Promise<void> {
     this.isStopped = true;
-    this.cancelTick?.();
-    this.cancelSweep?.();
+    for (const cancel of [this.cancelTick, this.cancelSweep]) cancel?.();
     await Promise.allSettled([this.running, this.grants.settled()]);
     this.aliveAt = -Infinity;
     const rows = this.book.lastRows(this.timing.now());
@@ -128,8 +127,8 @@ export class ShareKeeper {
     return now - this.aliveAt < fenceMs || (this.isAsleep && !this.isStopped);
   }
 
-  /** No write was lost: whether a call may be admitted will be known soon. */
   private get mayWait(): boolean {
+    // No write was lost: whether a call may be admitted will be known soon.
     return !this.isUncertain && !this.isStopped;
   }
 
@@ -153,7 +152,7 @@ export class ShareKeeper {
       const now = this.timing.now();
       if (this.mayAdmit(now)) this.book.serveAllHeld(now);
       else this.book.rejectHeld(unavailable(), undefined, this.mayWait ? now - lateMs : now);
-      if (this.book.wanted > 0) this.runSoon();
+      if (this.book.wanting.size > 0) this.runSoon();
       if (this.book.holding.size > 0 && !this.isStopped) this.sweepSoon();
     });
   }
@@ -166,7 +165,7 @@ export class ShareKeeper {
         if (this.hasWork) this.runSoon();
       });
     }
-    if (this.book.holding.size > 0 && this.book.wanted > 0) this.grants.askIn(0);
+    if (this.book.holding.size > 0 && this.book.wanting.size > 0) this.grants.askIn(0);
   }
 
   private get hasWork(): boolean {
@@ -217,8 +216,8 @@ export class ShareKeeper {
   private async sleep(): Promise<void> {
     this.isAsleep = true;
     this.isRegistered = false;
-    this.aliveAt = -Infinity;
     this.writer.abandon();
+    this.book.beginAnew(); // it has a standing share, if anything
     await this.store.leave(this.holder, []);
   }
 
@@ -237,6 +236,7 @@ export class ShareKeeper {
     if (completedFrom === undefined) return;
     this.aliveAt = completedFrom;
     this.listener.worked?.();
+    await this.writer.stand(this.holder);
   }
 
   /** The others gave this node up: what it held is theirs in a window's time, and it begins anew. */

@@ -4,7 +4,7 @@ export type RouteClass = 'submit' | 'other';
 /** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
 export interface BudgetKey {
   subject: string;
-  routeClass: RouteClass;
+  routeClass: RouteClass | '*';
   /** As in RATE_LIMIT_SUBMIT. Another limit is another budget, so nodes never add up shares of different limits. */
   policy: string;
 }
@@ -84,9 +84,18 @@ export interface Registration {
   gone: string[];
 }
 
+/** Whether a holder has a standing share. */
+export interface Standing {
+  stands: boolean;
+  /** Holders that are gone, but there are still shares to their names. */
+  gone: string[];
+}
+
 /** The database's side of the shares. */
 export interface ShareStore {
   register(holder: string): Promise<Registration>;
+  /** Gives the holder a standing share if nobody else holds or held anything. */
+  stand(holder: string): Promise<Standing>;
   /** Durable before it resolves. Several may be under way at once, but none for a budget that another statement has. */
   grant(holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]): Promise<GrantResult>;
   /** Does nothing if the holder's row has a number that is not smaller, or is gone. */

@@ -2,6 +2,7 @@ import type { Budget } from './budget.js';
 import type { HolderWatch } from './holder-watch.js';
 import type { ShareBook } from './share-book.js';
 import type { HolderBeat, ShareStore, WriteResult } from './share-store.js';
+import { standingKey } from './standing-share.js';
 
 /** So that a caller who waits for a grant does not wait for many rows. */
 const maxRows = 500;
@@ -42,6 +43,7 @@ export class UseWriter {
 
   private newRound(now: number): Round {
     this.isDue = false;
+    if (this.watch.nodes > 1) this.book.putBackUnwritten(this.book.standing.end());
     return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
   }
 
@@ -57,10 +59,12 @@ export class UseWriter {
     const silent = isLast ? this.watch.silent(now) : [];
     try {
       const forgotten = idle.map(({ key }) => key);
+      if (isLast && this.watch.nodes > 1 && !this.book.standing.isInUse) forgotten.push(standingKey);
       const result = await this.store.write(beat, { rows, forgotten, silent });
       if (!result.isKnown) return result;
       this.book.noteRows(result.asked);
       this.book.forget(idle);
+      for (const budget of budgets) this.book.standing.settle(budget);
       round.written = end;
       if (!isLast) return result;
       this.round = undefined;
@@ -71,5 +75,15 @@ export class UseWriter {
     } finally {
       this.book.release([...budgets, ...idle]);
     }
+  }
+
+  /** Asks for a standing share, if it may be had. Between two rounds: none may find that another has joined meanwhile. */
+  async stand(holder: string): Promise<void> {
+    if (!this.watch.isAlone || this.book.standing.isInUse) return;
+    await this.book.standing.begin(async () => {
+      const { stands, gone } = await this.store.stand(holder);
+      this.watch.noteGone(gone, this.now());
+      return stands;
+    });
   }
 }

@@ -54,7 +54,9 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
   const counted: Counted[] = [];
   const isQuiet = (): boolean => fleet.time.now > quiet[0] && fleet.time.now < quiet[1];
   const maxNodes = 3 + (seed % 2);
-  while (fleet.joined < maxNodes - 1) fleet.join();
+  // Every third begins with one node, which is given a standing share; the others follow.
+  do fleet.join();
+  while (seed % 3 !== 1 && fleet.joined < maxNodes - 1);
   for (const subject of ['a', 'b']) {
     const rate = 20 + random() * 30;
     const changing = [limitsOf(10, 40, minuteMs), limitsOf(10, 100, minuteMs)];
@@ -72,6 +74,19 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
     };
     fleet.time.at(0, next, 0);
   }
+  // Each calls once or twice, and in a while for a moment, on one node and then on all.
+  const strangers = (): void => {
+    const ahead = random() < 0.1 ? Math.floor(random() * 8) : 0;
+    const number = Math.floor(fleet.time.now / 700) + ahead;
+    const subject = `s${number}`;
+    const limits = number % 2 === 0 ? limitsOf(10, 40, minuteMs) : limitsOf(30, 60, minuteMs);
+    const isAtHome = ahead === 0 && fleet.time.now % 700 < 450;
+    const home = fleet.nodes[number % fleet.nodes.length];
+    const node = isQuiet() ? undefined : isAtHome ? home : pick(random, fleet.nodes);
+    node?.wake(() => node.call(subject, limits, (outcome) => counted.push({ subject, limits, outcome })));
+    fleet.time.at(fleet.time.now + random() * 20, strangers, 0);
+  };
+  fleet.time.at(0, strangers, 0);
   const trouble = (): void => {
     const node = pick(random, fleet.nodes);
     const until = fleet.time.now + random() * 7_000;
@@ -149,6 +164,57 @@ test('a node whose callers have all been gone for a while sends nothing, and adm
   callAt(600_001);
   await fleet.time.run(603_000);
   expect([outcomes, ...statements().slice(0, 2)]).toEqual([['admitted', 'admitted'], 2, 2]);
+});
+
+describe('a node that is alone', () => {
+  const limits = limitsOf(30, 60, 60_000);
+  let fleet: SimulatedFleet;
+  let alone: SimulatedNode;
+  let admitted: { at: number; waitedMs: number }[];
+
+  const callsAt = async (at: number, node: SimulatedNode, count: number): Promise<void> => {
+    const note = ({ result, answeredAt }: CallOutcome): void => {
+      if (result === 'admitted') admitted.push({ at: answeredAt, waitedMs: answeredAt - at });
+    };
+    fleet.time.at(at, () => Array.from({ length: count }, () => node.call('a', limits, note)));
+    await fleet.time.run(at + 400);
+  };
+
+  beforeEach(async () => {
+    fleet = new SimulatedFleet(seeded(1), { lostMessages: 0, lateStatements: 0 });
+    admitted = [];
+    alone = fleet.join();
+    await fleet.time.run(2_000);
+  });
+
+  test('admits the first calls of everybody at once, a tenth of the limit, and the others by a grant', async () => {
+    await callsAt(2_000, alone, 3);
+    expect(admitted.map(({ waitedMs }) => waitedMs)).toEqual([0, 0, 0]);
+    await callsAt(2_500, alone, 27);
+    expect(admitted).toHaveLength(30);
+  });
+
+  test('has written what it admitted so before another that joins may have the whole limit', async () => {
+    await callsAt(2_000, alone, 1);
+    const other = fleet.join();
+    await fleet.time.run(6_000);
+    await callsAt(6_000, other, 40);
+    await callsAt(6_400, alone, 10);
+    const times = admitted.map(({ at }) => at);
+    expect([times.length > 28, maxInAnyWindow(times, 1_000)]).toEqual([true, 30]);
+    expect(fleet.database.standing).toBe(0);
+  });
+
+  test('is counted with what it may have admitted so when it has crashed, until the window is over', async () => {
+    await callsAt(2_000, alone, 1);
+    alone.kill();
+    const other = fleet.join();
+    await fleet.time.run(20_000);
+    for (let at = 20_000; at < 30_000; at += 1_000) await callsAt(at, other, 12);
+    expect(admitted).toHaveLength(1 + 60 - 6);
+    await callsAt(90_000, other, 12);
+    expect(admitted).toHaveLength(1 + 60 - 6 + 12);
+  });
 });
 
 type NodeFor = (n: number, random: () => number, nodes: readonly SimulatedNode[]) => SimulatedNode;

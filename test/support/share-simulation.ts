@@ -2,6 +2,7 @@ import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
 import type { Admission } from '../../src/limits/admission.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
+import { standingKey } from '../../src/limits/standing-share.js';
 import type {
   BudgetKey,
   GoneHolder,
@@ -64,8 +65,13 @@ class SimulatedDatabase {
   readonly store = {
     register: (holder: string) => {
       this.holders.set(holder, 0);
-      const named = new Set([...this.rows.values()].flatMap((row) => [...row.keys()]));
-      return { holders: this.others(holder), gone: [...named].filter((id) => !this.holders.has(id)) };
+      return { holders: this.others(holder), gone: this.gone() };
+    },
+    stand: (holder: string) => {
+      const gone = this.gone();
+      const stands = this.holders.has(holder) && this.holders.size === 1 && gone.length === 0;
+      if (stands) this.of(standingKey).set(holder, { key: standingKey, shares: [], used: [] });
+      return { stands, gone };
     },
     grant: (holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
       if (!this.holders.has(holder)) return { isKnown: false, grants: [], strays: [] };
@@ -95,6 +101,11 @@ class SimulatedDatabase {
     },
   };
 
+  /** Holders with a standing share. */
+  get standing(): number {
+    return this.of(standingKey).size;
+  }
+
   private isNewer({ id, beat }: HolderBeat): boolean {
     if ((this.holders.get(id) ?? Infinity) >= beat) return false;
     this.holders.set(id, beat);
@@ -108,15 +119,19 @@ class SimulatedDatabase {
     strays: Set<string>,
   ): Grant {
     const own = this.of(key).get(holder);
-    const others = [...this.of(key)].filter(([id]) => id !== holder);
-    for (const [id] of others) if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
+    const others = new Map([...this.of(key)].filter(([id]) => id !== holder));
+    const standing = new Set([...this.of(standingKey).keys()].filter((id) => id !== holder));
+    for (const id of others.keys()) if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
     const free = limits.map((limit, i) => {
-      const byOthers = others.map(([id, row]) => {
-        if (this.holders.has(id)) return row.shares[i]!;
+      const heldBy = (id: string): number => {
+        const { shares, used } = others.get(id) ?? { shares: [0], used: [0] };
+        const least = standing.has(id) ? Math.floor(limit / 10) : 0;
+        if (this.holders.has(id)) return Math.max(least, shares[i] ?? 0);
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
-        if (i === 0) return row.shares[0]!;
-        return Math.min(row.shares[i]!, row.used[i]! + row.shares[0]! * Math.ceil(7_000 / windowsMs[0]!));
-      });
+        const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(7_000 / windowsMs[0]!);
+        return Math.max(least, Math.min(shares[i] ?? 0, (used[i] ?? 0) + beyond));
+      };
+      const byOthers = [...new Set([...others.keys(), ...standing])].map(heldBy);
       const unknown = Math.max(0, (own?.shares[i] ?? 0) - held[i]!);
       return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, unknown));
     });
@@ -128,13 +143,18 @@ class SimulatedDatabase {
     });
     const isShort = needed.some((count, i) => count > free[i]!);
     if (isShort) {
-      for (const [id] of others) {
+      for (const id of others.keys()) {
         if (!this.holders.has(id)) continue;
         if (!this.asks.has(id)) this.asks.set(id, new Map());
         this.asks.get(id)!.set(idOf(key), key);
       }
     }
     return { shares, unallocated: free.map((count, i) => count - Math.min(wanted[i]!, count)), isShort };
+  }
+
+  private gone(): string[] {
+    const named = new Set([...this.rows.values()].flatMap((row) => [...row.keys()]));
+    return [...named].filter((id) => !this.holders.has(id));
   }
 
   private of(key: BudgetKey): Map<string, ShareRow> {
@@ -259,6 +279,7 @@ export class SimulatedNode {
         });
     return {
       register: over(store.register),
+      stand: over(store.stand),
       grant: over(store.grant),
       write: over(store.write),
       prune: over(store.prune),

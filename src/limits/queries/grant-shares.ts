@@ -1,4 +1,5 @@
 import type { Statement } from '../../database/statement.js';
+import { standingDivisor, standingKey } from '../standing-share.js';
 
 /*
  * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
@@ -25,25 +26,42 @@ FROM (
 const isOf = (budget: string): string =>
   ['subject', 'route_class', 'policy'].map((column) => `other.${column} = ${budget}.${column}`).join(' AND ');
 
+/** Of a window's limit, what a holder with a standing share has at least. */
+const standing = `(limits[i] / ${standingDivisor})`;
+
 /**
- * Beside what the node knows to hold: the others' shares, and what a lost answer granted it. A holder without a row may
- * have used more than it wrote: what the tightest window's share allows in the 3 s for which it may admit after its last
- * write, in 2 s more for a write that passed over a row with a grant under way (`ShareDatabase` gives it up after as long), in
- * 1 s more until the next write, and in 1 s more for what is not written until it is as much. A window that it has been gone for counts for nothing.
+ * Beside what the node knows to hold: the others' shares, what a lost answer granted it, and the standing shares of others.
+ * A holder without a row in limit_holder may have used more than it wrote: what the tightest window's share allows in the
+ * 3 s for which it may admit after its last write, in 2 s more for a write that passed over a row with a grant under way
+ * (`ShareDatabase` gives it up after as long), in 1 s more until the next write, and in 1 s more for what is not written
+ * until it is as much. A window that it has been gone for counts for nothing.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE
            WHEN other.holder_id = $1::uuid THEN greatest(0, other.shares[i] - held[i])
-           WHEN holder.id IS NOT NULL THEN other.shares[i]
+           WHEN holder.id IS NOT NULL THEN greatest(other.shares[i], standing_part)
            WHEN gone.for_ms >= windows_ms[i] THEN 0
-           WHEN i = 1 THEN other.shares[1]
-           ELSE least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer)
+           WHEN i = 1 THEN greatest(other.shares[1], standing_part)
+           ELSE greatest(
+             least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer),
+             standing_part
+           )
          END
        ), 0)::bigint
-FROM limit_share AS other
+FROM (
+  SELECT holder_id, shares, used, CASE WHEN holder_id IN (SELECT holder_id FROM standing) THEN ${standing} ELSE 0 END
+           AS standing_part
+  FROM limit_share AS other
+  WHERE ${isOf('asked')}
+  UNION ALL
+  SELECT holder_id, NULL, NULL, ${standing}
+  FROM standing
+  WHERE NOT EXISTS (
+    SELECT FROM limit_share AS other WHERE ${isOf('asked')} AND other.holder_id = standing.holder_id
+  )
+) AS other
 LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
-LEFT JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id
-WHERE ${isOf('asked')}`;
+LEFT JOIN unnest($11::uuid[], $12::float8[]) AS gone (id, for_ms) ON gone.id = other.holder_id`;
 
 export const grantStatement: Statement = {
   name: 'grant_shares',
@@ -53,11 +71,19 @@ export const grantStatement: Statement = {
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
               $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
+), standing AS MATERIALIZED (
+  SELECT holder_id
+  FROM limit_share
+  WHERE subject = '${standingKey.subject}'
+    AND route_class = '${standingKey.routeClass}'
+    AND policy = '${standingKey.policy}'
+    AND holder_id <> $1::uuid
 ), granted AS MATERIALIZED (
   SELECT asked.subject, asked.route_class, asked.policy, windows_ms, number, is_met, share.*
   FROM asked
   CROSS JOIN LATERAL (
-    SELECT EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
+    SELECT EXISTS (SELECT FROM standing)
+             OR EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
     OFFSET 0 -- or it would be looked up anew wherever it stands
   ) AS before
   CROSS JOIN LATERAL (

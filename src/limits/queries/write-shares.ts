@@ -1,4 +1,5 @@
 import type { Statement } from '../../database/statement.js';
+import { standingKey } from '../standing-share.js';
 
 /** By their key, whatever a plan made while the table was empty would think of joining them. */
 const upsert = (
@@ -92,9 +93,21 @@ export const leaveStatement: Statement = {
 ${upsert(2)}`,
 };
 
+/** Before a holder is registered or has a standing share: what the next statement sees is then true until the commit. */
+export const lockHolders: Statement = {
+  name: 'lock_holders',
+  text: `SELECT pg_advisory_xact_lock(hashtext('limit_holder'))`,
+};
+
+const goneHolders = `ARRAY (
+         SELECT DISTINCT holder_id::text
+         FROM limit_share
+         WHERE holder_id NOT IN (SELECT id FROM limit_holder)
+       )`;
+
 /*
  * Purpose: makes a node known as a holder of shares, and reads which holders there are and which are gone.
- * Race: none; its id is new.
+ * Race: its id is new; it is granted nothing before this is committed, nor another given a standing share meanwhile.
  * Index: limit_holder_pkey; the holders that are gone are found by reading limit_share, once a start.
  */
 export const registerStatement: Statement = {
@@ -105,9 +118,30 @@ export const registerStatement: Statement = {
 )
 SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat)) FROM limit_holder WHERE id <> $1::uuid), '[]')
          AS holders,
-       ARRAY (
-         SELECT DISTINCT holder_id::text
-         FROM limit_share
-         WHERE holder_id NOT IN (SELECT id FROM limit_holder)
-       ) AS gone`,
+       ${goneHolders} AS gone`,
+};
+
+const { subject, routeClass, policy } = standingKey;
+
+/*
+ * Purpose: gives a holder a standing share if it is alone, and nobody who is gone left a share.
+ * Race: a node that registers waits, and what it is granted then is beside the standing share.
+ * Index: limit_share_pkey; what the gone left is found by reading the table, when a node has become the only one.
+ */
+export const standStatement: Statement = {
+  name: 'stand',
+  text: `WITH found AS MATERIALIZED (
+  SELECT ${goneHolders} AS gone
+), standing AS (
+  INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
+  SELECT '${subject}', '${routeClass}', '${policy}', id, '{}', '{}'
+  FROM limit_holder
+  WHERE id = $1::uuid
+    AND NOT EXISTS (SELECT FROM limit_holder WHERE id <> $1::uuid)
+    AND (SELECT cardinality(gone) FROM found) = 0
+  ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE SET shares = excluded.shares
+  RETURNING holder_id
+)
+SELECT EXISTS (SELECT FROM standing) AS stands, gone
+FROM found`,
 };

@@ -1,0 +1,27 @@
+import type { Budget } from './budget.js';
+
+/** Budgets looked at in a round, and those found in it. */
+const [maxLooks, maxFound] = [25_000, 1_000];
+
+/** Finds the callers that have not called for their longest window, a part of all at a time. */
+export class IdleBudgets {
+  private scan: Iterator<Budget, undefined>;
+
+  constructor(private readonly budgets: ReadonlyMap<string, Budget>) {
+    this.scan = budgets.values();
+  }
+
+  find(now: number): Budget[] {
+    const found: Budget[] = [];
+    for (let looks = 0; looks < maxLooks && found.length < maxFound; looks++) {
+      const budget = this.scan.next().value;
+      if (budget === undefined) {
+        this.scan = this.budgets.values();
+        break;
+      }
+      const isUsed = budget.isBusy || budget.held.length > 0 || now - budget.calledAt <= budget.longestMs;
+      if (!isUsed) found.push(budget);
+    }
+    return found;
+  }
+}
