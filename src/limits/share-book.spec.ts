@@ -72,3 +72,10 @@ test('a row of a caller that is not known here is removed, one of a known caller
   book.noteRows([known.key, unknown]);
   expect(book.takeIdle(0).map(({ key }) => key)).toEqual([unknown]);
 });
+
+test('a row is written anew where another node asks for what this one does not hold', () => {
+  const book = new ShareBook();
+  const budget = book.budgetOf(subject('address:1', true));
+  expect(book.giveBack([budget.key], 0).budgets).toEqual([]);
+  expect(book.takeUnwritten(0)).toEqual([budget]);
+});

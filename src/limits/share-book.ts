@@ -152,6 +152,7 @@ export class ShareBook {
       const budget = this.budgets.get(idOf(key));
       if (budget === undefined || budget.isBusy || budget.held.length > 0) continue;
       if (budget.shrink(retainedWhenAsked, now)) budgets.push(budget);
+      else this.putBackUnwritten([budget]); // its row may say more
     }
     return { budgets, rows: this.takeRows(budgets, now) };
   }
@@ -186,10 +187,7 @@ export class ShareBook {
 
   /** As they are now, for a statement that has them until `release`. */
   takeRows(budgets: readonly Budget[], now: number): ShareRow[] {
-    for (const budget of budgets) {
-      budget.isBusy = true;
-      budget.isRowUncertain = false;
-    }
+    for (const budget of budgets) [budget.isBusy, budget.isRowUncertain] = [true, false];
     return budgets.map((budget) => budget.toRow(now));
   }
 

@@ -55,7 +55,8 @@ export class ShareDatabase implements ShareStore {
   }
 
   async stand(holder: string): Promise<Standing> {
-    const [result] = await this.database.atomically<Standing>([lockHolders, []], [standStatement, [holder]]);
+    const standing = this.database.atomically<Standing>([lockHolders, []], [standStatement, [holder]]);
+    const [result] = await inTime(standing);
     return result!;
   }
 
@@ -100,14 +101,17 @@ export class ShareDatabase implements ShareStore {
   }
 }
 
-/** A grant that runs after its holder gave it up never makes a row smaller: it does no harm. */
-async function inTime<T>(granted: Promise<T>): Promise<T> {
+/**
+ * A grant that runs after its holder gave it up never makes a row smaller, and a standing share that its holder does not
+ * know of only takes from the others until it is given up: neither does harm.
+ */
+async function inTime<T>(asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(unavailable()), patienceMs);
   });
   try {
-    return await Promise.race([granted, tooLate]);
+    return await Promise.race([asked, tooLate]);
   } finally {
     clearTimeout(timer);
   }

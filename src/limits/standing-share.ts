@@ -42,10 +42,10 @@ export class StandingShare {
     this.rowless.delete(budget);
   }
 
-  /** Gives it to no other budget. Those whose rows are to be written before it may go. */
-  end(): Iterable<Budget> {
+  /** Gives it to no other budget. Some of those whose rows are to be written before it may go. */
+  end(max: number): Budget[] {
     this.isHeld = false;
-    return this.rowless;
+    return [...this.rowless].slice(0, max);
   }
 
   /** It was this node's last holder's, as all it had. */

@@ -6,6 +6,8 @@ import { standingKey } from './standing-share.js';
 
 /** So that a caller who waits for a grant does not wait for many rows. */
 const maxRows = 500;
+/** Of those without a row, so that a round is not late for them: until they have one, the standing share tells of them. */
+const maxRowless = 5_000;
 
 interface Round {
   beganAt: number;
@@ -43,7 +45,7 @@ export class UseWriter {
 
   private newRound(now: number): Round {
     this.isDue = false;
-    if (this.watch.nodes > 1) this.book.putBackUnwritten(this.book.standing.end());
+    if (this.watch.nodes > 1) this.book.putBackUnwritten(this.book.standing.end(maxRowless));
     return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
   }
 
@@ -77,11 +79,14 @@ export class UseWriter {
     }
   }
 
-  /** Asks for a standing share, if it may be had. Between two rounds: none may find that another has joined meanwhile. */
+  /**
+   * Asks for a standing share, if it may be had; else again after the next round. Between two rounds: none may find that
+   * another has joined meanwhile.
+   */
   async stand(holder: string): Promise<void> {
     if (!this.watch.isAlone || this.book.standing.isInUse) return;
     await this.book.standing.begin(async () => {
-      const { stands, gone } = await this.store.stand(holder);
+      const { stands, gone } = await this.store.stand(holder).catch(() => ({ stands: false, gone: [] }));
       this.watch.noteGone(gone, this.now());
       return stands;
     });

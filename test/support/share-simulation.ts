@@ -121,14 +121,15 @@ class SimulatedDatabase {
     const own = this.of(key).get(holder);
     const others = new Map([...this.of(key)].filter(([id]) => id !== holder));
     const standing = new Set([...this.of(standingKey).keys()].filter((id) => id !== holder));
-    for (const id of others.keys()) if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
+    for (const id of [...others.keys(), ...standing])
+      if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
     const free = limits.map((limit, i) => {
       const heldBy = (id: string): number => {
         const { shares, used } = others.get(id) ?? { shares: [0], used: [0] };
         const least = standing.has(id) ? Math.floor(limit / 10) : 0;
         if (this.holders.has(id)) return Math.max(least, shares[i] ?? 0);
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
-        const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(7_000 / windowsMs[0]!);
+        const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(9_000 / windowsMs[0]!);
         return Math.max(least, Math.min(shares[i] ?? 0, (used[i] ?? 0) + beyond));
       };
       const byOthers = [...new Set([...others.keys(), ...standing])].map(heldBy);
