@@ -85,7 +85,7 @@ describe('in the database', () => {
   });
 
   test.each([
-    ['a row', [{ key, shares: [5, 60], used: [1, 1] }], [5, 59]],
+    ['a row', [{ key, shares: [5, 60], used: [1, 1] }], [5, 69]],
     ['no row', [], [9, 95]],
   ])('of one that crashed with %s it counts until the window is over', async (_, rows, justNow) => {
     await shares.stand(alone);

@@ -207,10 +207,10 @@ describe('statements of a holder', () => {
     const all = { ...both, ...none, needed: [10, 100], wanted: [10, 100] };
     const sharesAfter = async (forMs: number): Promise<unknown> =>
       (await on.grant(other, [all], [{ id, forMs }])).grants[0]!.shares;
-    // Nine seconds at two a second beside the 20 that it wrote.
-    expect(await sharesAfter(900)).toEqual([8, 62]);
+    // Seven seconds at two a second beside the 20 that it wrote.
+    expect(await sharesAfter(900)).toEqual([8, 66]);
     await node.service.query('DELETE FROM limit_share WHERE holder_id = $1', [other]);
-    expect(await sharesAfter(1_000)).toEqual([10, 62]);
+    expect(await sharesAfter(1_000)).toEqual([10, 66]);
     await node.service.query('DELETE FROM limit_share WHERE holder_id = $1', [other]);
     expect(await sharesAfter(60_000)).toEqual([10, 100]);
   });

@@ -129,7 +129,7 @@ class SimulatedDatabase {
         const least = standing.has(id) ? Math.floor(limit / 10) : 0;
         if (this.holders.has(id)) return Math.max(least, shares[i] ?? 0);
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
-        const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(9_000 / windowsMs[0]!);
+        const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(7_000 / windowsMs[0]!);
         return Math.max(least, Math.min(shares[i] ?? 0, (used[i] ?? 0) + beyond));
       };
       const byOthers = [...new Set([...others.keys(), ...standing])].map(heldBy);

@@ -32,9 +32,9 @@ const standing = `(limits[i] / ${standingDivisor})`;
 /**
  * Beside what the node knows to hold: the others' shares, what a lost answer granted it, and the standing shares of others.
  * A holder without a row in limit_holder may have used more than it wrote: what the tightest window's share allows in the
- * 3 s for which it may admit after its last round of writes began, in 3 s more for one that took as long, in 2 s more for a
- * row that was passed over for a grant under way (`ShareDatabase` gives it up after as long), and in 1 s more for what is not
- * written until it is as much. A window that it has been gone for counts for nothing.
+ * 3 s for which it may admit after its last write, in 2 s more for a write that passed over a row with a grant under way
+ * (`ShareDatabase` gives it up after as long), in 1 s more until the next write, and in 1 s more for what is not written
+ * until it is as much. A window that it has been gone for counts for nothing.
  */
 const heldBeside = `SELECT coalesce(sum(
          CASE
@@ -43,7 +43,7 @@ const heldBeside = `SELECT coalesce(sum(
            WHEN gone.for_ms >= windows_ms[i] THEN 0
            WHEN i = 1 THEN greatest(other.shares[1], standing_part)
            ELSE greatest(
-             least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(9000.0 / windows_ms[1])::integer),
+             least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer),
              standing_part
            )
          END
