@@ -21,7 +21,7 @@ export class HolderWatch {
   }
 
   /** Whether no other holds shares now, nor may have left any. */
-  get isAlone(): boolean {
+  get isOnly(): boolean {
     return this.live.size + this.left.size === 0;
   }
 

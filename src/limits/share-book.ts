@@ -5,7 +5,7 @@ import type { Admission, WindowUse } from './admission.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
 import { IdleBudgets } from './idle-budgets.js';
 import type { BudgetKey, Grant, ShareRow } from './share-store.js';
-import { StandingShare } from './standing-share.js';
+import { DefaultShare } from './default-share.js';
 
 /** A call is held so long for a share that other nodes may give back. */
 const holdMs = 250;
@@ -25,7 +25,7 @@ export class ShareBook {
   /** Used since their rows were written, and since when. */
   private readonly unwritten = new Map<Budget, number>();
   private readonly due = new Set<Budget>(); // to be written with the next round
-  readonly standing = new StandingShare();
+  readonly defaultShare = new DefaultShare();
   private readonly idle = new IdleBudgets(this.budgets);
 
   /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
@@ -44,7 +44,7 @@ export class ShareBook {
       throw new DomainError('unavailable', message, { retryAfterSeconds: 60 });
     }
     const budget = new Budget(key, limits);
-    this.standing.give(budget);
+    this.defaultShare.applyTo(budget);
     this.budgets.set(idOf(key), budget);
     return budget;
   }
@@ -97,7 +97,7 @@ export class ShareBook {
   }
 
   applyGrant(budget: Budget, { shares, unallocated, isShort }: Grant, now: number, mayServe = true): void {
-    this.standing.settle(budget);
+    this.defaultShare.markWritten(budget);
     for (const call of budget.held) if (call.since <= budget.askedAt!) call.answeredAt ??= now;
     budget.windows.forEach((window, i) => {
       if (shares[i]! > window.share) budget.forgetRefusal();
@@ -209,7 +209,7 @@ export class ShareBook {
       for (const list of [this.unwritten, this.due, this.wanting]) list.delete(budget);
       budget.shrink(0, now);
       budget.isBusy = true;
-      this.standing.settle(budget);
+      this.defaultShare.markWritten(budget);
     }
     return idle;
   }
@@ -239,7 +239,7 @@ export class ShareBook {
   beginAnew(): void {
     const waiting = [...this.holding].map((budget) => budget.anew());
     for (const list of [this.budgets, this.wanting, this.holding, this.unwritten, this.due]) list.clear();
-    this.standing.beginAnew();
+    this.defaultShare.beginAnew();
     for (const budget of waiting) {
       this.budgets.set(idOf(budget.key), budget);
       for (const list of [this.holding, this.wanting]) list.add(budget);

@@ -10,7 +10,7 @@ import {
   leaveStatement,
   lockHolders,
   registerStatement,
-  standStatement,
+  grantDefaultStatement,
   writeStatement,
 } from './queries/write-shares.js';
 import type {
@@ -24,7 +24,7 @@ import type {
   Registration,
   ShareRow,
   ShareStore,
-  Standing,
+  DefaultGrant,
   WriteRequest,
   WriteResult,
 } from './share-store.js';
@@ -54,9 +54,12 @@ export class ShareDatabase implements ShareStore {
     return result!;
   }
 
-  async stand(holder: string): Promise<Standing> {
-    const standing = this.database.atomically<Standing>([lockHolders, []], [standStatement, [holder]]);
-    const [result] = await inTime(standing);
+  async acquireDefault(holder: string): Promise<DefaultGrant> {
+    const granted = this.database.atomically<DefaultGrant>(
+      [lockHolders, []],
+      [grantDefaultStatement, [holder]],
+    );
+    const [result] = await inTime(granted);
     return result!;
   }
 
@@ -102,7 +105,7 @@ export class ShareDatabase implements ShareStore {
 }
 
 /**
- * A grant that runs after its holder gave it up never makes a row smaller, and a standing share that its holder does not
+ * A grant that runs after its holder gave it up never makes a row smaller, and a default share that its holder does not
  * know of only takes from the others until it is given up: neither does harm.
  */
 async function inTime<T>(asked: Promise<T>): Promise<T> {

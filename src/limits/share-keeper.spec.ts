@@ -2,7 +2,7 @@ import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
 import type { Admission } from './admission.js';
 import { ShareKeeper } from './share-keeper.js';
-import type { ShareRow, ShareStore, Standing, Timing, WriteResult } from './share-store.js';
+import type { ShareRow, ShareStore, DefaultGrant, Timing, WriteResult } from './share-store.js';
 
 /** Time goes on only when it is told to. */
 class Clock implements Timing {
@@ -49,17 +49,17 @@ let writes: () => Promise<WriteResult>;
 let rows: readonly ShareRow[];
 /** Nothing is free. */
 let isShort: boolean;
-let stand: () => Promise<Standing>;
+let acquireDefault: () => Promise<DefaultGrant>;
 
 beforeEach(async () => {
   clock = new Clock();
   writes = () => Promise.resolve(written);
   rows = [];
   isShort = false;
-  stand = () => Promise.resolve({ stands: false, gone: [] });
+  acquireDefault = () => Promise.resolve({ isGranted: false, gone: [] });
   const store: ShareStore = {
     register: () => Promise.resolve({ holders: [], gone: [] }),
-    stand: () => stand(),
+    acquireDefault: () => acquireDefault(),
     grant: (_, requests) => {
       const grants = requests.map(({ limits, held }) => ({
         shares: isShort ? held : limits,
@@ -105,9 +105,9 @@ it('lets calls wait for a write that is late, and admits them after it', async (
   expect(late.end).toBe('admitted');
 });
 
-it('goes on without a standing share where the database does not answer for one, and asks again', async () => {
+it('goes on without a default share where the database does not answer for one, and asks again', async () => {
   let asked = 0;
-  stand = () => Promise.reject(new Error(`no answer to ${++asked}`));
+  acquireDefault = () => Promise.reject(new Error(`no answer to ${++asked}`));
   await clock.pass(3_500);
   const later = call();
   await clock.pass(10);

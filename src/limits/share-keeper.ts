@@ -217,7 +217,7 @@ export class ShareKeeper {
     this.isAsleep = true;
     this.isRegistered = false;
     this.writer.abandon();
-    this.book.beginAnew(); // it has a standing share, if anything
+    this.book.beginAnew(); // it has a default share, if anything
     await this.store.leave(this.holder, []);
   }
 
@@ -236,7 +236,7 @@ export class ShareKeeper {
     if (completedFrom === undefined) return;
     this.aliveAt = completedFrom;
     this.listener.worked?.();
-    await this.writer.stand(this.holder);
+    await this.writer.acquireDefault(this.holder);
   }
 
   /** The others gave this node up: what it held is theirs in a window's time, and it begins anew. */

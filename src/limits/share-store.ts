@@ -84,9 +84,9 @@ export interface Registration {
   gone: string[];
 }
 
-/** Whether a holder has a standing share. */
-export interface Standing {
-  stands: boolean;
+/** Whether a holder has a default share. */
+export interface DefaultGrant {
+  isGranted: boolean;
   /** Holders that are gone, but there are still shares to their names. */
   gone: string[];
 }
@@ -94,8 +94,8 @@ export interface Standing {
 /** The database's side of the shares. */
 export interface ShareStore {
   register(holder: string): Promise<Registration>;
-  /** Gives the holder a standing share if nobody else holds or held anything. */
-  stand(holder: string): Promise<Standing>;
+  /** Gives the holder a default share if nobody else holds or held anything. */
+  acquireDefault(holder: string): Promise<DefaultGrant>;
   /** Durable before it resolves. Several may be under way at once, but none for a budget that another statement has. */
   grant(holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]): Promise<GrantResult>;
   /** Does nothing if the holder's row has a number that is not smaller, or is gone. */

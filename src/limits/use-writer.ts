@@ -2,11 +2,11 @@ import type { Budget } from './budget.js';
 import type { HolderWatch } from './holder-watch.js';
 import type { ShareBook } from './share-book.js';
 import type { HolderBeat, ShareStore, WriteResult } from './share-store.js';
-import { standingKey } from './standing-share.js';
+import { defaultKey } from './default-share.js';
 
 /** So that a caller who waits for a grant does not wait for many rows. */
 const maxRows = 500;
-/** Of those without a row, so that a round is not late for them: until they have one, the standing share tells of them. */
+/** Of those without a row, so that a round is not late for them: until they have one, the default share tells of them. */
 const maxRowless = 5_000;
 
 interface Round {
@@ -45,7 +45,7 @@ export class UseWriter {
 
   private newRound(now: number): Round {
     this.isDue = false;
-    if (this.watch.nodes > 1) this.book.putBackUnwritten(this.book.standing.end(maxRowless));
+    if (this.watch.nodes > 1) this.book.putBackUnwritten(this.book.defaultShare.release(maxRowless));
     return { beganAt: now, budgets: this.book.takeUnwritten(now), written: 0 };
   }
 
@@ -61,12 +61,12 @@ export class UseWriter {
     const silent = isLast ? this.watch.silent(now) : [];
     try {
       const forgotten = idle.map(({ key }) => key);
-      if (isLast && this.watch.nodes > 1 && !this.book.standing.isInUse) forgotten.push(standingKey);
+      if (isLast && this.watch.nodes > 1 && !this.book.defaultShare.isInUse) forgotten.push(defaultKey);
       const result = await this.store.write(beat, { rows, forgotten, silent });
       if (!result.isKnown) return result;
       this.book.noteRows(result.asked);
       this.book.forget(idle);
-      for (const budget of budgets) this.book.standing.settle(budget);
+      for (const budget of budgets) this.book.defaultShare.markWritten(budget);
       round.written = end;
       if (!isLast) return result;
       this.round = undefined;
@@ -80,15 +80,17 @@ export class UseWriter {
   }
 
   /**
-   * Asks for a standing share, if it may be had; else again after the next round. Between two rounds: none may find that
+   * Asks for a default share, if it may be had; else again after the next round. Between two rounds: none may find that
    * another has joined meanwhile.
    */
-  async stand(holder: string): Promise<void> {
-    if (!this.watch.isAlone || this.book.standing.isInUse) return;
-    await this.book.standing.begin(async () => {
-      const { stands, gone } = await this.store.stand(holder).catch(() => ({ stands: false, gone: [] }));
+  async acquireDefault(holder: string): Promise<void> {
+    if (!this.watch.isOnly || this.book.defaultShare.isInUse) return;
+    await this.book.defaultShare.acquire(async () => {
+      const { isGranted, gone } = await this.store
+        .acquireDefault(holder)
+        .catch(() => ({ isGranted: false, gone: [] }));
       this.watch.noteGone(gone, this.now());
-      return stands;
+      return isGranted;
     });
   }
 }

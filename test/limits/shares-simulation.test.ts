@@ -54,7 +54,7 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
   const counted: Counted[] = [];
   const isQuiet = (): boolean => fleet.time.now > quiet[0] && fleet.time.now < quiet[1];
   const maxNodes = 3 + (seed % 2);
-  // Every third begins with one node, which is given a standing share; the others follow.
+  // Every third begins with one node, which is given a default share; the others follow.
   do fleet.join();
   while (seed % 3 !== 1 && fleet.joined < maxNodes - 1);
   for (const subject of ['a', 'b']) {
@@ -202,7 +202,7 @@ describe('a node that is alone', () => {
     await callsAt(6_400, alone, 10);
     const times = admitted.map(({ at }) => at);
     expect([times.length > 28, maxInAnyWindow(times, 1_000)]).toEqual([true, 30]);
-    expect(fleet.database.standing).toBe(0);
+    expect(fleet.database.defaultHolders).toBe(0);
   });
 
   test('is counted with what it may have admitted so when it has crashed, until the window is over', async () => {

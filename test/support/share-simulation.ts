@@ -2,7 +2,7 @@ import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
 import type { Admission } from '../../src/limits/admission.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
-import { standingKey } from '../../src/limits/standing-share.js';
+import { defaultKey } from '../../src/limits/default-share.js';
 import type {
   BudgetKey,
   GoneHolder,
@@ -67,11 +67,11 @@ class SimulatedDatabase {
       this.holders.set(holder, 0);
       return { holders: this.others(holder), gone: this.gone() };
     },
-    stand: (holder: string) => {
+    acquireDefault: (holder: string) => {
       const gone = this.gone();
-      const stands = this.holders.has(holder) && this.holders.size === 1 && gone.length === 0;
-      if (stands) this.of(standingKey).set(holder, { key: standingKey, shares: [], used: [] });
-      return { stands, gone };
+      const isGranted = this.holders.has(holder) && this.holders.size === 1 && gone.length === 0;
+      if (isGranted) this.of(defaultKey).set(holder, { key: defaultKey, shares: [], used: [] });
+      return { isGranted, gone };
     },
     grant: (holder: string, requests: readonly GrantRequest[], gone: readonly GoneHolder[]) => {
       if (!this.holders.has(holder)) return { isKnown: false, grants: [], strays: [] };
@@ -101,9 +101,9 @@ class SimulatedDatabase {
     },
   };
 
-  /** Holders with a standing share. */
-  get standing(): number {
-    return this.of(standingKey).size;
+  /** Holders with a default share. */
+  get defaultHolders(): number {
+    return this.of(defaultKey).size;
   }
 
   private isNewer({ id, beat }: HolderBeat): boolean {
@@ -120,19 +120,19 @@ class SimulatedDatabase {
   ): Grant {
     const own = this.of(key).get(holder);
     const others = new Map([...this.of(key)].filter(([id]) => id !== holder));
-    const standing = new Set([...this.of(standingKey).keys()].filter((id) => id !== holder));
-    for (const id of [...others.keys(), ...standing])
+    const defaultHolders = new Set([...this.of(defaultKey).keys()].filter((id) => id !== holder));
+    for (const id of [...others.keys(), ...defaultHolders])
       if (!this.holders.has(id) && !gone.has(id)) strays.add(id);
     const free = limits.map((limit, i) => {
       const heldBy = (id: string): number => {
         const { shares, used } = others.get(id) ?? { shares: [0], used: [0] };
-        const least = standing.has(id) ? Math.floor(limit / 10) : 0;
+        const least = defaultHolders.has(id) ? Math.floor(limit / 10) : 0;
         if (this.holders.has(id)) return Math.max(least, shares[i] ?? 0);
         if ((gone.get(id) ?? -1) >= windowsMs[i]!) return 0;
         const beyond = i === 0 ? Infinity : shares[0]! * Math.ceil(7_000 / windowsMs[0]!);
         return Math.max(least, Math.min(shares[i] ?? 0, (used[i] ?? 0) + beyond));
       };
-      const byOthers = [...new Set([...others.keys(), ...standing])].map(heldBy);
+      const byOthers = [...new Set([...others.keys(), ...defaultHolders])].map(heldBy);
       const unknown = Math.max(0, (own?.shares[i] ?? 0) - held[i]!);
       return Math.max(0, limit - held[i]! - byOthers.reduce((sum, share) => sum + share, unknown));
     });
@@ -280,7 +280,7 @@ export class SimulatedNode {
         });
     return {
       register: over(store.register),
-      stand: over(store.stand),
+      acquireDefault: over(store.acquireDefault),
       grant: over(store.grant),
       write: over(store.write),
       prune: over(store.prune),

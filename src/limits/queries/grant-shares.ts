@@ -1,5 +1,5 @@
 import type { Statement } from '../../database/statement.js';
-import { standingDivisor, standingKey } from '../standing-share.js';
+import { defaultDivisor, defaultKey } from '../default-share.js';
 
 /*
  * Purpose: grants a node as much of each budget as it wants and no node holds, so that all shares of a budget never
@@ -26,11 +26,11 @@ FROM (
 const isOf = (budget: string): string =>
   ['subject', 'route_class', 'policy'].map((column) => `other.${column} = ${budget}.${column}`).join(' AND ');
 
-/** Of a window's limit, what a holder with a standing share has at least. */
-const standing = `(limits[i] / ${standingDivisor})`;
+/** Of a window's limit, what a holder with a default share has at least. */
+const defaultPart = `(limits[i] / ${defaultDivisor})`;
 
 /**
- * Beside what the node knows to hold: the others' shares, what a lost answer granted it, and the standing shares of others.
+ * Beside what the node knows to hold: the others' shares, what a lost answer granted it, and the default shares of others.
  * A holder without a row in limit_holder may have used more than it wrote: what the tightest window's share allows in the
  * 3 s for which it may admit after its last write, in 2 s more for a write that passed over a row with a grant under way
  * (`ShareDatabase` gives it up after as long), in 1 s more until the next write, and in 1 s more for what is not written
@@ -39,25 +39,25 @@ const standing = `(limits[i] / ${standingDivisor})`;
 const heldBeside = `SELECT coalesce(sum(
          CASE
            WHEN other.holder_id = $1::uuid THEN greatest(0, other.shares[i] - held[i])
-           WHEN holder.id IS NOT NULL THEN greatest(other.shares[i], standing_part)
+           WHEN holder.id IS NOT NULL THEN greatest(other.shares[i], default_part)
            WHEN gone.for_ms >= windows_ms[i] THEN 0
-           WHEN i = 1 THEN greatest(other.shares[1], standing_part)
+           WHEN i = 1 THEN greatest(other.shares[1], default_part)
            ELSE greatest(
              least(other.shares[i], other.used[i] + other.shares[1]::bigint * ceil(7000.0 / windows_ms[1])::integer),
-             standing_part
+             default_part
            )
          END
        ), 0)::bigint
 FROM (
-  SELECT holder_id, shares, used, CASE WHEN holder_id IN (SELECT holder_id FROM standing) THEN ${standing} ELSE 0 END
-           AS standing_part
+  SELECT holder_id, shares, used, CASE WHEN holder_id IN (SELECT holder_id FROM default_holder) THEN ${defaultPart} ELSE 0 END
+           AS default_part
   FROM limit_share AS other
   WHERE ${isOf('asked')}
   UNION ALL
-  SELECT holder_id, NULL, NULL, ${standing}
-  FROM standing
+  SELECT holder_id, NULL, NULL, ${defaultPart}
+  FROM default_holder
   WHERE NOT EXISTS (
-    SELECT FROM limit_share AS other WHERE ${isOf('asked')} AND other.holder_id = standing.holder_id
+    SELECT FROM limit_share AS other WHERE ${isOf('asked')} AND other.holder_id = default_holder.holder_id
   )
 ) AS other
 LEFT JOIN limit_holder AS holder ON holder.id = other.holder_id
@@ -71,18 +71,18 @@ export const grantStatement: Statement = {
   FROM unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
               $10::text[]) WITH ORDINALITY
     AS asked (subject, route_class, policy, limits, windows_ms, held, used, needed, wanted, number)
-), standing AS MATERIALIZED (
+), default_holder AS MATERIALIZED (
   SELECT holder_id
   FROM limit_share
-  WHERE subject = '${standingKey.subject}'
-    AND route_class = '${standingKey.routeClass}'
-    AND policy = '${standingKey.policy}'
+  WHERE subject = '${defaultKey.subject}'
+    AND route_class = '${defaultKey.routeClass}'
+    AND policy = '${defaultKey.policy}'
     AND holder_id <> $1::uuid
 ), granted AS MATERIALIZED (
   SELECT asked.subject, asked.route_class, asked.policy, windows_ms, number, is_met, share.*
   FROM asked
   CROSS JOIN LATERAL (
-    SELECT EXISTS (SELECT FROM standing)
+    SELECT EXISTS (SELECT FROM default_holder)
              OR EXISTS (SELECT FROM limit_share AS other WHERE ${isOf('asked')}) AS is_met
     OFFSET 0 -- or it would be looked up anew wherever it stands
   ) AS before
@@ -141,7 +141,7 @@ SELECT shares, unallocated, is_short AS "isShort",
          FROM (
            SELECT holder_id FROM limit_share AS other WHERE ${isOf('granted')} AND holder_id <> $1::uuid
            UNION ALL
-           SELECT holder_id FROM standing
+           SELECT holder_id FROM default_holder
          ) AS other
          WHERE NOT EXISTS (SELECT FROM limit_holder WHERE id = other.holder_id)
            AND other.holder_id <> ALL ($11::uuid[])

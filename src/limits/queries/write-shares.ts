@@ -1,5 +1,5 @@
 import type { Statement } from '../../database/statement.js';
-import { standingKey } from '../standing-share.js';
+import { defaultKey } from '../default-share.js';
 
 /** By their key, whatever a plan made while the table was empty would think of joining them. */
 const upsert = (
@@ -93,7 +93,7 @@ export const leaveStatement: Statement = {
 ${upsert(2)}`,
 };
 
-/** Before a holder is registered or has a standing share: what the next statement sees is then true until the commit. */
+/** Before a holder is registered or has a default share: what the next statement sees is then true until the commit. */
 export const lockHolders: Statement = {
   name: 'lock_holders',
   text: `SELECT pg_advisory_xact_lock(hashtext('limit_holder'))`,
@@ -107,7 +107,7 @@ const goneHolders = `ARRAY (
 
 /*
  * Purpose: makes a node known as a holder of shares, and reads which holders there are and which are gone.
- * Race: its id is new; it is granted nothing before this is committed, nor another given a standing share meanwhile.
+ * Race: its id is new; it is granted nothing before this is committed, nor another given a default share meanwhile.
  * Index: limit_holder_pkey; the holders that are gone are found by reading limit_share, once a start.
  */
 export const registerStatement: Statement = {
@@ -121,18 +121,18 @@ SELECT coalesce((SELECT json_agg(json_build_object('id', id, 'beat', beat)) FROM
        ${goneHolders} AS gone`,
 };
 
-const { subject, routeClass, policy } = standingKey;
+const { subject, routeClass, policy } = defaultKey;
 
 /*
- * Purpose: gives a holder a standing share if it is alone, and nobody who is gone left a share.
- * Race: a node that registers waits, and what it is granted then is beside the standing share.
+ * Purpose: gives a holder a default share if it is alone, and nobody who is gone left a share.
+ * Race: a node that registers waits, and what it is granted then is beside the default share.
  * Index: limit_share_pkey; what the gone left is found by reading the table, when a node has become the only one.
  */
-export const standStatement: Statement = {
-  name: 'stand',
+export const grantDefaultStatement: Statement = {
+  name: 'grant_default',
   text: `WITH found AS MATERIALIZED (
   SELECT ${goneHolders} AS gone
-), standing AS (
+), granted AS (
   INSERT INTO limit_share (subject, route_class, policy, holder_id, shares, used)
   SELECT '${subject}', '${routeClass}', '${policy}', id, '{}', '{}'
   FROM limit_holder
@@ -142,6 +142,6 @@ export const standStatement: Statement = {
   ON CONFLICT (subject, route_class, policy, holder_id) DO UPDATE SET shares = excluded.shares
   RETURNING holder_id
 )
-SELECT EXISTS (SELECT FROM standing) AS stands, gone
+SELECT EXISTS (SELECT FROM granted) AS "isGranted", gone
 FROM found`,
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ShareDatabase } from '../../src/limits/share-database.js';
 import { ShareKeeper } from '../../src/limits/share-keeper.js';
 import type { GrantRequest } from '../../src/limits/share-store.js';
-import { standingKey } from '../../src/limits/standing-share.js';
+import { defaultKey } from '../../src/limits/default-share.js';
 import { Caller } from '../support/caller.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 
@@ -17,8 +17,8 @@ afterAll(() => service.stop());
 
 test('a node that is alone admits the first call of a new key without a row, and writes one for it', async () => {
   const caller = new Caller(service);
-  const standing = `SELECT FROM limit_share WHERE subject = '*'`;
-  await until(async () => (await service.query(standing)).length === 1);
+  const row = `SELECT FROM limit_share WHERE subject = '*'`;
+  await until(async () => (await service.query(row)).length === 1);
   const key = await caller.newKey();
   const answer = await caller.submit(key);
   expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([202, '49']);
@@ -56,31 +56,31 @@ describe('in the database', () => {
   let nextBeat = 1;
 
   test('one that is alone has it, also when it asks again', async () => {
-    expect(await shares.stand(alone)).toEqual({ stands: true, gone: [] });
-    expect(await shares.stand(alone)).toEqual({ stands: true, gone: [] });
+    expect(await shares.acquireDefault(alone)).toEqual({ isGranted: true, gone: [] });
+    expect(await shares.acquireDefault(alone)).toEqual({ isGranted: true, gone: [] });
     expect(await granted(alone)).toEqual([10, 105]);
     await shares.leave(alone, []);
-    expect(await shares.stand(alone)).toEqual({ stands: false, gone: [] });
+    expect(await shares.acquireDefault(alone)).toEqual({ isGranted: false, gone: [] });
     expect(await service.query('SELECT FROM limit_share')).toEqual([]);
   });
 
   test('beside another, or what one that is gone left, there is none', async () => {
     await shares.register(other);
-    expect(await shares.stand(alone)).toEqual({ stands: false, gone: [] });
+    expect(await shares.acquireDefault(alone)).toEqual({ isGranted: false, gone: [] });
     await shares.leave(other, [{ key, shares: [1, 1], used: [1, 1] }]);
-    expect(await shares.stand(alone)).toEqual({ stands: false, gone: [other] });
+    expect(await shares.acquireDefault(alone)).toEqual({ isGranted: false, gone: [other] });
     await shares.prune([other]);
-    expect(await shares.stand(alone)).toEqual({ stands: true, gone: [] });
+    expect(await shares.acquireDefault(alone)).toEqual({ isGranted: true, gone: [] });
   });
 
   test('it counts for others as a tenth of each limit, or as its row where that is more, until it is given up', async () => {
-    await shares.stand(alone);
+    await shares.acquireDefault(alone);
     await shares.register(other);
     expect(await granted(other)).toEqual([9, 95]);
     const row = (part: number[]) => ({ ...nothing, rows: [{ key, shares: part, used: [0, 0] }] });
     await shares.write({ id: alone, beat: nextBeat++ }, row([0, 30]));
     expect(await granted(other)).toEqual([9, 75]);
-    await shares.write({ id: alone, beat: nextBeat++ }, { ...nothing, forgotten: [standingKey] });
+    await shares.write({ id: alone, beat: nextBeat++ }, { ...nothing, forgotten: [defaultKey] });
     expect(await granted(other)).toEqual([10, 75]);
   });
 
@@ -88,7 +88,7 @@ describe('in the database', () => {
     ['a row', [{ key, shares: [5, 60], used: [1, 1] }], [5, 69]],
     ['no row', [], [9, 95]],
   ])('of one that crashed with %s it counts until the window is over', async (_, rows, justNow) => {
-    await shares.stand(alone);
+    await shares.acquireDefault(alone);
     const last = nextBeat++;
     await shares.write({ id: alone, beat: last }, { ...nothing, rows });
     await shares.register(other);
@@ -106,8 +106,8 @@ describe('in the database', () => {
     for (let round = 0; round < 40; round++) {
       await service.query('DELETE FROM limit_share');
       const joining = shares.register((other = randomUUID())).then(() => granted(other));
-      const [standing, share] = await Promise.all([shares.stand(alone), joining]);
-      expect(share).toEqual(standing.stands ? [9, 95] : [10, 105]);
+      const [asked, share] = await Promise.all([shares.acquireDefault(alone), joining]);
+      expect(share).toEqual(asked.isGranted ? [9, 95] : [10, 105]);
       await shares.leave(other, []);
     }
   });
