@@ -37,13 +37,6 @@ describe('the source', () => {
     expect(readers.filter((file) => !file.startsWith(join('src', 'config')))).toEqual([]);
   });
 
-  it('keeps every file short enough to read at one go', () => {
-    const long = (paths: string[], limit: number): string[] =>
-      paths.filter((file) => contents(file).split('\n').length - 1 > limit);
-    const sources = [...files('src', '.ts'), ...clientFiles];
-    expect([...long(sources, 250), ...long(files('test', '.ts'), 400)]).toEqual([]);
-  });
-
   it('silences no tool', () => {
     const silencers = /@ts-(ignore|nocheck|expect-error)|(eslint|oxlint)-disable|prettier-ignore/;
     const folders = [...files('src', '.ts'), ...files('migrations', '.ts'), ...files('scripts', '.js')];
