@@ -4,6 +4,7 @@ const rooms = {
   errors: [],
   internals: [],
   tools: ['errors'],
+  allowances: ['config', 'errors', 'internals', 'tools'],
   'embedded-postgres': [],
   database: ['config', 'errors', 'internals', 'tools'],
   models: ['config', 'errors', 'tools'],
@@ -13,7 +14,7 @@ const rooms = {
   auth: ['config', 'errors', 'database', 'embedded-postgres', 'http', 'tools'],
   audit: ['auth', 'database', 'errors', 'http', 'tools'],
   tracing: ['config', 'tools'],
-  limits: ['auth', 'config', 'errors', 'database', 'http', 'tools'],
+  limits: ['allowances', 'auth', 'config', 'errors', 'database', 'http', 'tools'],
   requests: [
     'addresses',
     'queue',
@@ -65,7 +66,7 @@ const rooms = {
   ],
   addresses: ['config', 'errors'],
   fal: ['files', 'queue', 'requests', 'stream', 'auth', 'limits', 'http', 'errors', 'tools'],
-  http: ['database', 'errors', 'config', 'internals', 'tools'],
+  http: ['allowances', 'database', 'errors', 'config', 'internals', 'tools'],
   overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: [
     'overview',

@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import { AllowancesModule } from './allowances/allowances.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ModelsReloadModule } from './admin/models-reload.module.js';
 import { AuditModule } from './audit/audit.module.js';
@@ -37,6 +38,7 @@ export class AppModule {
       imports: [
         ConfigModule.register(config),
         LoggingModule.register(config),
+        AllowancesModule,
         TracingModule,
         DatabaseModule.register(databaseUrl, config.databasePoolSize),
         EventEmitterModule.forRoot({ maxListeners: 50 }),

@@ -65,8 +65,8 @@ export async function startService(config: Config): Promise<RunningService> {
       forceCloseConnections: true,
     });
     const service = app.get(ModelsService);
-    configureHttp(app, () => service.all());
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
+    configureHttp(app, () => service.all());
     await app.init();
     const [keys, actor] = [app.get(AuditedKeys), ownNode(config.nodeName)];
     // A key that its caller has is there with the first call. One that is made is not lost to a port that is taken.

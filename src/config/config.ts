@@ -12,6 +12,7 @@ import {
   parseDuration,
   parseFileBytes,
   parseFiles,
+  parseManyBytes,
   type FilesSetting,
   parseOrigins,
   parseRateLimits,
@@ -56,6 +57,14 @@ export class Config {
   @Setting('MAX_OUTPUT_BYTES', Parsed(parseBytes)) maxOutputBytes = 32 * 1024 * 1024;
   /** Of an upload, and of a model's answer that is kept as a file. */
   @Setting('MAX_FILE_BYTES', Parsed(parseFileBytes)) maxFileBytes = 1024 ** 3;
+  /** The most that one caller may hold in memory of this node: bodies, inflated, and answers that it has not read. */
+  @Setting('MAX_CALLER_BYTES', Parsed(parseManyBytes)) maxCallerBytes = 64 * 1024 ** 2;
+  /** The same for all callers together. */
+  @Setting('MAX_NODE_BYTES', Parsed(parseManyBytes)) maxNodeBytes = 512 * 1024 ** 2;
+  /** Open streams and held calls of one caller on this node. */
+  @Setting('MAX_CALLER_STREAMS', Numeric(), WholeNumber(1, 1_000_000)) maxCallerStreams = 1_000;
+  /** The same for all callers together. */
+  @Setting('MAX_NODE_STREAMS', Numeric(), WholeNumber(1, 1_000_000)) maxNodeStreams = 20_000;
   /** Where files are kept: below `dataDir`, or in a bucket. */
   @Setting('FILES', Parsed(parseFiles)) files: FilesSetting = { kind: 'disk' };
   /** Of a store that is not Amazon's; its buckets are then named in the path. */

@@ -28,6 +28,13 @@ export function parseBytes(value: string): number {
   return bytes;
 }
 
+/** Bytes of memory or disk: `64m`, `20g`. */
+export function parseManyBytes(value: string): number {
+  const bytes = bytesOf(value);
+  if (bytes < 1) throw new Error('expected a size such as 512k, 64m or 20g');
+  return bytes;
+}
+
 /** The most that S3 takes at once. */
 const maxFileBytes = 5 * 1024 ** 3;
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Reply } from '../http/reply.js';
@@ -53,11 +54,20 @@ export class FalHandlers {
   }
 
   /** `fields`: of the answer, also where it is an error. */
-  async result(caller: Caller | undefined, requestId: string, setField: SetField): Promise<Reply> {
-    const row = await this.requests.find(caller, requestId);
+  async result(
+    caller: Caller | undefined,
+    requestId: string,
+    setField: SetField,
+    request: IncomingMessage,
+  ): Promise<Reply> {
+    const row = await this.requests.find(caller, requestId, request);
     if (row.outcome === 'expired' && row.hasOwnExpiry === true)
       setField('X-Fal-Request-Timeout-Type', 'user');
-    return { status: 200, fields: [requestIdField, requestId], body: await this.requests.output(row) };
+    return {
+      status: 200,
+      fields: [requestIdField, requestId],
+      body: await this.requests.output(row, request),
+    };
   }
 
   /** One that was cancelled before is cancelled again, as by the service's own call. */

@@ -77,10 +77,11 @@ export class FalController {
   async result(
     @Param('request_id') requestId: string,
     @CurrentCaller() caller: Caller | undefined,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     const setField = (name: string, value: string): unknown => response.setHeader(name, value);
-    sendReply(response, await this.handlers.result(caller, requestId, setField));
+    sendReply(response, await this.handlers.result(caller, requestId, setField, request));
   }
 
   @Put(`${one}/cancel`)

@@ -5,8 +5,8 @@ import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { DomainError } from '../errors/domain-error.js';
 import { askForBody } from '../http/body-reader.js';
+import { tooSlow } from '../http/slow-body.js';
 import { answerProblem } from '../http/problem.js';
-import { allowSlowBody, endSlowBody } from '../http/slow-bodies.js';
 import { Limited } from '../limits/limited.js';
 import type { InitiatedUploadDto, StoredFileDto } from './dto/files.dto.js';
 import { Files } from './files.js';
@@ -45,15 +45,10 @@ export class FilesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StoredFileDto | void> {
-    try {
-      const number = await this.uploads.begin(fileId, query, request);
-      askForBody(request, response);
-      allowSlowBody(request);
-      const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
-      return { size: stored.size, sha256: stored.sha256.toString('hex') };
-    } finally {
-      endSlowBody(request);
-    }
+    const number = await this.uploads.begin(fileId, query, request);
+    askForBody(request, response);
+    const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
+    return { size: stored.size, sha256: stored.sha256.toString('hex') };
   }
 
   @Get('files/:file_id/:name')
@@ -70,9 +65,8 @@ export class FilesController {
   }
 }
 
-/** Of an upload that has gone silent: it is said, in case somebody still listens, and the connection ends. */
+/** Answers an upload that is too slow, in case the client still listens, and ends the connection. */
 function giveUp(request: Request, response: Response): void {
-  const detail = 'The upload has come to a halt. Nothing of it was kept: send it again.';
   response.once('finish', () => request.destroy());
-  answerProblem(new DomainError('invalid_upload', detail, { status: 408 }), request.originalUrl, response);
+  answerProblem(tooSlow(), request.originalUrl, response);
 }

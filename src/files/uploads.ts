@@ -25,9 +25,6 @@ export interface InitiatedUpload {
 /** Uploads in two calls: one with a key, that gives a URL; one to that URL, with the bytes. */
 @Injectable()
 export class Uploads {
-  /** A client that sends nothing for so long is given up; how long an upload takes is its own affair. */
-  stallMs = 60_000;
-
   constructor(
     private readonly files: Files,
     private readonly urls: UploadUrls,
@@ -70,14 +67,14 @@ export class Uploads {
     return (await this.rows.begin(fileId)) ?? this.refuse(fileId);
   }
 
-  /** `onStall`: the client has gone silent; it is for the caller to answer, and to end the connection. */
+  /** `onSlow`: the client is too slow; it is for the caller to answer, and to end the connection. */
   async receive(
     fileId: string,
     upload: number,
     request: IncomingMessage,
-    onStall: () => void,
+    onSlow: () => void,
   ): Promise<{ size: number; sha256: Buffer }> {
-    const chunks = chunksOf(request, this.stallMs, onStall);
+    const chunks = chunksOf(request, onSlow);
     return (await this.files.write(fileId, upload, chunks)) ?? this.refuse(fileId);
   }
 

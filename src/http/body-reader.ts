@@ -4,6 +4,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from './charges.js';
+import { slowBody, tooSlow } from './slow-body.js';
 
 const decoders = new Map<string, () => Transform>([
   ['gzip', createGunzip],
@@ -50,30 +52,59 @@ export class BodyReader {
   ): Promise<Buffer> {
     const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
     if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+    const charges = chargesOf(request);
+    const coding = encoding.trim().toLowerCase();
+    const isPlain = coding === 'identity' || coding === '';
+    // What is announced is charged at once: a body that has no room is refused before it is sent.
+    if (isPlain) charges?.addBody(Number(length), Number(length));
     askForBody(request, response);
     if (request.destroyed) throw aborted();
-    const coding = encoding.trim().toLowerCase();
-    if (coding === 'identity' || coding === '') return collect(request, request, maxBodyBytes);
+    if (isPlain) return collect(request, request, { maxBytes: maxBodyBytes, charged: Number(length) });
     const decoder = decoders.get(coding)?.();
     if (decoder === undefined) throw new DomainError('unsupported_encoding', unsupported);
     request.pipe(decoder);
-    return collect(request, decoder, maxBodyBytes).finally(() => {
+    return collect(request, decoder, { maxBytes: maxBodyBytes, charged: 0 }).finally(() => {
       request.unpipe(decoder);
       decoder.destroy();
     });
   }
 }
 
-function collect(request: IncomingMessage, source: Readable, maxBytes: number): Promise<Buffer> {
+/** A body may grow to this many times its size on the wire. */
+const maxInflation = 100;
+/** Below this size, in bytes, any inflation is accepted. */
+const freeInflation = 1024 ** 2;
+
+/** `charged`: bytes that the caller's allowance has been charged with already. */
+function collect(
+  request: IncomingMessage,
+  source: Readable,
+  { maxBytes, charged }: { maxBytes: number; charged: number },
+): Promise<Buffer> {
+  const charges = chargesOf(request);
   return new Promise<Buffer>((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let received = 0;
+    const onReceived = (chunk: Buffer): void => {
+      received += chunk.length;
+    };
+    if (source !== request) request.on('data', onReceived);
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      if (size > maxBytes) fail(tooLarge(maxBytes));
-      else chunks.push(chunk);
+      if (size > maxBytes) return fail(tooLarge(maxBytes));
+      if (source !== request && size > freeInflation && size > maxInflation * received)
+        return fail(inflated());
+      try {
+        if (size > charged) charges?.addBody(chunk.length, size);
+      } catch (error) {
+        return fail(error as DomainError);
+      }
+      chunks.push(chunk);
     };
+    const onSlow = (): void => fail(tooSlow());
     const onEnd = (): void => {
+      request.off(slowBody, onSlow);
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
       chunks.length = 0; // this listener lives as long as the exchange
     };
@@ -82,13 +113,14 @@ function collect(request: IncomingMessage, source: Readable, maxBytes: number): 
     };
     const fail = (error: DomainError): void => {
       source.off('data', onData).off('end', onEnd);
-      request.off('close', onClose);
+      request.off('close', onClose).off('data', onReceived).off(slowBody, onSlow);
+      charges?.releaseBody();
       request.unpipe();
       request.resume(); // so that the client gets to read the answer
       reject(error);
     };
     source.on('data', onData).on('end', onEnd);
-    request.on('close', onClose);
+    request.on('close', onClose).on(slowBody, onSlow);
     if (source === request) return;
     source.on('error', (cause) =>
       fail(new DomainError('invalid_json', 'The body does not match its Content-Encoding.', { cause })),
@@ -99,6 +131,11 @@ function collect(request: IncomingMessage, source: Readable, maxBytes: number): 
 function tooLarge(maxBytes: number): DomainError {
   const detail = `The body may have ${maxBytes} bytes at most, also when decompressed.`;
   return new DomainError('body_too_large', detail);
+}
+
+function inflated(): DomainError {
+  const detail = `The body grows to more than ${maxInflation} times what was sent. Send it without Content-Encoding.`;
+  return new DomainError('too_large', detail);
 }
 
 function aborted(): DomainError {

@@ -9,6 +9,7 @@ import { buildOpenApi } from './openapi/build-openapi.js';
 import { serveDocs } from './openapi/docs.js';
 import type { ShownModel } from './openapi/served-document.js';
 import { Draining, refuseWhileDraining } from './draining.js';
+import { HttpConnections } from './http-connections.js';
 import { QuietNestLogger } from './logging.module.js';
 import { refuseUnserved } from './problem.filter.js';
 
@@ -17,9 +18,9 @@ const serverLimits = {
   // Longer than the 60 s of common proxies, so that the proxy closes an idle connection, never the service.
   keepAliveTimeout: 75_000,
   headersTimeout: 20_000,
-  // For a whole request to arrive: 10 MiB at 1 Mbit/s takes 84 s.
-  requestTimeout: 120_000,
-  // How often the two above are looked at.
+  // A body may take as long as it needs while its bytes move: HttpConnections sees to that.
+  requestTimeout: 0,
+  // How often the head's time is looked at.
   connectionsCheckingInterval: 5_000,
 } satisfies ServerOptions;
 
@@ -45,4 +46,5 @@ export function configureHttp(
   Object.assign(server, serverLimits);
   deferContinue(server);
   answerConnectionErrors(server);
+  app.get(HttpConnections).install(server);
 }

@@ -5,7 +5,6 @@ import { DomainError } from '../errors/domain-error.js';
 import { isAnswering } from '../internals/answering.js';
 import { problemHeaders, toProblem } from './problem.js';
 import { requestIdHeader } from './request-id.js';
-import { maySendSlowly } from './slow-bodies.js';
 
 const malformed = new DomainError('bad_request', 'This is not a well-formed HTTP request.');
 const errors: Readonly<Record<string, DomainError>> = {
@@ -19,7 +18,6 @@ const errors: Readonly<Record<string, DomainError>> = {
 /** Answers what is not even HTTP as problem+json too, then hangs up. */
 export function answerConnectionErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && maySendSlowly(socket)) return;
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
     else refuse(socket, errors[error.code ?? ''] ?? malformed);
   });

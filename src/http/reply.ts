@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { chargesOf } from './charges.js';
 
 /** An answer in JSON, before it is known how it is written. */
 export interface Reply {
@@ -9,13 +10,14 @@ export interface Reply {
   body: string;
 }
 
-/** Writes it besides the header fields that are set already, or given as names and values in turns. */
+/** Throws where the caller holds too much already. Writes it besides the header fields that are set already, or given as names and values in turns. */
 export function sendReply(
   response: ServerResponse,
   { status, fields = [], body }: Reply,
   before: readonly string[] = [],
 ): void {
   const bytes = Buffer.byteLength(body);
+  chargesOf(response.req)?.reserveAnswer(bytes);
   // All at once: as many calls of setHeader would take a third of the answer's time.
   response.writeHead(status, [
     ...before,

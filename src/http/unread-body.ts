@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awaitsContinue } from './body-reader.js';
-import { allowSlowBody, endSlowBody, maySendSlowly } from './slow-bodies.js';
 
 /** How long a client may go on sending what is not wanted: in all, and without a byte of it. */
 const lingerMs = 30_000;
@@ -21,12 +20,9 @@ export function endAfterBody(response: ServerResponse, answer: Buffer): void {
   const giveUp = (): void => void response.end(() => request.destroy());
   const silence = setTimeout(giveUp, silenceMs).unref();
   const whole = setTimeout(giveUp, lingerMs).unref();
-  // Whoever began to read it may have taken most of the time that calls have to arrive.
-  allowSlowBody(request);
   request.on('close', () => {
     clearTimeout(silence);
     clearTimeout(whole);
-    endSlowBody(request);
     response.end();
   });
   // In the next turn, when whoever read it before has let go of it.
@@ -40,9 +36,8 @@ export function endAfterBody(response: ServerResponse, answer: Buffer): void {
   });
 }
 
-/** One that is read slowly has a reader yet, who minds it. */
 function isSending(request: IncomingMessage): boolean {
-  const { complete, destroyed, socket, headers } = request;
+  const { complete, destroyed, headers } = request;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  return hasBody && !complete && !destroyed && !awaitsContinue(request) && !maySendSlowly(socket);
+  return hasBody && !complete && !destroyed && !awaitsContinue(request);
 }

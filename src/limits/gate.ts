@@ -6,6 +6,7 @@ import { type Access, type Caller, hasScope } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { ClientAddress } from '../http/client-address.js';
 import type { Admission } from './admission.js';
 import type { LimitSubject } from './budget.js';
@@ -126,6 +127,7 @@ export class Gate {
     access: Access,
     answer: Answer,
   ): Entered | Promise<Entered> {
+    chargeCaller(request, resolution);
     const subject = this.subjectOf(request, resolution, routeClassOf(access.scope));
     if (subject !== undefined) {
       const counted = this.count(subject);
@@ -139,6 +141,11 @@ export class Gate {
     }
     return this.permit(resolution, access);
   }
+}
+
+/** What the call holds from here on is its key's, where it brings a valid one. */
+export function chargeCaller(request: IncomingMessage, resolution: Resolution): void {
+  if (resolution.kind === 'caller') chargesOf(request)?.chargeToKey(resolution.caller.keyId);
 }
 
 function nameOfKey({ keyId }: Caller): string {

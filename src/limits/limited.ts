@@ -16,7 +16,7 @@ import { ApiLimited } from '../http/openapi/operations.js';
 import { setFields } from '../http/reply.js';
 import type { Admission } from './admission.js';
 import type { LimitSubject } from './budget.js';
-import { Gate, routeClassOf } from './gate.js';
+import { chargeCaller, Gate, routeClassOf } from './gate.js';
 
 /** The throttler's record of a call, and how its windows stand. */
 type CountedCall = Awaited<ReturnType<ThrottlerStorage['increment']>> & { admission: Admission };
@@ -59,6 +59,7 @@ class LimitedGuard extends ThrottlerGuard {
     const request = context.switchToHttp().getRequest<GuardedRequest>();
     const access = this.reflector.get(RequireAccess, context.getHandler());
     const resolution = await this.callers.resolve(request);
+    chargeCaller(request, resolution);
     const caller = this.permit(request, resolution, access);
     if (caller !== undefined) request.caller = caller;
     return true;

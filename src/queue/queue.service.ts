@@ -20,6 +20,9 @@ import { WaitingIndex } from './waiting/waiting-index.js';
 export type CancelAnswer = 'cancelled' | 'requested' | 'already_cancelled' | 'already_completed' | 'unknown';
 
 /** What callers do with requests that were submitted: look, cancel. */
+/** An output above this size is read once there is room for it. */
+const largeBytes = 64 * 1024;
+
 @Injectable()
 export class QueueService {
   private readonly statuses: Batcher<string, StatusRow | undefined>;
@@ -70,15 +73,24 @@ export class QueueService {
     return readLog(this.database, requestId, after, upTo);
   }
 
-  /** The JSON text as the model sent it; null: there is none. */
-  async output(requestId: string): Promise<string | null> {
-    const row = await this.requests
-      .createQueryBuilder('request')
-      // Parsed and written again, its numbers could change.
-      .select('request.output::text', 'output')
-      .where({ id: requestId })
-      .getRawOne<{ output: string | null }>();
-    return row?.output ?? null;
+  /**
+   * The JSON text as the model sent it; null: there is none. `reserve` is called with the size of a large one before it is
+   * read, and throws where there is no room for it.
+   */
+  async output(requestId: string, reserve?: (bytes: number) => void): Promise<string | null> {
+    const read = (expression: string): Promise<{ output: string | null; bytes: number | null } | undefined> =>
+      this.requests
+        .createQueryBuilder('request')
+        // Parsed and written again, its numbers could change.
+        .select(expression, 'output')
+        .addSelect('octet_length(request.output::text)', 'bytes')
+        .where({ id: requestId })
+        .getRawOne();
+    const isSmall = `octet_length(request.output::text) <= ${largeBytes}`;
+    const row = await read(`CASE WHEN ${isSmall} THEN request.output::text END`);
+    if (row === undefined || row.bytes === null || row.output !== null) return row?.output ?? null;
+    reserve?.(row.bytes);
+    return (await read('request.output::text'))?.output ?? null;
   }
 
   async hasOutput(requestId: string): Promise<boolean> {

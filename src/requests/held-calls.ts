@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Observer, Subscription } from 'rxjs';
+import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
 import { StatusSources } from '../queue/status-sources.js';
@@ -48,8 +49,6 @@ class HeldCall implements Observer<Snapshot> {
 /** The calls that wait for their request to complete (`Prefer: wait`). */
 @Injectable()
 export class HeldCalls {
-  /** Beyond it calls are answered at once: each costs about what a stream costs. */
-  max = 10_000;
   private readonly held = new Set<HeldCall>();
   private ticker: NodeJS.Timeout | undefined;
   private isStopped = false;
@@ -64,13 +63,13 @@ export class HeldCalls {
   }
 
   /**
-   * The row once its request has completed; undefined when the seconds are over: read it again. At once where there is
-   * no room, or the service stops. What waited to its end says so in its answer.
+   * The row once its request has completed; undefined when the seconds are over: read it again. At once where the service
+   * stops. What waited to its end says so in its answer.
    */
   async wait(row: StatusRow, seconds: number, response: ServerResponse): Promise<StatusRow | undefined> {
     let last: StatusRow | undefined = row;
     if (row.state !== 'COMPLETED') {
-      if (this.draining.isStarted || this.held.size >= this.max) return row;
+      if (this.draining.isStarted) return row;
       last = await this.hold(row, seconds, response);
       if (last === undefined && this.isStopped) return undefined;
     }
@@ -99,6 +98,7 @@ export class HeldCalls {
 
   private hold(row: StatusRow, seconds: number, response: ServerResponse): Promise<StatusRow | undefined> {
     return new Promise((resolve) => {
+      chargesOf(response.req)?.releaseBody();
       const call = new HeldCall(this, response, performance.now() + seconds * 1_000, resolve);
       this.held.add(call);
       this.ticker ??= setInterval(() => this.tick(), tickMs);

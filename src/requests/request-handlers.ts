@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import type { Adapter } from '../config/adapter.js';
 import { Clock } from '../database/clock.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
+import { chargesOf } from '../http/charges.js';
 import type { Reply } from '../http/reply.js';
 import { validated } from '../http/validated.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
@@ -54,9 +55,12 @@ export class RequestHandlers {
     base: string,
     response?: ServerResponse,
   ): Promise<Reply> {
-    const accepting = this.accept(caller, modelId, body, headers, query, base);
     const seconds = response === undefined ? 0 : waitSeconds(headers.prefer);
-    return seconds === 0 ? accepting : this.outcome(accepting, caller, seconds, base, response!);
+    if (seconds === 0) return this.accept(caller, modelId, body, headers, query, base);
+    // Before anything is accepted: a call that may not be held is refused whole.
+    const hold = chargesOf(response!.req)?.take('streams', 1);
+    const accepting = this.accept(caller, modelId, body, headers, query, base);
+    return this.outcome(accepting, caller, seconds, base, response!).finally(() => hold?.release());
   }
 
   async status(
@@ -81,7 +85,7 @@ export class RequestHandlers {
     response?: ServerResponse,
   ): Promise<{ snapshot: Snapshot; entries: LogEntry[] | undefined }> {
     const { logs } = validated(LogsQuery, query);
-    let row = await this.find(caller, requestId);
+    let row = await this.find(caller, requestId, response?.req);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
     const entries = logs ? await this.log(row) : undefined;
     return { snapshot: this.queue.snapshot(row), entries };
@@ -94,9 +98,9 @@ export class RequestHandlers {
     response?: ServerResponse,
   ): Promise<Reply> {
     const { logs } = validated(LogsQuery, query);
-    let row = await this.find(caller, requestId);
+    let row = await this.find(caller, requestId, response?.req);
     if (response?.req.headers.prefer !== undefined) row = await this.awaited(row, caller, response);
-    const output = await this.output(row);
+    const output = await this.output(row, response?.req);
     if (!logs) return { status: 200, body: output };
     const entries = (await this.log(row)).map(toLogEntry);
     // The output goes through as the text it is: parsing and writing it again could change its numbers.
@@ -127,14 +131,16 @@ export class RequestHandlers {
     }
   }
 
-  /** A request that is not the caller's is as unknown as one that never was. */
-  async find(caller: Caller | undefined, requestId: string): Promise<StatusRow> {
+  /** A request that is not the caller's is as unknown as one that never was. `request`: the call that asks for it. */
+  async find(caller: Caller | undefined, requestId: string, request?: IncomingMessage): Promise<StatusRow> {
     if (!isRequestId(requestId)) throw unknownRequest();
     const row = await this.queue.status(requestId);
     if (row === undefined) throw (await this.retention.mayHaveRemoved(requestId)) ? gone() : unknownRequest();
     if (caller !== undefined && caller.keyId !== row.keyId) throw unknownRequest();
     if (row.erasedAtMs !== null) throw gone('The request was erased.');
     if (this.retention.isOver(row)) throw gone();
+    // A call without a key is charged to the key whose request it is about.
+    if (caller === undefined && request !== undefined) chargesOf(request)?.chargeToKey(row.keyId);
     return row;
   }
 
@@ -176,7 +182,8 @@ export class RequestHandlers {
       const row = await this.held.wait(await this.find(caller, requestId), seconds, response);
       if (row?.state !== 'COMPLETED') return accepted;
       const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
-      const output = row.outcome === 'succeeded' ? await this.queue.output(requestId) : null;
+      const output =
+        row.outcome === 'succeeded' ? await this.queue.output(requestId, reserveFor(response.req)) : null;
       const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
       return { status: 200, fields, body };
     } catch (error) {
@@ -194,24 +201,37 @@ export class RequestHandlers {
   ): Promise<StatusRow> {
     const seconds = waitSeconds(response.req.headers.prefer);
     if (seconds === 0) return row;
-    return (await this.held.wait(row, seconds, response)) ?? this.find(caller, row.id);
+    const hold = chargesOf(response.req)?.take('streams', 1);
+    try {
+      return (await this.held.wait(row, seconds, response)) ?? (await this.find(caller, row.id));
+    } finally {
+      hold?.release();
+    }
   }
 
   private log({ id, state, lastEventId }: StatusRow): Promise<LogEntry[]> {
     return state === 'IN_QUEUE' ? Promise.resolve([]) : this.queue.log(id, 0, lastEventId);
   }
 
-  /** The model's output as JSON text; throws what the request ended with when that is no success. */
-  async output({ id, state, error }: StatusRow): Promise<string> {
+  /**
+   * The model's output as JSON text; throws what the request ended with when that is no success. A large one is charged to
+   * the caller of `request` before it is read.
+   */
+  async output({ id, state, error }: StatusRow, request?: IncomingMessage): Promise<string> {
     if (state !== 'COMPLETED') throw notCompleted('Ask its status_url, then come back.');
     if (error !== null) {
       const { code, message, status, timestamp, details } = error;
       throw new DomainError(code as ProblemCode, message, { status, timestamp, details });
     }
-    const output = await this.queue.output(id);
+    const output = await this.queue.output(id, reserveFor(request));
     if (output === null) throw gone();
     return output;
   }
+}
+
+/** Charges an answer to the caller of a call. */
+function reserveFor(request: IncomingMessage | undefined): (bytes: number) => void {
+  return (bytes) => request && chargesOf(request)?.reserveAnswer(bytes);
 }
 
 export function acceptedReply({ id, replayed }: Accepted, base: string): AcceptedReply {

@@ -5,6 +5,7 @@ import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { problem, validated } from '../http/validated.js';
 import { OutputSources } from '../queue/output-sources.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -70,7 +71,7 @@ export class OutputStreams {
   ): Promise<Observable<MessageEvent>> {
     const byField = validated(OutputHeaders, request.headers)['last-event-id'];
     const seen = byField ?? validated(OutputQuery, request.query).starting_after;
-    const row = await this.requests.find(caller, requestId);
+    const row = await this.requests.find(caller, requestId, request);
     if (seen !== undefined && !canBeOf(row, seen)) {
       throw byField === undefined
         ? new DomainError('invalid_query', fault(parameter))
@@ -83,15 +84,16 @@ export class OutputStreams {
       return EMPTY;
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
-    return pulled(() => this.read(row, seen), response).pipe(
+    chargesOf(request)?.take('streams', 1);
+    return pulled(() => this.read(row, seen, request), response).pipe(
       takeUntil(this.watch.refusedOfRequest(request, caller)),
       keepAlive(response),
     );
   }
 
-  private read(row: StatusRow, seen: OutputPosition | undefined): Pulled {
+  private read(row: StatusRow, seen: OutputPosition | undefined, request: Request): Pulled {
     const source = this.sources.open(row);
-    const reader = new OutputReader(source, seen, () => this.requests.output(source.row));
+    const reader = new OutputReader(source, seen, () => this.requests.output(source.row, request));
     const close = (): void => {
       reader.close();
       this.sources.close(source);

@@ -6,6 +6,7 @@ import type { Request, Response } from 'express';
 import { EMPTY, type Observable, takeUntil } from 'rxjs';
 import type { Caller } from '../auth/caller.js';
 import { CallerWatch } from '../auth/caller-watch.js';
+import { chargesOf } from '../http/charges.js';
 import { validated } from '../http/validated.js';
 import { QueueService } from '../queue/queue.service.js';
 import type { LogEntry } from '../queue/runs/run-log.js';
@@ -52,7 +53,7 @@ export class StatusStreams {
   ): Promise<Observable<MessageEvent>> {
     const { logs } = validated(LogsQuery, request.query);
     const { 'last-event-id': seen } = validated(StreamHeaders, request.headers);
-    const row = await this.requests.find(caller, requestId);
+    const row = await this.requests.find(caller, requestId, request);
     useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
     // An id that no stream of this request can have sent is not believed.
@@ -61,6 +62,7 @@ export class StatusStreams {
       response.status(204).end(); // an EventSource does not come back then
       return EMPTY;
     }
+    chargesOf(request)?.take('streams', 1);
     return statusMessages({
       snapshots: this.sources.watch(row),
       after: after ?? 0,

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { Uploads } from '../../src/files/uploads.js';
+import { HttpConnections } from '../../src/http/http-connections.js';
+import { shippedPace } from '../../src/http/progress.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { type Body, FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { expectRefusal, sendThenRead } from '../support/hostile-client.js';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   files = new FileCalls(service);
 });
 afterAll(() => service.stop());
-afterEach(() => (service.app.get(Uploads).stallMs = 60_000));
+afterEach(() => Object.assign(service.app.get(HttpConnections).pace, shippedPace, { checkMs: 2_000 }));
 
 /** What a test stores stays; whatever fails must add nothing. */
 async function addsNothing(work: () => Promise<unknown>): Promise<void> {
@@ -214,7 +215,7 @@ describe('bytes that are not as announced', () => {
   });
 
   test('that stop coming are given up', async () => {
-    service.app.get(Uploads).stallMs = 50;
+    Object.assign(service.app.get(HttpConnections).pace, { silenceMs: 50, checkMs: 20 });
     const { upload_url } = await files.initiate();
     await addsNothing(async () => {
       const { hostname, port, pathname, search } = new URL(upload_url);
@@ -224,7 +225,7 @@ describe('bytes that are not as announced', () => {
       let said = '';
       socket.on('data', (chunk: Buffer) => (said += chunk.toString()));
       await new Promise((done) => socket.on('close', done));
-      expect(said).toMatch(/^HTTP\/1\.1 408 [^]*"code":"invalid_upload"/);
+      expect(said).toMatch(/^HTTP\/1\.1 408 [^]*"code":"too_slow"/);
     });
   });
 });

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, request, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { Allowances } from '../../src/allowances/allowances.js';
+import { HttpConnections } from '../../src/http/http-connections.js';
 import { HeldCalls } from '../../src/requests/held-calls.js';
 import { StatusSources } from '../../src/queue/status-sources.js';
 import { until } from '../support/index.js';
@@ -19,6 +21,7 @@ beforeAll(async () => {
   held = service.app.get(HeldCalls);
   sources = service.app.get(StatusSources);
   routed = createServer(service.app.getHttpAdapter().getInstance() as RequestListener);
+  service.app.get(HttpConnections).install(routed);
   await once(routed.listen(0, '127.0.0.1'), 'listening');
 });
 afterAll(() => {
@@ -183,22 +186,23 @@ describe.each([
     await model.answer(running!);
   });
 
-  test('calls beyond what a process holds are answered at once, and do not say that they waited', async () => {
-    const { max } = held;
+  test('a call beyond what its caller may hold open is refused, and submits nothing', async () => {
+    const { streams } = service.app.get(Allowances).bounds;
+    const shipped = streams.caller;
     const id = await calls.submit('test/model', { hold: true });
     const first = get(`${calls.path(id)}/status`, 'wait=20');
     await isHeld();
-    held.max = 1;
+    streams.caller = 1;
     try {
-      const status = await get(`${calls.path(id)}/status`, 'wait=20');
-      expect([applied(status), ((await status.json()) as Status).status]).toEqual([null, 'IN_PROGRESS']);
-      const submitted = await submit({ hold: true }, 'wait=20');
-      expect([submitted.status, applied(submitted)]).toEqual([202, null]);
-      await model.answer(((await submitted.json()) as Status).request_id);
+      expect(await verdict(get(`${calls.path(id)}/status`, 'wait=20'))).toEqual([429, 'caller_busy']);
+      const [{ count }] = (await service.query('SELECT count(*) FROM request')) as [{ count: string }];
+      expect(await verdict(submit({ hold: true }, 'wait=20'))).toEqual([429, 'caller_busy']);
+      expect(await service.query('SELECT count(*) FROM request')).toEqual([{ count }]);
+      expect((await service.get(`${calls.path(id)}/status`)).status).toBe(200);
       await model.answer(id);
       expect(applied(await first)).toBe('wait=20');
     } finally {
-      held.max = max;
+      streams.caller = shipped;
     }
   });
 });

@@ -1,0 +1,179 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { DomainError } from '../errors/domain-error.js';
+import { descriptorLimit } from '../internals/descriptors.js';
+import { RepeatedLines } from '../tools/repeated-lines.js';
+
+/** What a caller can make the service hold. A new resource is a line here and a line in `resources`. */
+export type Resource = 'bytes' | 'streams';
+
+interface Bounds {
+  /** The most that one caller may hold. */
+  caller: number;
+  /** The most that all callers of this node may hold. */
+  node: number;
+}
+
+const resources: Readonly<Record<Resource, { noun: string; advice: string }>> = {
+  bytes: {
+    noun: 'bytes of bodies and answers in memory',
+    advice: 'Read the answers that are open, and send fewer large bodies at once.',
+  },
+  streams: {
+    noun: 'open streams and held calls',
+    advice: 'Close streams that are no longer read, or poll instead.',
+  },
+};
+
+/** Descriptors that are kept for the database, models, webhooks and files. */
+const reservedDescriptors = 256;
+/** All callers without a key together may hold this part of what the node may. */
+const addressPart = 1 / 2;
+
+/** What one caller holds. */
+export interface Holder {
+  readonly name: string;
+  readonly used: Record<Resource, number>;
+}
+
+/** An amount that is held until it is released. */
+export class Hold {
+  private isReleased = false;
+
+  constructor(
+    private readonly allowances: Allowances,
+    private name: string,
+    private readonly resource: Resource,
+    private amount: number,
+  ) {}
+
+  /** Takes more; throws if there is no room, and keeps what it has. */
+  grow(more: number): void {
+    if (this.isReleased || more <= 0) return;
+    this.allowances.add(this.name, this.resource, more);
+    this.amount += more;
+  }
+
+  /** Idempotent. */
+  release(): void {
+    if (this.isReleased) return;
+    this.isReleased = true;
+    this.allowances.subtract(this.name, this.resource, this.amount);
+  }
+}
+
+/**
+ * What the callers of this node hold, in memory: bytes of bodies and answers, open streams and held calls. A caller is
+ * named `key:<id>` or `address:<address or network>`. Rate limits count calls; this counts what a call costs while it
+ * lasts.
+ */
+@Injectable()
+export class Allowances {
+  readonly bounds: Readonly<Record<Resource, Bounds>>;
+  readonly refused: Record<Resource, { caller: number; node: number }> = {
+    bytes: { caller: 0, node: 0 },
+    streams: { caller: 0, node: 0 },
+  };
+  private readonly log = new Logger(Allowances.name);
+  private readonly lines = new RepeatedLines();
+  private readonly holders = new Map<string, Holder>();
+  private readonly node: Record<Resource, number> = { bytes: 0, streams: 0 };
+  private readonly addresses: Record<Resource, number> = { bytes: 0, streams: 0 };
+
+  constructor(
+    config: Pick<Config, 'maxCallerBytes' | 'maxNodeBytes' | 'maxCallerStreams' | 'maxNodeStreams'>,
+  ) {
+    const descriptors = descriptorLimit();
+    const nodeStreams = Math.min(config.maxNodeStreams, Math.max(16, descriptors - 2 * reservedDescriptors));
+    if (nodeStreams < config.maxNodeStreams && nodeStreams < config.maxCallerStreams * 4) {
+      this.log.warn(
+        `This process may open ${descriptors} files, so at most ${nodeStreams} streams and held calls are served. ` +
+          'Raise the limit with "ulimit -n" or LimitNOFILE.',
+      );
+    }
+    this.bounds = {
+      bytes: { caller: config.maxCallerBytes, node: config.maxNodeBytes },
+      streams: { caller: config.maxCallerStreams, node: nodeStreams },
+    };
+  }
+
+  /** Throws `caller_busy` or `overloaded` where there is no room. */
+  take(name: string, resource: Resource, amount: number): Hold {
+    this.add(name, resource, amount);
+    return new Hold(this, name, resource, amount);
+  }
+
+  /** What all callers hold. */
+  inUse(resource: Resource): number {
+    return this.node[resource];
+  }
+
+  usedBy(name: string): Readonly<Record<Resource, number>> {
+    return this.holders.get(name)?.used ?? { bytes: 0, streams: 0 };
+  }
+
+  /** For holds: use `take`. */
+  add(name: string, resource: Resource, amount: number): void {
+    const { caller: perCaller, node: perNode } = this.bounds[resource];
+    const holder = this.holders.get(name) ?? { name, used: { bytes: 0, streams: 0 } };
+    const isAddress = name.startsWith('address:');
+    const used = holder.used[resource];
+    // One call by itself is always served: other rules bound its size.
+    if (used > 0 && used + amount > perCaller) throw this.callerIsBusy(name, resource, perCaller);
+    const [all, most] = isAddress
+      ? [this.addresses[resource], perNode * addressPart]
+      : [this.node[resource], perNode];
+    if (all > 0 && (all + amount > most || this.node[resource] + amount > perNode)) {
+      throw this.nodeIsFull(name, resource);
+    }
+    this.holders.set(name, holder);
+    holder.used[resource] += amount;
+    this.node[resource] += amount;
+    if (isAddress) this.addresses[resource] += amount;
+  }
+
+  /** For holds: use `release`. */
+  subtract(name: string, resource: Resource, amount: number): void {
+    const holder = this.holders.get(name);
+    if (holder === undefined) return;
+    holder.used[resource] -= amount;
+    this.node[resource] -= amount;
+    if (name.startsWith('address:')) this.addresses[resource] -= amount;
+    if (Object.values(holder.used).every((one) => one <= 0)) this.holders.delete(name);
+  }
+
+  /** Counts a refusal that is decided elsewhere, such as a connection that is closed because nobody reads it. */
+  noteRefusal(name: string, resource: Resource, by: 'caller' | 'node', what: string): void {
+    this.refused[resource][by]++;
+    this.lines.add(`${resource} ${by}`, (times) =>
+      this.log.warn(
+        `${what}; the last one is of ${name}${times > 1 ? `; ${times} times in the last minute` : ''}`,
+      ),
+    );
+  }
+
+  private callerIsBusy(name: string, resource: Resource, most: number): DomainError {
+    const { noun, advice } = resources[resource];
+    this.noteRefusal(name, resource, 'caller', `a caller is refused: it holds as many ${noun} as it may`);
+    return new DomainError('caller_busy', `A caller may hold ${most} ${noun}. ${advice}`, {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  private nodeIsFull(name: string, resource: Resource): DomainError {
+    const { noun } = resources[resource];
+    this.noteRefusal(
+      name,
+      resource,
+      'node',
+      `a caller is refused: all callers hold as many ${noun} as this node may`,
+    );
+    return new DomainError(
+      'overloaded',
+      `The service holds as many ${noun} as it may. Try again in a moment.`,
+      {
+        retryAfterSeconds: 2,
+      },
+    );
+  }
+}

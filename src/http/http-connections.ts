@@ -1,0 +1,194 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Allowances } from '../allowances/allowances.js';
+import { descriptorLimit } from '../internals/descriptors.js';
+import { unsentBytes } from '../internals/unsent-bytes.js';
+import { RepeatedLines } from '../tools/repeated-lines.js';
+import { awaitsContinue } from './body-reader.js';
+import { Charges, chargesOf, setCharges } from './charges.js';
+import { ClientAddress } from './client-address.js';
+import { slowBody } from './slow-body.js';
+import { isTooSlow, Progress, shippedPace } from './progress.js';
+
+/** Calls that may wait on one connection behind the one that is being answered (HTTP pipelining). */
+const maxPipelined = 100;
+/** Calls beyond those, after which the connection is closed at once. */
+const maxIgnored = 500;
+/** Descriptors that are kept for the database, models, webhooks and files. */
+const reservedDescriptors = 256;
+
+const connection = Symbol('connection');
+
+interface ServedSocket extends Socket {
+  [connection]?: Connection;
+}
+
+/** The exchanges of one connection: one at a time, in the order in which the calls came. */
+class Connection {
+  current: { request: IncomingMessage; response: ServerResponse } | undefined;
+  readonly waiting: (readonly [IncomingMessage, ServerResponse])[] = [];
+  ignored = 0;
+  readonly arriving = new Progress();
+  readonly leaving = new Progress();
+}
+
+/**
+ * What stands between the socket and whoever answers: calls on one connection are answered in turn, each exchange has its
+ * charges, and a connection whose client neither reads nor sends is closed. A slow line is served as long as bytes move.
+ */
+@Injectable()
+export class HttpConnections implements OnModuleDestroy {
+  private readonly log = new Logger(HttpConnections.name);
+  private readonly lines = new RepeatedLines();
+  /** Connections with an exchange in progress. */
+  private readonly busy = new Map<ServedSocket, Connection>();
+  private timer: NodeJS.Timeout | undefined;
+  /** How slow a client may be, and how often that is looked at. Tests shorten them, before the server listens. */
+  pace = { ...shippedPace, checkMs: 2_000 };
+  /** Connections that were closed, by the reason. */
+  readonly closed = { slow: 0, unread: 0, pipelined: 0, full: 0 };
+
+  constructor(
+    private readonly allowances: Allowances,
+    private readonly addresses: ClientAddress,
+  ) {}
+
+  /** Puts itself before the listener that the server has. */
+  install(server: Server): void {
+    const [next] = server.listeners('request') as RequestListener[];
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => this.accept(next!, request, response));
+    const descriptors = descriptorLimit();
+    if (descriptors < Infinity) {
+      server.maxConnections = Math.max(descriptors >> 1, descriptors - reservedDescriptors);
+      server.on('connection', () => void this.makeRoom(server));
+      server.on('drop', () => {
+        this.closed.full++;
+        this.warn(
+          'full',
+          `no more than ${server.maxConnections} connections are served: ulimit -n is ${descriptors}`,
+        );
+      });
+    }
+    const check = (): void => {
+      this.check(performance.now());
+      this.timer = setTimeout(check, this.pace.checkMs).unref();
+    };
+    if (this.timer === undefined) check();
+  }
+
+  onModuleDestroy(): void {
+    clearTimeout(this.timer);
+    this.lines.flush();
+  }
+
+  private accept(next: RequestListener, request: IncomingMessage, response: ServerResponse): void {
+    const socket = request.socket as ServedSocket;
+    const own = (socket[connection] ??= new Connection());
+    if (own.current === undefined) return this.serve(next, own, request, response);
+    if (own.ignored > 0 || own.waiting.length >= maxPipelined) return this.ignore(socket, own);
+    own.waiting.push([request, response]);
+  }
+
+  private serve(
+    next: RequestListener,
+    own: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    const socket = request.socket as ServedSocket;
+    own.current = { request, response };
+    this.busy.set(socket, own);
+    setCharges(request, new Charges(this.allowances, this.addresses, request, response));
+    response.on('close', () => {
+      own.current = undefined;
+      own.arriving.end();
+      own.leaving.end();
+      const following = own.waiting.shift();
+      if (following === undefined || socket.destroyed) {
+        own.waiting.length = 0;
+        this.busy.delete(socket);
+      } else this.serve(next, own, ...following);
+    });
+    next(request, response);
+  }
+
+  /** The calls that wait are answered, then the connection is closed: the client sends the others again. */
+  private ignore(socket: ServedSocket, own: Connection): void {
+    if (own.ignored === 0) {
+      this.closed.pipelined++;
+      this.warn('pipelined', `a client sent more than ${maxPipelined} calls ahead on a connection`);
+      own.waiting.at(-1)?.[1].setHeader('Connection', 'close');
+    }
+    own.ignored++;
+    if (own.ignored > maxIgnored) socket.destroy();
+  }
+
+  private async makeRoom(server: Server): Promise<void> {
+    const count = await new Promise<number>((resolve) => {
+      server.getConnections((_, found) => resolve(found));
+    });
+    if (count > server.maxConnections * 0.9) server.closeIdleConnections();
+  }
+
+  /** Closes what is too slow, and what a caller leaves unread beyond what it may hold. */
+  private check(now: number): void {
+    const unread = new Map<string, { bytes: number; sockets: [ServedSocket, number][] }>();
+    for (const [socket, own] of this.busy) {
+      if (own.current === undefined) continue;
+      const { request } = own.current;
+      if (isAwaited(request)) own.arriving.move(socket.bytesRead, now);
+      else own.arriving.end();
+      const unsent = unsentBytes(socket);
+      if (unsent > 0) own.leaving.move(socket.bytesWritten - unsent, now);
+      else own.leaving.end();
+      if (isTooSlow(own.leaving, now, this.pace)) {
+        this.close(socket, 'slow', 'a client reads an answer too slowly');
+      } else if (isTooSlow(own.arriving, now, this.pace)) {
+        own.arriving.end();
+        this.closed.slow++;
+        this.warn('slow', 'a body arrives too slowly');
+        if (!request.emit(slowBody)) socket.destroy();
+      } else if (unsent > 0) {
+        const name = chargesOf(request)!.name;
+        const of = unread.get(name) ?? { bytes: 0, sockets: [] };
+        of.bytes += unsent;
+        of.sockets.push([socket, unsent]);
+        unread.set(name, of);
+      }
+    }
+    for (const [name, { bytes, sockets }] of unread) this.dropUnread(name, bytes, sockets);
+  }
+
+  private dropUnread(name: string, bytes: number, sockets: [ServedSocket, number][]): void {
+    let excess = bytes - this.allowances.bounds.bytes.caller;
+    if (excess <= 0 || sockets.length === 1) return;
+    sockets.sort(([, one], [, other]) => other - one);
+    for (const [socket, unsent] of sockets) {
+      if (excess <= 0) return;
+      excess -= unsent;
+      this.allowances.noteRefusal(name, 'bytes', 'caller', 'answers that a caller does not read are closed');
+      this.close(socket, 'unread', 'a caller leaves too much unread');
+    }
+  }
+
+  private close(socket: ServedSocket, reason: keyof typeof this.closed, message: string): void {
+    this.closed[reason]++;
+    this.warn(reason, message);
+    socket.destroy();
+  }
+
+  private warn(kind: string, message: string): void {
+    this.lines.add(kind, (times) =>
+      this.log.warn(`${message}${times > 1 ? `; ${times} times in the last minute` : ''}`),
+    );
+  }
+}
+
+/** Whether the rest of a body is wanted and has not come: a reader that has paused is no fault of the client. */
+function isAwaited(request: IncomingMessage): boolean {
+  if (request.complete || request.destroyed || awaitsContinue(request)) return false;
+  const isRead = request.readableFlowing !== false || request.listenerCount('readable') > 0;
+  return isRead && request.readableLength === 0;
+}

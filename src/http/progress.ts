@@ -1,0 +1,46 @@
+/** How slow a client may be, in either direction. */
+export interface PaceRules {
+  /** Bytes a second on average, after the first `graceMs`. */
+  minRate: number;
+  graceMs: number;
+  /** No byte for this time is too slow, whatever came before. */
+  silenceMs: number;
+}
+
+export const shippedPace: PaceRules = { minRate: 16 * 1024, graceMs: 10_000, silenceMs: 30_000 };
+
+/** How the bytes of one direction move while somebody waits for them. Times are in milliseconds. */
+export class Progress {
+  since: number | undefined;
+  private first = 0;
+  private last = 0;
+  movedAt = 0;
+
+  /** `bytes`: all that have moved on the connection so far. */
+  move(bytes: number, now: number): void {
+    if (this.since === undefined) {
+      this.since = this.movedAt = now;
+      this.first = this.last = bytes;
+    } else if (bytes > this.last) {
+      this.last = bytes;
+      this.movedAt = now;
+    }
+  }
+
+  /** Nobody waits any more. */
+  end(): void {
+    this.since = undefined;
+  }
+
+  get moved(): number {
+    return this.last - this.first;
+  }
+}
+
+/** On average over the whole time, so that a line that stops for some seconds is served. */
+export function isTooSlow(progress: Progress, now: number, rules: PaceRules): boolean {
+  const { since, movedAt, moved } = progress;
+  if (since === undefined) return false;
+  if (now - movedAt >= rules.silenceMs) return true;
+  return moved < (rules.minRate / 1_000) * (now - since - rules.graceMs);
+}
