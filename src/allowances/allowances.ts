@@ -80,9 +80,7 @@ export class Allowances {
   private readonly node: Record<Resource, number> = { bytes: 0, streams: 0 };
   private readonly addresses: Record<Resource, number> = { bytes: 0, streams: 0 };
 
-  constructor(
-    config: Pick<Config, 'maxCallerBytes' | 'maxNodeBytes' | 'maxCallerStreams' | 'maxNodeStreams'>,
-  ) {
+  constructor(config: Config) {
     const descriptors = descriptorLimit();
     const nodeStreams = Math.min(config.maxNodeStreams, Math.max(16, descriptors - 2 * reservedDescriptors));
     if (nodeStreams < config.maxNodeStreams && nodeStreams < config.maxCallerStreams * 4) {

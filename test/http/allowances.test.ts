@@ -1,0 +1,213 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { Allowances } from '../../src/allowances/allowances.js';
+import { HttpConnections } from '../../src/http/http-connections.js';
+import { shippedPace } from '../../src/http/progress.js';
+import { startTestService, type TestService, until } from '../support/index.js';
+import { verdict } from '../support/queue-calls.js';
+
+let service: TestService;
+let allowances: Allowances;
+let connections: HttpConnections;
+const open: Socket[] = [];
+
+beforeAll(async () => {
+  service = await startTestService({
+    limits: '100000/s',
+    config: { maxCallerBytes: 8 * 1024 ** 2, maxBodyBytes: 4 * 1024 ** 2, maxCallerStreams: 3 },
+  });
+  allowances = service.app.get(Allowances);
+  connections = service.app.get(HttpConnections);
+});
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.destroy();
+  Object.assign(connections.pace, shippedPace, { checkMs: 2_000 });
+  await until(() => allowances.inUse('bytes') === 0 && allowances.inUse('streams') === 0, {
+    message: 'nothing is held once all connections are closed',
+    explain: () => [allowances.inUse('bytes'), allowances.inUse('streams')],
+  });
+});
+afterAll(() => service.stop());
+
+function connectTo(): Socket {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  open.push(socket);
+  return socket;
+}
+
+/** Sends the head of a submission and `sent` bytes of its body. */
+function stalled(length: number, sent = 0): Socket {
+  const socket = connectTo();
+  socket.write(
+    `POST /v1/queue/demo/text/echo HTTP/1.1\r\nHost: a\r\nAuthorization: Key ${service.key}\r\n` +
+      `Content-Length: ${length}\r\n\r\n${'x'.repeat(sent)}`,
+  );
+  return socket;
+}
+
+async function textOf(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(socket, 'close');
+  return text;
+}
+
+const echo = (text: string): Promise<Response> => service.submit('demo/text/echo', { text });
+
+describe('bodies', () => {
+  it('that are announced and do not come are charged, and refused beyond what a caller may hold', async () => {
+    stalled(3 * 1024 ** 2);
+    stalled(3 * 1024 ** 2);
+    await until(() => allowances.inUse('bytes') === 6 * 1024 ** 2);
+    expect(await verdict(echo('x'.repeat(3 * 1024 ** 2)))).toEqual([429, 'caller_busy']);
+    expect((await echo('small')).status).toBe(202);
+  });
+
+  it('are charged as they are inflated', async () => {
+    stalled(3 * 1024 ** 2);
+    stalled(3 * 1024 ** 2);
+    await until(() => allowances.inUse('bytes') === 6 * 1024 ** 2);
+    const text = Array.from({ length: 300_000 }, (_, i) => (i * 7919) % 9973).join();
+    const body = gzipSync(JSON.stringify({ text: text.repeat(2) }));
+    const answer = fetch(`${service.url}/v1/queue/demo/text/echo`, {
+      method: 'POST',
+      headers: { authorization: `Key ${service.key}`, 'content-encoding': 'gzip' },
+      body,
+    });
+    expect(await verdict(answer)).toEqual([429, 'caller_busy']);
+  });
+
+  it('that grow to more than a hundred times what was sent are refused', async () => {
+    const body = gzipSync(JSON.stringify({ text: 'x'.repeat(3 * 1024 ** 2) }));
+    const answer = fetch(`${service.url}/v1/queue/demo/text/echo`, {
+      method: 'POST',
+      headers: { authorization: `Key ${service.key}`, 'content-encoding': 'gzip' },
+      body,
+    });
+    expect(await verdict(answer)).toEqual([413, 'too_large']);
+  });
+
+  it('that arrive too slowly are answered 408, and their connection is closed', async () => {
+    Object.assign(connections.pace, { silenceMs: 50, checkMs: 10 });
+    const text = await textOf(stalled(1_000, 3));
+    expect(text).toMatch(/^HTTP\/1\.1 408 [^]*"code":"too_slow"/);
+    expect(allowances.inUse('bytes')).toBe(0);
+  });
+});
+
+describe('answers', () => {
+  async function largeOutput(): Promise<string> {
+    const submitted = await service.submit('demo/text/echo', { text: 'y'.repeat(3 * 1024 ** 2) });
+    const { request_id: id } = (await submitted.json()) as { request_id: string };
+    await until(async () => (await service.get(`/v1/queue/requests/${id}`)).status === 200);
+    return id;
+  }
+
+  function unread(id: string): Socket {
+    const socket = connectTo();
+    socket.pause();
+    socket.write(`GET /v1/queue/requests/${id} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    return socket;
+  }
+
+  it('that are not read are charged to the key whose request they are of', async () => {
+    const id = await largeOutput();
+    const size = 3 * 1024 ** 2;
+    unread(id);
+    unread(id);
+    await until(() => allowances.inUse('bytes') >= 2 * size);
+    expect(await verdict(service.get(`/v1/queue/requests/${id}`))).toEqual([429, 'caller_busy']);
+    expect((await service.get(`/v1/queue/requests/${id}/status`)).status).toBe(200);
+  });
+
+  it('that are not read in time are given up', async () => {
+    const id = await largeOutput();
+    Object.assign(connections.pace, { silenceMs: 50, checkMs: 10 });
+    const socket = unread(id);
+    await until(() => allowances.inUse('bytes') > 0);
+    await until(() => allowances.inUse('bytes') === 0, { message: 'the connection was closed' });
+    expect(connections.closed.slow).toBeGreaterThan(0);
+    socket.resume();
+    if (!socket.closed) await once(socket, 'close');
+  });
+});
+
+it('streams beyond what a caller may hold open are refused, and one that ends makes room', async () => {
+  const submitted = await service.submit('demo/text/flaky', { fail_times: 0, delay: 1 });
+  expect(submitted.status).toBe(202);
+  const waiting = await service.submit('demo/text/echo?delay=1h', { text: 'later' });
+  const { request_id: id } = (await waiting.json()) as { request_id: string };
+  const path = `/v1/queue/requests/${id}/status/stream`;
+  const controllers = [1, 2, 3].map(() => new AbortController());
+  const streams = await Promise.all(controllers.map(({ signal }) => service.get(path, { signal })));
+  expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(await verdict(service.get(path))).toEqual([429, 'caller_busy']);
+  controllers[0]!.abort();
+  await until(() => allowances.inUse('streams') === 2);
+  const again = new AbortController();
+  expect((await service.get(path, { signal: again.signal })).status).toBe(200);
+  for (const controller of [...controllers, again]) controller.abort();
+});
+
+describe('calls that are sent ahead on a connection', () => {
+  const ahead = (count: number): string => 'GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count);
+  const statuses = (text: string): number => text.split('HTTP/1.1 200 OK').length - 1;
+
+  it('are answered in turn', async () => {
+    const socket = connectTo();
+    socket.write(ahead(9) + 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const text = await textOf(socket);
+    expect(statuses(text)).toBe(10);
+    expect(text.trimEnd()).toMatch(/\{[^{}]*\}$/);
+  });
+
+  it('hold one answer at a time, however many are sent', async () => {
+    const socket = connectTo();
+    socket.pause();
+    socket.write(ahead(90));
+    await until(() => allowances.inUse('bytes') > 0);
+    expect(allowances.inUse('bytes')).toBeLessThan(3 * 1024 ** 2);
+    expect((await service.get('/health/live')).status).toBe(200);
+  });
+
+  it('beyond a hundred are not answered: the connection is closed after those before', async () => {
+    const socket = connectTo();
+    socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(300));
+    expect(statuses(await textOf(socket))).toBe(101);
+    expect(connections.closed.pipelined).toBe(1);
+  });
+});
+
+describe('the API description', () => {
+  it('is compressed for those who take it so, and not sent again while it has not changed', async () => {
+    const plain = await service.get('/openapi.json', { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const compressed = await service.get('/openapi.json', { headers: { 'accept-encoding': 'gzip' } });
+    expect(compressed.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(compressed.headers.get('content-length'))).toBeLessThan(
+      Number(plain.headers.get('content-length')) / 5,
+    );
+    expect(await compressed.text()).toBe(await plain.text());
+    const etag = plain.headers.get('etag')!;
+    const again = await service.get('/openapi.json', {
+      headers: { 'accept-encoding': 'identity', 'if-none-match': etag },
+    });
+    expect(again.status).toBe(304);
+  });
+
+  it('of one model is kept as well, and another of another host', async () => {
+    const path = '/v1/models/demo/text/echo/openapi.json';
+    const headers = { authorization: `Key ${service.key}` };
+    const first = await service.get(path, { headers });
+    expect(await first.text()).toContain(`"url":"${service.url}"`);
+    const etag = first.headers.get('etag')!;
+    expect((await service.get(path, { headers: { ...headers, 'if-none-match': etag } })).status).toBe(304);
+    const { port } = new URL(service.url);
+    const other = await fetch(`http://localhost:${port}${path}`, { headers });
+    expect(await other.text()).toContain(`"url":"http://localhost:${port}"`);
+    expect(other.headers.get('etag')).not.toBe(etag);
+  });
+});
