@@ -1,10 +1,11 @@
-import { Controller, Get, Req } from '@nestjs/common';
-import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
-import type { Request } from 'express';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { type Caller, mayUse } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { ClientAddress } from '../http/client-address.js';
 import { ApiDocument } from '../http/openapi/api-document.js';
+import { basePlaceholder, DocumentTemplate } from '../http/openapi/document-template.js';
 import { Limited } from '../limits/limited.js';
 import type { Model } from '../models/model.js';
 import { ModelsService } from '../models/models.service.js';
@@ -19,6 +20,9 @@ import { ApiModel, ApiModelDocument, ApiModels } from './openapi/operations.js';
 @ApiTags('Models')
 @Controller('v1/models')
 export class ModelsController {
+  /** A model whose settings have changed is another object. */
+  private readonly documents = new WeakMap<Model, DocumentTemplate>();
+
   constructor(
     private readonly service: ModelsService,
     private readonly requests: NewRequests,
@@ -37,9 +41,19 @@ export class ModelsController {
   @Get('*model_id/openapi.json')
   @ApiModelDocument()
   @Limited('read', { needsKey: true })
-  modelDocument(@CurrentCaller() caller: Caller, @Req() request: Request): OpenAPIObject {
+  modelDocument(
+    @CurrentCaller() caller: Caller,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
     const id = modelIdOfPath(request.originalUrl)?.replace(/\/openapi\.json$/i, '');
-    return modelDocument(this.api.get(), this.requests.modelOf(caller, id), this.addresses.baseUrl(request));
+    const model = this.requests.modelOf(caller, id);
+    let document = this.documents.get(model);
+    if (document === undefined) {
+      const text = JSON.stringify(modelDocument(this.api.get(), model, basePlaceholder));
+      this.documents.set(model, (document = new DocumentTemplate(text, 1)));
+    }
+    return document.send(request, response, this.addresses.baseUrl(request));
   }
 
   @Get('*model_id')

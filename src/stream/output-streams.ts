@@ -77,6 +77,7 @@ export class OutputStreams {
         ? new DomainError('invalid_query', fault(parameter))
         : new DomainError('bad_request', fault(field));
     }
+    if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
     if (seen !== undefined && 'at' in seen && seen.at === 'done') {
@@ -84,7 +85,6 @@ export class OutputStreams {
       return EMPTY;
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
-    chargesOf(request)?.take('streams', 1);
     return pulled(() => this.read(row, seen, request), response).pipe(
       takeUntil(this.watch.refusedOfRequest(request, caller)),
       keepAlive(response),

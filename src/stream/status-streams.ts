@@ -54,6 +54,7 @@ export class StatusStreams {
     const { logs } = validated(LogsQuery, request.query);
     const { 'last-event-id': seen } = validated(StreamHeaders, request.headers);
     const row = await this.requests.find(caller, requestId, request);
+    if (request.method !== 'HEAD') chargesOf(request)?.take('streams', 1);
     useStreamHead(request, response);
     if (request.method === 'HEAD') return EMPTY;
     // An id that no stream of this request can have sent is not believed.
@@ -62,7 +63,6 @@ export class StatusStreams {
       response.status(204).end(); // an EventSource does not come back then
       return EMPTY;
     }
-    chargesOf(request)?.take('streams', 1);
     return statusMessages({
       snapshots: this.sources.watch(row),
       after: after ?? 0,

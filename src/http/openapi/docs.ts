@@ -5,6 +5,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request } from 'express';
 import { ClientAddress } from '../client-address.js';
 import { ApiDocument } from './api-document.js';
+import { basePlaceholder, DocumentTemplate } from './document-template.js';
 import { docsPage } from './docs-page.js';
 import { errorReference } from './error-reference.js';
 import { docsAssets } from './package-root.js';
@@ -41,10 +42,27 @@ export function serveDocs(app: NestExpressApplication, models: () => readonly Sh
       response.sendFile(name, { root });
     });
   }
-  express.get('/openapi.json', (request, response) => {
-    const served = servedDocument(api.get(), addresses.baseUrl(request), models());
-    response.type('application/json').send(JSON.stringify(served));
+  const templateOf = onceFor(models, (shown) => {
+    const served = servedDocument(api.get(), basePlaceholder, shown);
+    return new DocumentTemplate(JSON.stringify(served), 4);
   });
+  express.get('/openapi.json', (request, response, next) => {
+    templateOf().send(request, response, addresses.baseUrl(request)).catch(next);
+  });
+}
+
+/** Makes a thing of the models again only when they have changed: what has not changed is the same object. */
+function onceFor<Made>(
+  models: () => readonly ShownModel[],
+  make: (shown: readonly ShownModel[]) => Made,
+): () => Made {
+  let last: { shown: readonly ShownModel[]; made: Made } | undefined;
+  return () => {
+    const shown = models();
+    const isSame = last?.shown.length === shown.length && last.shown.every((model, i) => model === shown[i]);
+    if (last === undefined || !isSame) last = { shown, made: make(shown) };
+    return last.made;
+  };
 }
 
 /** Relative, as a proxy may serve us under a path of its own: '' for /docs, '../' for /docs/ and /docs/errors. */

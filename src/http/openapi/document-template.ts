@@ -38,7 +38,7 @@ export class DocumentTemplate {
     const compresses = request.acceptsEncodings('gzip', 'identity') === 'gzip';
     const etag = `"${this.tag}-${digest(base)}${compresses ? '-gzip' : ''}"`;
     response.setHeader('ETag', etag);
-    if (request.fresh) return void response.status(304).end();
+    if (isKnown(request, etag)) return void response.status(304).end();
     const version = this.versionFor(base);
     if (compresses) await this.compress(version);
     const { text, compressed } = version;
@@ -67,6 +67,12 @@ export class DocumentTemplate {
       this.isCompressing = false;
     }
   }
+}
+
+/** Whether the client has this version already. */
+function isKnown({ headers }: Request, etag: string): boolean {
+  const known = headers['if-none-match']?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? [];
+  return known.includes(etag) || known.includes('*');
 }
 
 function digest(text: string): string {
