@@ -101,6 +101,12 @@ export class Allowances {
     return new Hold(this, name, resource, amount);
   }
 
+  /** Counts what cannot be refused any more, such as the answer to a call that has taken effect. */
+  charge(name: string, resource: Resource, amount: number): Hold {
+    this.count(name, resource, amount);
+    return new Hold(this, name, resource, amount);
+  }
+
   /** What all callers hold. */
   inUse(resource: Resource): number {
     return this.node[resource];
@@ -113,9 +119,8 @@ export class Allowances {
   /** For holds: use `take`. */
   add(name: string, resource: Resource, amount: number): void {
     const { caller: perCaller, node: perNode } = this.bounds[resource];
-    const holder = this.holders.get(name) ?? { name, used: { bytes: 0, streams: 0 } };
     const isAddress = name.startsWith('address:');
-    const used = holder.used[resource];
+    const used = this.usedBy(name)[resource];
     // One call by itself is always served: other rules bound its size.
     if (used > 0 && used + amount > perCaller) throw this.callerIsBusy(name, resource, perCaller);
     const [all, most] = isAddress
@@ -124,10 +129,7 @@ export class Allowances {
     if (all > 0 && (all + amount > most || this.node[resource] + amount > perNode)) {
       throw this.nodeIsFull(name, resource);
     }
-    this.holders.set(name, holder);
-    holder.used[resource] += amount;
-    this.node[resource] += amount;
-    if (isAddress) this.addresses[resource] += amount;
+    this.count(name, resource, amount);
   }
 
   /** For holds: use `release`. */
@@ -148,6 +150,14 @@ export class Allowances {
         `${what}; the last one is of ${name}${times > 1 ? `; ${times} times in the last minute` : ''}`,
       ),
     );
+  }
+
+  private count(name: string, resource: Resource, amount: number): void {
+    let holder = this.holders.get(name);
+    if (holder === undefined) this.holders.set(name, (holder = { name, used: { bytes: 0, streams: 0 } }));
+    holder.used[resource] += amount;
+    this.node[resource] += amount;
+    if (name.startsWith('address:')) this.addresses[resource] += amount;
   }
 
   private callerIsBusy(name: string, resource: Resource, most: number): DomainError {

@@ -4,6 +4,7 @@ import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { askForBody } from '../http/body-reader.js';
 import { tooSlow } from '../http/slow-body.js';
 import { answerProblem } from '../http/problem.js';
@@ -14,6 +15,9 @@ import { ApiFile, ApiInitiate, ApiUpload } from './openapi/operations.js';
 import { sendFile } from './send-file.js';
 import { UploadRequests } from './upload-requests.js';
 import { Uploads } from './uploads.js';
+
+/** What an upload or a download has in memory at a time. */
+const transferBytes = 128 * 1024;
 
 /** Uploads as fal's clients make them, and the files themselves. */
 @ApiTags('Files')
@@ -46,6 +50,7 @@ export class FilesController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<StoredFileDto | void> {
     const number = await this.uploads.begin(fileId, query, request);
+    chargesOf(request)?.take('bytes', transferBytes);
     askForBody(request, response);
     const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
     return { size: stored.size, sha256: stored.sha256.toString('hex') };
@@ -61,6 +66,7 @@ export class FilesController {
   ): Promise<void> {
     const file = await this.files.find(fileId, name);
     if (file === undefined) throw new DomainError('unknown_file', 'There is no such file.');
+    chargesOf(request)?.take('bytes', transferBytes);
     await sendFile(this.files, file, request, response);
   }
 }

@@ -17,7 +17,6 @@ export class Charges {
   private holder: string | undefined;
   private holds: Hold[] | undefined;
   private body: Hold | undefined;
-  private answer: Hold | undefined;
   private answerBytes = 0;
 
   constructor(
@@ -39,7 +38,10 @@ export class Charges {
 
   /** Held until the exchange ends, or is released before. Throws `caller_busy` or `overloaded`. */
   take(resource: Resource, amount: number): Hold {
-    const hold = this.allowances.take(this.name, resource, amount);
+    return this.keep(this.allowances.take(this.name, resource, amount));
+  }
+
+  private keep(hold: Hold): Hold {
     // A client that has disconnected ends nothing any more.
     if (this.response.closed || this.response.destroyed) hold.release();
     else if (this.holds === undefined) {
@@ -62,12 +64,18 @@ export class Charges {
     this.body?.release();
   }
 
-  /** An answer of so many bytes is about to be in memory. Called again with the exact size, it takes the difference. */
+  /** An answer of this size is about to be read. Throws where there is no room for it. */
   reserveAnswer(bytes: number): void {
-    if (bytes < smallBytes) return;
-    if (this.answer === undefined) this.answer = this.take('bytes', bytes);
-    else this.answer.grow(bytes - this.answerBytes);
-    this.answerBytes = Math.max(bytes, this.answerBytes);
+    if (bytes < smallBytes || bytes <= this.answerBytes) return;
+    this.take('bytes', bytes - this.answerBytes);
+    this.answerBytes = bytes;
+  }
+
+  /** An answer of this size is sent: the call has taken effect, so it is not refused any more. */
+  chargeAnswer(bytes: number): void {
+    if (bytes < smallBytes || bytes <= this.answerBytes) return;
+    this.keep(this.allowances.charge(this.name, 'bytes', bytes - this.answerBytes));
+    this.answerBytes = bytes;
   }
 }
 

@@ -10,14 +10,14 @@ export interface Reply {
   body: string;
 }
 
-/** Throws where the caller holds too much already. Writes it besides the header fields that are set already, or given as names and values in turns. */
+/** Writes it besides the header fields that are set already, or given as names and values in turns. */
 export function sendReply(
   response: ServerResponse,
   { status, fields = [], body }: Reply,
   before: readonly string[] = [],
 ): void {
   const bytes = Buffer.byteLength(body);
-  chargesOf(response.req)?.reserveAnswer(bytes);
+  chargesOf(response.req)?.chargeAnswer(bytes);
   // All at once: as many calls of setHeader would take a third of the answer's time.
   response.writeHead(status, [
     ...before,
