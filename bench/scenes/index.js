@@ -1,3 +1,4 @@
+import { scene as attacks } from './attacks.js';
 import { scene as balanced } from './balanced.js';
 import { scene as batch } from './batch.js';
 import { scene as boundedKey } from './bounded-key.js';
@@ -68,4 +69,5 @@ export const scenes = [
   files,
   consoles,
   submitOnce,
+  attacks,
 ];
