@@ -26,9 +26,12 @@ export class SpawnedService {
 
   constructor(
     private readonly environment: Record<string, string>,
-    { script = 'dist/src/main.js', args = [], cwd = root }: SpawnOptions = {},
+    { script = 'dist/src/main.js', args = [], cwd = root, openFiles }: SpawnOptions = {},
   ) {
-    this.child = spawn(process.execPath, [join(root, script), ...args], {
+    const program = [process.execPath, join(root, script), ...args];
+    const limited = ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
+    const [command, ...rest] = openFiles === undefined ? program : limited;
+    this.child = spawn(command!, rest, {
       cwd,
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -84,6 +87,8 @@ export interface SpawnOptions {
   script?: string;
   args?: string[];
   cwd?: string;
+  /** How many files the process may have open. */
+  openFiles?: number;
 }
 
 /** Starts the service and waits until it listens. */
