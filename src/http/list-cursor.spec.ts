@@ -18,6 +18,7 @@ it('a cursor says what began its list, and where it goes on', () => {
 it.each([
   ['that was cut', cursor.slice(0, -1)],
   ['of another list', encodeCursor('another', { query: {}, position: 'p1' })],
+  ['of a position that cannot be stored', encodeCursor(list, { query: {}, position: 'p\0' })],
   ['of another kind of position', encodeCursor(list, { query: {}, position: 'q1' })],
   ...['', 'null', '7', '{}', '[]', '["p1"]', '["p1",null]', '["p1",7]', '[null,{}]', '[1,{}]'].map((json) => [
     `of ${json}`,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../errors/domain-error.js';
+import { isStorable } from '../tools/storable-text.js';
 
 /** Where a list goes on: the query that began it, as written, and what its last page ended with. */
 interface Cursor {
@@ -24,7 +25,7 @@ export function decodeCursor(
   const text = cursor.slice(sumLength);
   if (cursor.slice(0, sumLength) !== checksum(list, text)) throw invalid();
   const { position, query } = read(text);
-  if (typeof position !== 'string' || !isPosition(position)) throw invalid();
+  if (typeof position !== 'string' || !isStorable(position) || !isPosition(position)) throw invalid();
   if (typeof query !== 'object' || query === null) throw invalid();
   return { query, position };
 }

@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Subject } from 'rxjs';
 import type { EntityManager, Repository } from 'typeorm';
+import { storable } from '../tools/storable-text.js';
 import { ModelEntity } from './model.entity.js';
 import type { FileModel, Model } from './model.js';
 import { noOverrides, type Overrides } from './overrides.js';
@@ -127,7 +128,7 @@ export class ModelsService implements OnModuleInit {
 export function toRow(model: FileModel): ModelRow {
   const { id, description, runner, concurrency, timeoutMs, expiresMs, attempts, order } = model;
   // As PostgreSQL's text can hold it, or the nodes would differ.
-  const stored = description.toWellFormed();
+  const stored = storable(description);
   const limits = { concurrency, timeoutMs, expiresMs, attempts };
   return { id, description: stored, runner: runner.label(), ...limits, order };
 }

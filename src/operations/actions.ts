@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { KeysService } from '../auth/keys.service.js';
 import type { Queries } from '../database/statement.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { AllRequests } from '../queue/all-requests.js';
 import { QueueService } from '../queue/queue.service.js';
@@ -71,7 +72,9 @@ export class OperationActions {
         if (accepted === undefined) dealt.skipped++;
         else dealt.done++;
       } catch (error) {
-        if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
+        if (isDatabaseUnavailable(error)) throw error;
+        // The runner tries its members one by one and counts this one; those that were made have their idempotency keys.
+        if (!(error instanceof DomainError)) throw error;
         dealt.failed++;
         dealt.lastError = error.message;
       }

@@ -5,8 +5,10 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Handles } from '../auth/handles.js';
 import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { Cluster } from '../queue/cluster/cluster.js';
 import { Duty } from '../tools/duty.js';
 import { type Dealt, OperationActions } from './actions.js';
@@ -25,11 +27,23 @@ import type { OperationState } from './entities/operation.entity.js';
 const firstId = '00000000-0000-0000-0000-000000000000';
 /** Of a step: a moment of locks. */
 const stepSizes = { cancel: 500, erase: 100, retry: 50 };
+/** A step that one of its members broke is made with a part of them, until that member is alone; then it grows again. */
+const [shrinking, growing] = [8, 2];
 const restMs = 50;
 /** More than the claim of a node that is gone goes on. */
 const claimLifeMs = 20_000;
 /** After a round that broke off, while what it was at is still this node's; twice as long after each that got no further. */
 const [retryMs, maxRetryMs] = [1_500, 60_000];
+
+/** What a step does failed because of one of its members, as far as is known: the database itself is there. */
+class MemberFault extends Error {
+  constructor(
+    readonly members: readonly string[],
+    override readonly cause: unknown,
+  ) {
+    super('a step of an operation failed');
+  }
+}
 
 /**
  * Works operations off, step by step, each in a commit with its accounting. The node that was told works; the others look
@@ -52,6 +66,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     private readonly cluster: Cluster,
     private readonly collector: OperationCollector,
     private readonly actions: OperationActions,
+    private readonly handles: Handles,
   ) {
     super();
     // What it worked on is free once its claim is over.
@@ -110,12 +125,20 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   /** Until it is over, or no longer this node's. */
   private async work(operation: ClaimedOperation): Promise<void> {
     let after = firstId;
+    let size = stepSizes[operation.action];
     let { state: found }: { state: OperationState | null } = operation;
     while (found === 'collecting' && !this.isStopping)
       found = await this.collector.step(operation.id, this.cluster.nodeId);
     if (found === null) return;
     while (!this.isStopping) {
-      const { state, members } = await this.step(operation, after);
+      const step = await this.step(operation, after, size);
+      if (step instanceof MemberFault) {
+        if (size === 1) await this.countFailed(operation, step);
+        size = Math.ceil(size / shrinking);
+        continue;
+      }
+      size = Math.min(stepSizes[operation.action], size * growing);
+      const { state, members } = step;
       if (state === null) return;
       if (state === 'stopping') return this.finish(operation, 'stopped');
       if (members.length > 0) {
@@ -134,22 +157,44 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     this.log.log(`the operation ${id} (${action}) is ${state}`);
   }
 
-  private async step(operation: ClaimedOperation, after: string): Promise<Step> {
-    const { id, action } = operation;
-    const look = { id, nodeId: this.cluster.nodeId, after, max: stepSizes[action] };
+  private async step(operation: ClaimedOperation, after: string, max: number): Promise<Step | MemberFault> {
+    const { id } = operation;
+    const look = { id, nodeId: this.cluster.nodeId, after, max };
     let publish: Dealt['publish'];
-    const step = await this.database.transaction(async (query) => {
-      const queries = { query };
-      const next = await nextMembers(queries, look);
-      if (next.state !== 'running' || next.members.length === 0) return next;
-      const dealt = await this.deal(operation, queries, next.members);
-      await account(queries, id, dealt.ids, dealt);
-      ({ publish } = dealt);
-      return next;
+    try {
+      const step = await this.database.transaction(async (query) => {
+        const queries = { query };
+        const next = await nextMembers(queries, look);
+        if (next.state !== 'running' || next.members.length === 0) return next;
+        const dealt = await this.deal(operation, queries, next.members).catch((error: unknown) => {
+          throw isDatabaseUnavailable(error) ? error : new MemberFault(next.members, error);
+        });
+        await account(queries, id, dealt.ids, dealt);
+        ({ publish } = dealt);
+        return next;
+      });
+      publish?.();
+      this.brokenOff = 0;
+      return step;
+    } catch (error) {
+      if (error instanceof MemberFault) return error;
+      throw error;
+    }
+  }
+
+  /** The one that a step of its own was broken by: the operation goes on without it. */
+  private async countFailed({ id, action }: ClaimedOperation, { members, cause }: MemberFault): Promise<void> {
+    const [member] = members;
+    this.log.error({ err: cause }, `the ${action} of ${this.handles.handleOf(member!)} failed`);
+    await this.database.transaction(async (query) => {
+      const { state } = await nextMembers({ query }, { id, nodeId: this.cluster.nodeId, after: firstId, max: 0 });
+      if (state === null) return;
+      const { code = '' } = cause as { code?: string };
+      const lastError = /^[0-9A-Z]{5}$/.test(code)
+        ? `The database refused the change (SQLSTATE ${code}).`
+        : 'It failed inside the service; the log of the node says why.';
+      await account({ query }, id, members, { done: 0, skipped: 0, failed: 1, lastError });
     });
-    publish?.();
-    this.brokenOff = 0;
-    return step;
   }
 
   private deal(

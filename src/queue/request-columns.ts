@@ -1,5 +1,13 @@
 const ms = (column: string): string => `extract(epoch FROM ${column})::float8 * 1000`;
 
+/**
+ * What an error begins with, as the service wrote it. `->` would read all of it, and fails on an escape that PostgreSQL
+ * cannot hold; so an operator's list, or an erasure, would fail because of one row.
+ */
+const errorHead = 'left(error::text, 100)';
+export const errorCode = `substring(${errorHead} FROM '"code" ?: ?"([a-z_]+)"')`;
+export const errorStatus = `substring(${errorHead} FROM '"status" ?: ?([0-9]+)')::integer`;
+
 /** A `RequestRow` of the table, or of what stands for it under its name. */
 export const requestColumns = `request.id, model_id AS "modelId", api_key_id AS "keyId", state, outcome, priority,
        virtual_start AS start, seq, attempt, failed_attempts AS "failedAttempts", lost_attempts AS "lostAttempts", error, tags,

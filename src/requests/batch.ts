@@ -86,7 +86,7 @@ export class Batch {
 }
 
 function entriesOf(body: Buffer): Entry[] {
-  const { text, value } = parseObjectBody(body, { example, levelsAround });
+  const { text, value } = parseObjectBody(body, { example, levelsAround, takesAnyText: true });
   assertKnown(Object.entries(value), ['requests']);
   const { requests } = value;
   if (!Array.isArray(requests) || requests.length < 1 || requests.length > maxBatch) {

@@ -1,5 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
 import { isDeeperThan } from '../tools/json-scanner.js';
+import { badEscapeAt, codeUnitAt, storable } from '../tools/storable-text.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;
@@ -17,7 +18,6 @@ export interface InputBody {
 /** Reads a submission body as a JSON object, whatever its content type says. */
 export function parseInputBody(body: Buffer): InputBody {
   const { text, value } = parseObjectBody(body, { example: '{"prompt": "a cat"}' });
-  assertStorable(text, value);
   const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   return { text, bytes: hasMark ? body.subarray(3) : body, value };
 }
@@ -32,10 +32,18 @@ export function parseInputPart(text: string, value: unknown): InputBody {
   return { text, bytes: Buffer.from(text), value };
 }
 
-/** Any JSON object. `levelsAround`: those that a body has around the inputs in it. */
+export interface ObjectBody {
+  example: string;
+  /** Levels of nesting that the body has around the inputs in it. */
+  levelsAround?: number;
+  /** The reader checks or cleans the texts in it. Default: a text that cannot be stored refuses the body. */
+  takesAnyText?: boolean;
+}
+
+/** Any JSON object. */
 export function parseObjectBody(
   body: Buffer,
-  { example, levelsAround = 0 }: { example: string; levelsAround?: number },
+  { example, levelsAround = 0, takesAnyText = false }: ObjectBody,
 ): Omit<InputBody, 'bytes'> {
   const text = decode(body);
   // Before parsing: what is nested without bounds takes the parser gigabytes. What begins otherwise is no object.
@@ -43,6 +51,7 @@ export function parseObjectBody(
   assertShallow(text, maxDepth + levelsAround);
   const value = parse(text, example);
   if (!isObject(value)) throw noObject(example);
+  if (!takesAnyText) assertStorable(text, value);
   return { text, value };
 }
 
@@ -108,7 +117,7 @@ const tooLarge: Fault = {
 
 /** What PostgreSQL cannot hold, or no JSON reader could give back, is refused before it is accepted. */
 function assertStorable(text: string, value: object): void {
-  const escaped = findBadEscape(text);
+  const escaped = badEscapeIn(text);
   const { message, isIn } = escaped ?? tooLarge;
   const pointer = findPointer(value, isIn);
   if (escaped !== undefined || pointer !== undefined) throw refuse(pointer ?? '', message);
@@ -116,30 +125,15 @@ function assertStorable(text: string, value: object): void {
 
 function refuse(path: string, message: string): DomainError {
   const place = path.length <= maxPathLength ? path : path.slice(0, path.lastIndexOf('/', maxPathLength));
-  const errors = [{ path: place.toWellFormed().replaceAll('\0', '\uFFFD'), message }];
+  const errors = [{ path: storable(place), message }];
   return new DomainError('invalid_input', `The input cannot be accepted: it ${message}.`, { errors });
 }
 
 /** In a valid JSON text, because a member that a later one of its name hides is stored with it. */
-function findBadEscape(text: string): Fault | undefined {
-  for (let at = text.indexOf('\\'); at !== -1; at = text.indexOf('\\', at)) {
-    if (text[at + 1] !== 'u') {
-      at += 2;
-      continue;
-    }
-    const unit = codeUnit(text, at);
-    at += 6;
-    if (unit === 0) return nul;
-    if (unit < 0xd800 || unit > 0xdfff) continue;
-    const next = text.startsWith('\\u', at) ? codeUnit(text, at) : 0;
-    if (unit > 0xdbff || next < 0xdc00 || next > 0xdfff) return halfPair;
-    at += 6;
-  }
-  return undefined;
-}
-
-function codeUnit(text: string, at: number): number {
-  return Number.parseInt(text.slice(at + 2, at + 6), 16);
+function badEscapeIn(text: string): Fault | undefined {
+  const at = badEscapeAt(text);
+  if (at === -1) return undefined;
+  return codeUnitAt(text, at) === 0 ? nul : halfPair;
 }
 
 /** JSON Pointer (RFC 6901) of the first leaf that `isBad`. Writes no paths down: a body may have five million. */

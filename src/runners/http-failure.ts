@@ -1,5 +1,5 @@
 import { type Outage, RunFailure } from '../queue/runs/runner.js';
-import { cleanText, parseJson } from '../tools/model-text.js';
+import { cleanText, parseJson } from '../tools/storable-text.js';
 import { readBeginning } from './answer-body.js';
 import type { HttpAnswer } from './http-exchange.js';
 import { messageIn } from './model-message.js';

@@ -1,4 +1,4 @@
-import { cleanText } from '../tools/model-text.js';
+import { cleanText } from '../tools/storable-text.js';
 
 const maxLength = 300;
 

@@ -1,6 +1,6 @@
 import { type Run, RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
-import { parseJson } from '../tools/model-text.js';
+import { parseJson } from '../tools/storable-text.js';
 import type { HttpAnswer } from './http-exchange.js';
 import { type Chunks, readBody, readLines } from './answer-body.js';
 

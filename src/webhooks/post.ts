@@ -3,6 +3,7 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import { addressRefused } from '../addresses/address-rule.js';
+import { storable } from '../tools/storable-text.js';
 import type { Answer } from './retry-plan.js';
 
 /** Of an answer. */
@@ -102,8 +103,7 @@ function passBeginning(response: http.IncomingMessage, pass: (text: string) => v
   });
   response.on('error', () => undefined);
   response.on('close', () => {
-    // PostgreSQL keeps no NUL.
-    pass(Buffer.concat(chunks).subarray(0, keptBytes).toString().replaceAll('\0', '\uFFFD'));
+    pass(storable(Buffer.concat(chunks).subarray(0, keptBytes).toString()));
   });
 }
 

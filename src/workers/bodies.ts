@@ -3,7 +3,7 @@ import { RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import type { LeaseName } from '../queue/workers/lease.js';
 import { isObject } from '../requests/input-body.js';
-import { cleanText } from '../tools/model-text.js';
+import { cleanText } from '../tools/storable-text.js';
 import { JsonFields } from './json-fields.js';
 import { readLeaseToken } from './lease-token.js';
 
@@ -76,7 +76,7 @@ export function readBeat(body: Buffer): BeatBody {
 }
 
 export function readFailure(body: Buffer): RunFailure {
-  const fields = JsonFields.of(body, '{"message": "out of memory", "retryable": true}');
+  const fields = JsonFields.of(body, '{"message": "out of memory", "retryable": true}', true);
   const said = fields.get('message');
   if (said !== undefined && typeof said !== 'string') throw fields.fault('message', 'a text');
   const retryable = fields.get('retryable') ?? false;

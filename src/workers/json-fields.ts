@@ -1,5 +1,6 @@
 import { DomainError } from '../errors/domain-error.js';
 import { isObject, parseObjectBody } from '../requests/input-body.js';
+import { isStorable } from '../tools/storable-text.js';
 
 /** Reads the members of a JSON body one by one; what is wrong is answered 400 with what is expected. */
 export class JsonFields {
@@ -8,8 +9,8 @@ export class JsonFields {
     private readonly path = '',
   ) {}
 
-  static of(body: Buffer, example: string): JsonFields {
-    return new JsonFields(parseObjectBody(body, { example }).value);
+  static of(body: Buffer, example: string, takesAnyText = false): JsonFields {
+    return new JsonFields(parseObjectBody(body, { example, takesAnyText }).value);
   }
 
   /** undefined: it is left out or null. */
@@ -60,7 +61,7 @@ export class JsonFields {
     const value = this.get(name);
     if (value === undefined) return undefined;
     const isShort = (text: unknown): boolean =>
-      typeof text === 'string' && text.length <= maxLength && text.isWellFormed() && !text.includes('\0');
+      typeof text === 'string' && text.length <= maxLength && isStorable(text);
     const areLabels =
       isObject(value) &&
       Object.keys(value).length <= maxCount &&

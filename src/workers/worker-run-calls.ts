@@ -5,7 +5,7 @@ import type { LeaseName } from '../queue/workers/lease.js';
 import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { type EndTaken, WorkerEnds } from '../queue/workers/worker-ends.js';
 import { WorkerEvents } from '../queue/workers/worker-events.js';
-import { parseJson } from '../tools/model-text.js';
+import { parseJson } from '../tools/storable-text.js';
 import { decode, readEvents, readFailure } from './bodies.js';
 import { leaseLost } from './lease-token.js';
 

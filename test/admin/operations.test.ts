@@ -16,6 +16,7 @@ const { service, calls, model } = testQueue({
 
 interface Operation {
   id: string;
+  last_error: string | null;
   state: string;
   total: number;
   done: number;
@@ -262,4 +263,70 @@ test('is for admins, can be listed, and one that is not there cannot be stopped'
   expect(JSON.stringify(await next.json())).not.toContain(id);
   expect((await send(`/${id}/stop`)).status).toBe(200);
   expect(await verdict(send('/nothing/stop'))).toEqual([404, 'unknown_operation']);
+});
+
+describe('beside a request that the database does not let change', () => {
+  beforeAll(() =>
+    service.query(`
+      CREATE TABLE refused (id uuid PRIMARY KEY);
+      CREATE FUNCTION refuse_some() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          IF EXISTS (SELECT FROM refused WHERE refused.id = NEW.id) THEN RAISE EXCEPTION 'not this one'; END IF;
+          RETURN NEW;
+        END $$;
+      CREATE TRIGGER refuses_some BEFORE UPDATE ON request FOR EACH ROW EXECUTE FUNCTION refuse_some()`),
+  );
+  afterAll(() =>
+    service.query(`DROP TRIGGER refuses_some ON request; DROP FUNCTION refuse_some(); DROP TABLE refused`),
+  );
+
+  const refuse = async (...ids: (string | undefined)[]): Promise<void> => {
+    await service.query('INSERT INTO refused SELECT unnest($1::uuid[])', [ids]);
+  };
+  const completed = (tag: string, count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, () => calls.run(`test/wide?tag=${tag}`)));
+
+  test.each(['erase', 'retry', 'cancel'])('an operation to %s counts it and does all others', async (action) => {
+    const tag = `${action}:beside`;
+    const ids =
+      action === 'cancel'
+        ? await calls.submitAll(40, `test/wide?tag=${tag}&delay=1h`)
+        : await completed(tag, 40);
+    await refuse(ids[0], ids[17], ids[18], ids.at(-1));
+    const { id } = await start({ action, filter: { tag } });
+    expect(await ended(id)).toMatchObject({
+      ...{ state: 'done', total: 40, done: 36, skipped: 0, failed: 4 },
+      last_error: 'The database refused the change (SQLSTATE P0001).',
+    });
+    const changed = { erase: 'erased_at', retry: 'retried_as', cancel: 'completed_at' }[action]!;
+    const left = await service.query<{ id: string }>(
+      `SELECT id FROM request WHERE tags @> ARRAY[$1] AND ${changed} IS NULL AND retry_of IS NULL ORDER BY id`,
+      [tag],
+    );
+    expect(left.map((row) => row.id)).toEqual([ids[0], ids[17], ids[18], ids.at(-1)].sort());
+    expect(await service.query('SELECT FROM operation_member')).toEqual([]);
+  });
+});
+
+test('an operation that cannot go on does not hold up the one behind it', async () => {
+  const runner = service.app.get(OperationRunner);
+  await runner.stop();
+  const stuck = await start({ action: 'cancel', filter: { tag: 'stuck:1' } });
+  const ids = await calls.submitAll(2, 'test/wide?tag=behind:1&delay=1h');
+  const behind = await start({ action: 'cancel', filter: { tag: 'behind:1' } });
+  const collector = service.app.get(OperationCollector);
+  const step = collector.step.bind(collector);
+  collector.step = (id, nodeId) =>
+    id === stuck.id ? Promise.reject(new Error('it cannot be read')) : step(id, nodeId);
+  try {
+    await expect(runner.runOnce()).rejects.toThrow('it cannot be read');
+    await expect(runner.runOnce()).rejects.toThrow('it cannot be read');
+    expect(await read(behind.id)).toMatchObject({ state: 'done', total: 2, done: 2 });
+  } finally {
+    collector.step = step;
+    runner.start();
+  }
+  runner.wake();
+  expect(await ended(stuck.id)).toMatchObject({ state: 'done', total: 0 });
+  for (const one of ids) expect((await calls.status(one)).status).toBe('COMPLETED');
 });

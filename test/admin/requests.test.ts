@@ -117,6 +117,22 @@ test('of those that failed the list says what, how often and why', async () => {
   expect((await list('tag=why:1')).count).toEqual({ value: 4, is_exact: true });
 });
 
+test('one whose error PostgreSQL cannot read is listed, counted and found like others', async () => {
+  const id = await calls.submit('test/wide?tag=unreadable:1', { status: 418, body: '{"why":"no"}' });
+  await calls.reached(id, 'COMPLETED');
+  const poison = `UPDATE request SET error = replace(error::text, 'no', '\\u0000\\ud800')::json WHERE id = $1`;
+  await service.query(poison, [id]);
+  const shown = { request_id: id, error: { code: 'model_error', details: { why: '\0\ud800' } } };
+  for (const query of ['outcome=failed', 'code=model_error', 'code=model_error&outcome=failed', 'limit=1']) {
+    const page = await list(`tag=unreadable:1&${query}`);
+    expect(page).toMatchObject({ data: [shown], count: { value: 1 } });
+  }
+  expect(await list('tag=unreadable:1&code=timed_out')).toMatchObject({ data: [] });
+  const { count } = await list('tag=unreadable:1&outcome=failed');
+  expect(count!.failures).toMatchObject([{ code: 'model_error', message: expect.stringContaining('418') }]);
+  expect(await json(get(`requests/${id}`))).toMatchObject(shown);
+});
+
 test('what a broken model said is shown to operators, and not to its caller', async () => {
   const failing = { status: 500, body: JSON.stringify({ error: { message: 'CUDA out of memory' } }) };
   const id = await calls.submit('test/one?tag=words:1', failing);

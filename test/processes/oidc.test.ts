@@ -106,6 +106,14 @@ test('everybody else is refused, and it is audited who', async () => {
   }
 });
 
+test('a subject that cannot be stored is refused, and changed for nobody', async () => {
+  provider.groups.set('ada\0', ['ops']);
+  const browser = new CookieBrowser();
+  expect(await signIn('ada\0', browser)).toBe('/console#sign-in=refused');
+  expect(await whoIs(browser)).toBeNull();
+  expect((await refusals()).at(-1)!.reason).toContain('"sub" of ada holds NUL');
+});
+
 test('what somebody may follows the provider, at each sign-in', async () => {
   provider.groups.set('bob', ['ops']);
   const [first, second] = [new CookieBrowser(), new CookieBrowser()];

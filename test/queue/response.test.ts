@@ -23,7 +23,7 @@ describe('the response of a success', () => {
     ['nothing', 'null'],
     ['false', 'false'],
     ['a list', '[]'],
-    ['characters of every kind', '{"é":"漢字 😀 \\u0000"}'],
+    ['characters of every kind', '{"é":"漢字 😀 \\ud83d\\ude00 \\\\u0000"}'],
   ])("is the model's output byte for byte: %s", async (_name, output) => {
     const id = await calls.run('test/model', { body: output });
     const response = await service.get(calls.path(id));
@@ -31,6 +31,14 @@ describe('the response of a success', () => {
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await response.text()).toBe(output);
+  });
+
+  test('has U+FFFD in place of NUL and of half a surrogate pair, also in names, and is else as it was', async () => {
+    const output = '{ "\\u0000":[1.0,12345678901234567890,"a\\ud83d"], "\\udc00" : "\\ud83d\\ude00" }';
+    const response = await calls.response(await calls.submit('test/model', { body: output }));
+    expect(await response.text()).toBe(
+      '{ "\\ufffd":[1.0,12345678901234567890,"a\\ufffd"], "\\ufffd" : "\\ud83d\\ude00" }',
+    );
   });
 
   test('is bounded by its bytes, not by its characters', async () => {

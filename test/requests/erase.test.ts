@@ -69,6 +69,31 @@ test('nothing of the content is left, and every call but the list says that it i
   expect(JSON.stringify(data)).not.toContain(secret);
 });
 
+/** As an earlier release stored what a model had cut in the middle of a character. */
+test('of those that hold what PostgreSQL cannot read too', async () => {
+  for (const unreadable of ['"\\u0000"', '{"\\ud83d":"\\udc00"}', '"a\\ud800"']) {
+    const failed = await calls.run('test/one', { secret, status: 422, type: 'application/json', body: '{}' });
+    const ok = await calls.run('test/one', { secret });
+    await service.query(
+      `UPDATE request SET error = replace(error::text, '{}', $2)::json WHERE id = $1 AND error::text LIKE '%{}%'`,
+      [failed, unreadable],
+    );
+    await service.query('UPDATE request SET input = $2, output = $2 WHERE id = $1', [ok, unreadable]);
+    for (const id of [failed, ok]) {
+      expect(await kept(id)).toMatch(/\\u(0000|d8)/);
+      await erased(id);
+      expect(await kept(id)).not.toMatch(/\\u(0000|d8)/);
+    }
+    const { data } = await collection.page('?limit=2');
+    const [row] = await service.query<{ code: string; status: number }>(
+      `SELECT error ->> 'code' AS code, (error ->> 'status')::integer AS status FROM request WHERE id = $1`,
+      [failed],
+    );
+    expect(row).toEqual({ code: 'model_error', status: 422 });
+    expect(data).toMatchObject([{ error: null }, { error: { code: 'model_error' } }]);
+  }
+});
+
 test('of those that are cancelled or expire while they wait too', async () => {
   const id = await calls.submit('test/one?delay=1h', { secret });
   await calls.cancel(id);

@@ -18,6 +18,14 @@ const { service, calls } = testQueue({
 });
 let worker: WorkerCalls;
 beforeEach(() => (worker = new WorkerCalls(service)));
+/** A run that a test leaves would wait again once its lease expires, before those of the tests that follow. */
+afterEach(async () => {
+  await worker.leave();
+  const open = await service.query<{ id: string }>(
+    `SELECT request_id AS id FROM queue_entry UNION SELECT request_id FROM delayed_entry UNION SELECT request_id FROM lease`,
+  );
+  await Promise.all(open.map(({ id }) => calls.cancel(id)));
+});
 
 /** One that the worker has. */
 async function begin(model = 'test/pulled', input: object = {}): Promise<WorkerRun> {

@@ -5,6 +5,7 @@ import { AuditTrail } from '../../audit/audit-trail.js';
 import { Config } from '../../config/config.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { ClientAddress } from '../../http/client-address.js';
+import { isStorable } from '../../tools/storable-text.js';
 import type { OidcOfferDto } from '../dto/session.dto.js';
 import { type Begun, SignIn } from '../sign-in.js';
 import { claimedName, claimedScopes } from './claimed-scopes.js';
@@ -95,6 +96,9 @@ export class Oidc {
         scopes = claimedScopes(all, oidcScopesClaim, oidcScopes);
       }
       const name = claimedName(all);
+      // Changed, it might be somebody else's.
+      if (!isStorable(claims.sub))
+        return refused(`The claim "sub" of ${name} holds NUL or half a surrogate pair, which cannot be stored.`);
       if (scopes === undefined || scopes.length === 0)
         return refused(`The claim "${oidcScopesClaim}" of ${name} brings none of the scopes.`);
       return { subject: `${claims.iss} ${claims.sub}`, name, scopes };

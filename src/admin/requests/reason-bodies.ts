@@ -4,6 +4,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { BodyReader } from '../../http/body-reader.js';
 import { parseObjectBody } from '../../requests/input-body.js';
 import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
+import { isStorable } from '../../tools/storable-text.js';
 
 const maxLength = 500;
 
@@ -44,4 +45,4 @@ const expected = `a text of at most ${maxLength} characters`;
 
 /** What PostgreSQL can hold. */
 const isReason = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= maxLength && value.isWellFormed() && !value.includes('\0');
+  typeof value === 'string' && value.length <= maxLength && isStorable(value);

@@ -20,7 +20,8 @@ export interface Counts {
 export const claimLife = '15 seconds';
 
 /*
- * Purpose: takes up an operation that nobody works on, or goes on with one's own.
+ * Purpose: takes up an operation that nobody works on, or goes on with one's own. One that broke off comes after those
+ *   that were never begun, so that it does not hold them up.
  * Race: SKIP LOCKED and the claim's time let one node have it; each of its steps checks that it still has.
  * Index: operation_open; there are few.
  */
@@ -30,7 +31,7 @@ WHERE id = (
   SELECT id FROM operation
   WHERE ended_at IS NULL
     AND (claimed_until IS NULL OR claimed_until < clock_timestamp() OR claimed_by = $1::uuid)
-  ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+  ORDER BY claimed_until NULLS FIRST, id LIMIT 1 FOR UPDATE SKIP LOCKED
 )
 RETURNING id, action, state, filter ->> 'state' AS "requestState"`;
 

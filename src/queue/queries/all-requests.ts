@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { errorCode, errorStatus } from '../request-columns.js';
 import type { AnyRequestFilter } from '../request-filter.js';
 import type { StatusRow } from '../status-row.js';
 import { statusColumns } from './read-status.js';
@@ -118,7 +119,7 @@ const anyColumns = `${statusColumns},
      UNION ALL
      (SELECT node_id, worker_id FROM attempt WHERE attempt.request_id = request.id ORDER BY attempt DESC LIMIT 1)
    ) AS run LIMIT 1) AS "nodeName",
-  CASE WHEN outcome = 'failed' AND error ->> 'code' LIKE 'model_%' THEN ${runMessage('request.id')} END AS "runMessage",
+  CASE WHEN outcome = 'failed' AND ${errorCode} LIKE 'model_%' THEN ${runMessage('request.id')} END AS "runMessage",
   CASE WHEN outcome = 'succeeded' AND pg_column_size(output) < ${largePicture}
     THEN coalesce(
       substring(left(output::text, 4000) FROM '"data:(image/(?:png|jpeg|gif|webp));base64,'),
@@ -152,6 +153,8 @@ export interface FailureCount {
   lastAt: Date;
 }
 
+type FailureRow = Omit<FailureCount, 'message'> & { looks: number; runMessage: string | null } & Pick<StatusRow, 'error'>;
+
 /** How many fit, among those that are looked at, and of those that failed, where only such fit, why: most often first. */
 export async function countAll(
   source: DataSource,
@@ -166,21 +169,27 @@ export async function countAll(
     );
     return row!;
   }
-  const rows = await source.query<(FailureCount & { looks: number })[]>(
+  const rows = await source.query<FailureRow[]>(
     `SELECT count, looks, "modelId", code, "lastAt",
-       coalesce(CASE WHEN code LIKE 'model_%' THEN ${runMessage('last[2]::uuid')} END, last[3]) AS message
+       CASE WHEN code LIKE 'model_%' THEN ${runMessage('last[2]::uuid')} END AS "runMessage",
+       (SELECT error FROM request WHERE request.id = last[2]::uuid) AS error
      FROM (
        SELECT ${counts}, model_id AS "modelId", code, max(completed_at) FILTER (WHERE fits) AS "lastAt",
          -- The newest, without a sort.
-         min(ARRAY[lpad(looks::text, 6, '0'), looked_id::text, error ->> 'message']) FILTER (WHERE fits) AS last
-       FROM (SELECT *, error ->> 'code' AS code FROM (${looked(page, values)}) AS request) AS request
-       GROUP BY model_id, code, error ->> 'status'
+         min(ARRAY[lpad(looks::text, 6, '0'), looked_id::text]) FILTER (WHERE fits) AS last
+       FROM (SELECT *, ${errorCode} AS code, ${errorStatus} AS status FROM (${looked(page, values)}) AS request) AS request
+       GROUP BY model_id, code, status
      ) AS failure
      ORDER BY count DESC, "modelId", code`,
     values.list,
   );
   const sum = (name: 'count' | 'looks'): number => rows.reduce((all, row) => all + row[name], 0);
-  const failures = rows.filter(({ count }) => count > 0).slice(0, maxFailures);
+  const failures = rows
+    .filter(({ count }) => count > 0)
+    .slice(0, maxFailures)
+    .map(({ modelId, code, count, lastAt, runMessage: said, error }) => {
+      return { modelId, code, count, lastAt, message: said ?? error?.message ?? null };
+    });
   return { count: sum('count'), looks: sum('looks'), failures };
 }
 

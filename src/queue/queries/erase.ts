@@ -1,7 +1,9 @@
 import { type Queries, statement } from '../../database/statement.js';
+import { errorCode, errorStatus } from '../request-columns.js';
 
 /*
- * Purpose: erases what a completed request holds, in one commit; the row stays, with how it ended.
+ * Purpose: erases what a completed request holds, in one commit; the row stays, with how it ended. What is erased is not
+ *   read: whatever it holds, it can go.
  * Race: against a retry, which locks the row too: it copies the input before this, or finds none. Nothing else changes
  *   completed rows but the pruner, which waits. What another table keeps of a request's content belongs here. A webhook's try
  *   that ends later finds is_erased.
@@ -15,8 +17,8 @@ const eraseStatement = statement('erase')`WITH erased AS (
       traceparent = NULL,
       tracestate = NULL,
       error = CASE WHEN error IS NOT NULL THEN json_build_object(
-        'code', error -> 'code', 'status', error -> 'status', 'message', 'What was said of it was erased.',
-        'timestamp', error -> 'timestamp'
+        'code', ${errorCode}, 'status', ${errorStatus}, 'message', 'What was said of it was erased.',
+        'timestamp', to_char(completed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
       ) END,
       erased_at = clock_timestamp()
   WHERE id = $1::uuid AND state = 'COMPLETED' AND erased_at IS NULL

@@ -1,6 +1,7 @@
 import { jsonArray, uuidArray } from '../../database/binary-array.js';
 import type { Database } from '../../database/database.js';
 import { type Statement, statement } from '../../database/statement.js';
+import { storableJson } from '../../tools/storable-text.js';
 import type { RequestError } from '../request-errors.js';
 import type { AttemptOutcome } from '../request-state.js';
 import { complete } from '../completion.js';
@@ -118,14 +119,14 @@ export async function finish(database: Database, items: Finish[], by: RunBy = 'n
   const runs = [
     uuidArray(items.map(({ requestId }) => requestId)),
     uuidArray(items.map(({ token }) => token)),
-    jsonArray(items.map(({ output }) => output)),
+    jsonArray(items.map(({ output }) => output && storableJson(output))),
   ];
   const [ended] = items.every(({ attemptOutcome: how, message }) => how === 'succeeded' && message === null)
     ? await database.query<Ended>(successes[by], runs)
     : await database.query<Ended>(any[by], [
         ...runs,
         items.map(({ attemptOutcome }) => attemptOutcome),
-        items.map(({ error }) => (error === null ? null : JSON.stringify(error))),
+        items.map(({ error }) => error && storableJson(JSON.stringify(error))),
         items.map(({ error }) => error?.code ?? null),
         items.map(({ error, runMessage }) => runMessage ?? error?.message ?? null),
         items.map(({ message }) => message),

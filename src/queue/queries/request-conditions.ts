@@ -1,3 +1,4 @@
+import { errorCode } from '../request-columns.js';
 import type { AnyRequestFilter } from '../request-filter.js';
 
 /** Values are bound in the order in which they are named. */
@@ -25,7 +26,7 @@ export function conditionsOf(filter: AnyRequestFilter, values: Values): string {
   equal('request.state', filter.state, 'text');
   equal('request.outcome', filter.outcome, 'text');
   equal('request.api_key_id', filter.keyId, 'uuid');
-  equal(`request.error ->> 'code'`, filter.code, 'text');
+  equal(errorCode, filter.code, 'text');
   const time = (is: string, ms: number | undefined): void => {
     if (ms !== undefined) conditions.push(`${is} to_timestamp(${values.bind(ms / 1_000, 'float8')})`);
   };

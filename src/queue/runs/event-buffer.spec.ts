@@ -7,12 +7,33 @@ const taken = (...deltas: string[]): string[] => {
 };
 
 it('joins strings that follow each other, whatever they hold', () => {
-  expect(taken('"a"', '"\\""', '""', '"\\u0000b"', '{"c":"d"}', '"e"', '"f"', '1')).toEqual([
-    '"a\\"\\u0000b"',
+  expect(taken('"a"', '"\\""', '""', '"\\u0009b"', '{"c":"d"}', '"e"', '"f"', '1')).toEqual([
+    '"a\\"\\u0009b"',
     '{"c":"d"}',
     '"ef"',
     '1',
   ]);
+});
+
+const whole = (...deltas: string[]): string[] => {
+  const buffer = new EventBuffer();
+  for (const delta of deltas) buffer.addDelta(delta);
+  const first = buffer.take().deltas;
+  buffer.end();
+  return [...first, ...buffer.take().deltas];
+};
+
+it.each([
+  ['NUL', ['"a\\u0000"', '{"\\u0000":1}'], ['"a\\ufffd"', '{"\\ufffd":1}']],
+  ['a pair that two strings share', ['"a\\ud83d"', '"\\ude00b"'], ['"a\\ud83d\\ude00b"']],
+  ['the same, of strings of one half each', ['"\\ud83d"', '"\\ude00"'], ['"\\ud83d\\ude00"']],
+  ['a half that the next string does not go on', ['"\\ud83d"', '"b"'], ['"\\ufffdb"']],
+  ['a half before something else', ['"a\\ud83d"', '1', '"\\ude00"'], ['"a\\ufffd"', '1', '"\\ufffd"']],
+  ['a half at the end', ['"a\\ud83d"'], ['"a"', '"\\ufffd"']],
+  ['two first halves', ['"\\ud83d\\ud83d"', '"\\ude00"'], ['"\\ufffd\\ud83d\\ude00"']],
+  ['an escaped backslash before what looks like a half', ['"\\\\ud83d"', '"b"'], ['"\\\\ud83db"']],
+])('keeps %s as PostgreSQL can hold it', (_, deltas, rows) => {
+  expect(whole(...deltas)).toEqual(rows);
 });
 
 it('begins another row after 16 KiB', () => {

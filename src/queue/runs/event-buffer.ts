@@ -1,3 +1,4 @@
+import { codeUnitAt, isHigh, storableJson } from '../../tools/storable-text.js';
 import type { EventBatch, LogLine, Progress } from '../queries/append-events.js';
 
 const logsAtOnce = 200;
@@ -12,6 +13,8 @@ export class EventBuffer {
   /** In UTF-8. */
   deltaBytes = 0;
   private deltas: string[] = [];
+  /** The first half of a surrogate pair, as an escape, that the last delta ended with: the next may have the other. */
+  private half = '';
 
   get hasDeltas(): boolean {
     return this.deltas.length > 0;
@@ -21,10 +24,24 @@ export class EventBuffer {
     return this.logs.length === 0 && this.progress === null && !this.hasDeltas;
   }
 
-  /** `delta`: JSON text. Strings that follow each other become one. */
+  /** `delta`: JSON text. Strings that follow each other become one; a pair that two of them share becomes whole. */
   addDelta(delta: string): void {
-    const last = this.deltas.at(-1) ?? '';
     this.deltaBytes += Buffer.byteLength(delta);
+    if (!isString(delta)) this.end();
+    const whole = this.half === '' ? delta : `"${this.half}${delta.slice(1)}`;
+    this.half = halfAtEnd(whole);
+    const kept = this.half === '' ? whole : `${whole.slice(0, -1 - this.half.length)}"`;
+    if (kept !== '""' || this.half === '') this.push(storableJson(kept));
+  }
+
+  /** No other half will come. */
+  end(): void {
+    if (this.half !== '') this.push(storableJson(`"${this.half}"`));
+    this.half = '';
+  }
+
+  private push(delta: string): void {
+    const last = this.deltas.at(-1) ?? '';
     if (isString(last) && isString(delta) && last.length < joinedLength) {
       this.deltas[this.deltas.length - 1] = joined(last, delta);
     } else this.deltas.push(delta);
@@ -60,6 +77,16 @@ export function outputOf(deltas: readonly string[]): string | undefined {
     : values.length === 0
       ? undefined
       : `[${values.join(',')}]`;
+}
+
+/** The escape at the end of a string if it is the first half of a surrogate pair, else nothing. */
+function halfAtEnd(json: string): string {
+  const at = json.length - '\\ud800"'.length;
+  if (!isHigh(codeUnitAt(json, at))) return '';
+  let first = at;
+  while (json[first - 1] === '\\') first--;
+  // After an odd number of backslashes this one is itself escaped.
+  return (at - first) % 2 === 0 ? json.slice(at, -1) : '';
 }
 
 const isString = (json: string): boolean => json.startsWith('"');

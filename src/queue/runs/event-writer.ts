@@ -46,6 +46,7 @@ export class EventWriter {
   async flush(): Promise<void> {
     // Nobody is shown the progress of a run that has ended.
     this.waiting.progress = null;
+    this.waiting.end();
     while (this.writing !== undefined || !this.waiting.isEmpty) await (this.writing ??= this.drain());
   }
 

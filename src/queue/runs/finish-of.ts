@@ -1,10 +1,10 @@
 import type { Finish } from '../queries/finish.js';
 import { type RequestError, requestErrors } from '../request-errors.js';
 import type { AttemptFailure, CompletedRequest } from '../request-events.js';
+import { storable } from '../../tools/storable-text.js';
 import type { Ending } from '../../tracing/tracing.js';
 import type { EndingRun } from './ending-run.js';
 import type { RunEnd } from './run-execution.js';
-import { storable } from './run-log.js';
 import { RunFailure } from './runner.js';
 
 /** What is to be written when a run ends for good, and what is published of it besides. */

@@ -1,8 +1,9 @@
 import type { Model } from '../../models/model.js';
+import { storable } from '../../tools/storable-text.js';
 import type { TraceContext } from '../../tracing/trace-context.js';
 import type { Claimed } from '../queries/claim.js';
 import type { EventWriter } from './event-writer.js';
-import { RunLog, storable } from './run-log.js';
+import { RunLog } from './run-log.js';
 import { maxProgressMessage } from './said.js';
 import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js';
 

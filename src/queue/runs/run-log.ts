@@ -1,3 +1,4 @@
+import { storable } from '../../tools/storable-text.js';
 import type { LogLine } from '../queries/append-events.js';
 import type { LogLevel, LogSource } from './runner.js';
 
@@ -37,9 +38,4 @@ export class RunLog {
     }
     return { level, source, message: text };
   }
-}
-
-/** PostgreSQL's text holds neither NUL nor half a surrogate pair. */
-export function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

@@ -1,5 +1,5 @@
 import { rawMember } from '../../tools/json-scanner.js';
-import { cleanText, parseJson } from '../../tools/model-text.js';
+import { cleanText, parseJson } from '../../tools/storable-text.js';
 import type { LogLevel, LogSource } from './runner.js';
 
 const maxMessageLength = 8_192;

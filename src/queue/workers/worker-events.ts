@@ -66,6 +66,7 @@ export class WorkerEvents {
       } else if (one.type === 'progress') batch.progress = { value: one.value, message: one.message ?? null };
       else if (one.type === 'delta') buffer.addDelta(one.delta);
     }
+    buffer.end();
     while (buffer.hasDeltas) batch.deltas.push(...buffer.take().deltas);
     // Until it is written nobody knows how much of the log is used.
     const known = this.spoken.get(token, performance.now());

@@ -4,6 +4,7 @@ import { parseDuration } from '../../config/parsers.js';
 import { DomainError } from '../../errors/domain-error.js';
 import { problem, validated } from '../../http/validated.js';
 import { hint } from '../../models/closest.js';
+import { isStorable } from '../../tools/storable-text.js';
 import { allOf, Parsed } from '../../tools/validation.js';
 
 const maxTags = 8;
@@ -130,6 +131,7 @@ export function writtenOptions(plain: object): string {
 
 export function text(value: unknown): string {
   if (typeof value !== 'string') throw new Error('expected one text, once');
+  if (!isStorable(value)) throw new Error('expected a text without NUL and without half a surrogate pair');
   return value;
 }
 
@@ -138,7 +140,6 @@ function url(value: unknown): string {
   if (
     written.length > maxUrlLength ||
     /[\0-\x20\x7f]/.test(written) ||
-    !written.isWellFormed() ||
     !URL.canParse(written) ||
     !/^https?:$/.test(new URL(written).protocol)
   ) {

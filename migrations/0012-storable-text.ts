@@ -1,0 +1,73 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/** A JSON text may hold an escape of NUL or of a surrogate, and most hold none. */
+const suspicious = (column: string): string => `${column}::text ~ '\\\\u(0000|[dD][89a-fA-F])'`;
+
+/**
+ * With U+FFFD in place of the escapes that PostgreSQL cannot hold as text. Escaped backslashes are set aside meanwhile as
+ * a control character, which no JSON text holds: every backslash that is left begins an escape.
+ */
+const storable = (column: string): string => `replace(
+    regexp_replace(
+      regexp_replace(
+        replace(replace(${column}::text, '\\\\', chr(1)), '\\u0000', '\\ufffd'),
+        '\\\\u[dD][89abAB]..(?!\\\\u[dD][c-fC-F])', '\\\\ufffd', 'g'
+      ),
+      '(?<!\\\\u[dD][89abAB]..)\\\\u[dD][c-fC-F]..', '\\\\ufffd', 'g'
+    ),
+    chr(1), '\\\\'
+  )::json`;
+
+/** An UPDATE of the rows that hold such escapes, and of no others. */
+const mend = (table: string, columns: readonly string[], where: string): string => `UPDATE ${table}
+SET ${columns.map((column) => `${column} = ${storable(column)}`).join(',\n  ')}
+WHERE ${where}(${columns.map(suspicious).join(' OR ')})
+  AND (${columns.map((column) => `${storable(column)}::text IS DISTINCT FROM ${column}::text`).join(' OR ')})`;
+
+/** Of a day's table at once. */
+const batchSize = 10_000;
+const firstId = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Mends what was stored before texts of models and workers were cleaned: outputs, errors and the parts of outputs that
+ * grow, which statements that read their members failed on. Inputs were always refused with such a text, and no other
+ * type of column takes one. Every batch is a commit of its own, so that no lock and no snapshot is held for long; run
+ * again, it goes through all rows and changes none.
+ */
+export class StorableText1790000000112 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(db: QueryRunner): Promise<void> {
+    for (const table of await partitionsOf(db, 'request')) {
+      for (let after: string | null = firstId; ;) {
+        const last: string | null = await lastOfBatch(db, table, after);
+        if (last === null) break;
+        await db.query(mend(table, ['output', 'error'], 'id > $1::uuid AND id <= $2::uuid AND '), [
+          after,
+          last,
+        ]);
+        after = last;
+      }
+    }
+    for (const table of await partitionsOf(db, 'output_delta')) await db.query(mend(table, ['delta'], ''));
+  }
+
+  /** What was mended stays as it is. */
+  down = (): Promise<void> => Promise.resolve();
+}
+
+async function partitionsOf(db: QueryRunner, parent: string): Promise<string[]> {
+  const rows: { table: string }[] | undefined = await db.query(
+    `SELECT relid::regclass::text AS "table" FROM pg_partition_tree('${parent}') WHERE isleaf ORDER BY 1`,
+  );
+  return rows?.map(({ table }) => table) ?? [];
+}
+
+async function lastOfBatch(db: QueryRunner, table: string, after: string): Promise<string | null> {
+  const rows: { id: string }[] = await db.query(
+    `SELECT id FROM (SELECT id FROM ${table} WHERE id > $1::uuid ORDER BY id LIMIT ${batchSize}) AS batch
+     ORDER BY id DESC LIMIT 1`,
+    [after],
+  );
+  return rows[0]?.id ?? null;
+}

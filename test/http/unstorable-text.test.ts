@@ -1,0 +1,151 @@
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { expectNoInternals, send } from '../support/hostile-client.js';
+import { startTestService, type TestService } from '../support/index.js';
+import { QueueCalls } from '../support/queue-calls.js';
+
+let service: TestService;
+let calls: QueueCalls;
+let document: OpenAPIObject;
+let id: string;
+
+beforeAll(async () => {
+  service = await startTestService({ limits: 'off' });
+  calls = new QueueCalls(service);
+  id = await calls.run('demo/text/echo');
+  document = (await (await service.get('/openapi.json')).json()) as OpenAPIObject;
+});
+afterAll(() => service.stop());
+
+type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
+type Parameter = Extract<NonNullable<Operation['parameters']>[number], { in: string }>;
+type Reference = { $ref: string };
+type Content = NonNullable<Extract<Operation['requestBody'], { content: object }>>['content'];
+type Schema = Exclude<NonNullable<Content[string]['schema']>, Reference>;
+type Body = Record<string, unknown>;
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+
+interface Call {
+  method: string;
+  path: string;
+  query?: string;
+  body?: string;
+}
+
+const resolved = <T extends object>(part: T | Reference): T => {
+  if (!('$ref' in part)) return part;
+  const names = part.$ref.slice(2).split('/');
+  return names.reduce<unknown>((value: unknown, name: string) => (value as Body)[name], document) as T;
+};
+
+/** Every operation, with its parameters. */
+function operations(): {
+  method: string;
+  path: string;
+  operation: Operation;
+  parameters: Parameter[];
+}[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method];
+      if (operation === undefined) return [];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map(
+        resolved<Parameter>,
+      );
+      return [{ method: method.toUpperCase(), path, operation, parameters }];
+    }),
+  );
+}
+
+const sane: Record<string, string> = { request_id: '', model_id: 'demo/text/echo', id: '' };
+const filled = (path: string): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'request_id' ? id : sane[name] || id));
+
+/** A body as its schema has it, with a text at every leaf in turn. */
+function bodiesOf(schema: Schema | Reference, text: string, depth = 0): unknown[] {
+  const { properties = {}, items, type, anyOf, allOf, oneOf } = resolved<Schema>(schema);
+  const [first] = [...(anyOf ?? []), ...(allOf ?? []), ...(oneOf ?? [])];
+  if (first !== undefined) return bodiesOf(first, text, depth);
+  if (depth > 4) return [text];
+  if (type === 'array' && items !== undefined) return bodiesOf(items, text, depth + 1).map((one) => [one]);
+  const names = Object.keys(properties);
+  if (names.length === 0) return type === 'object' ? [{ a: text }, { [text]: 1 }] : [text];
+  return names.flatMap((name) => {
+    const others = Object.fromEntries(
+      names.flatMap((other) => {
+        const { required = [] } = resolved<Schema>(schema);
+        const { example } = resolved<Schema>(properties[other]!);
+        return other !== name && required.includes(other) ? [[other, example ?? 'a']] : [];
+      }),
+    );
+    return bodiesOf(properties[name]!, text, depth + 1).map((value): unknown => ({
+      ...others,
+      [name]: value,
+    }));
+  });
+}
+
+/** Of a batch, which is answered 200, that of its one entry. */
+async function ask({ method, path, query = '', body = '' }: Call): Promise<{ status: number; call: string }> {
+  const fields = ['Host: a', 'Connection: close', `Authorization: Key ${service.key}`];
+  const bytes = Buffer.from(body);
+  const head = [`${method} ${path}${query} HTTP/1.1`, ...fields, `Content-Length: ${bytes.length}`];
+  const answer = await send(service, `${head.join('\r\n')}\r\n\r\n`, bytes);
+  if (answer.status >= 400) expectNoInternals(answer);
+  const [, entry] = /^\{"results":\[\{"status":(\d+)/.exec(answer.body) ?? [];
+  const status = Number(entry ?? answer.status);
+  return { status, call: `${method} ${path}${query} ${body} → ${status}` };
+}
+
+/** All are refused; a text in a path may name nothing just as well. */
+async function expectRefused(
+  list: readonly Call[],
+  isFine = (status: number) => status >= 400,
+): Promise<void> {
+  const answers = [];
+  for (const call of list) answers.push(await ask(call));
+  const wrong = answers.filter(({ status }) => status >= 500 || !isFine(status));
+  expect(wrong.map(({ call }) => call)).toEqual([]);
+  expect(answers.length).toBeGreaterThan(10);
+}
+
+test('NUL in a path leads nowhere', () =>
+  expectRefused(
+    operations().flatMap(({ method, path }) =>
+      [...path.matchAll(/\{\w+\}/g)].map(([name]) => ({
+        method,
+        path: filled(path.replace(name, 'a%00b')),
+        body: method === 'GET' ? '' : '{}',
+      })),
+    ),
+    // A worker that leaves may be unknown.
+    (status) => status >= 400 || status === 204,
+  ));
+
+test('NUL in an option of a query is refused', () =>
+  expectRefused(
+    operations().flatMap(({ method, path, parameters }) =>
+      parameters
+        // It is read as the header is: what is no event's id is passed over.
+        .filter((one) => one.in === 'query' && one.name !== 'Last-Event-ID')
+        .map(({ name }) => ({ method, path: filled(path), query: `?${name}=a%00b` })),
+    ),
+  ));
+
+test.each([
+  ['NUL', '\0'],
+  ['half a surrogate pair', '\ud800'],
+])('%s in a body is refused, wherever it stands', (_, text) =>
+  expectRefused(
+    operations().flatMap(({ method, path, operation }) => {
+      const { content } = resolved<{ content: Content }>(operation.requestBody ?? { content: {} });
+      const { schema } = content['application/json'] ?? {};
+      if (schema === undefined) return [];
+      return bodiesOf(schema, `a${text}b`).map((body) => ({
+        method,
+        path: filled(path),
+        body: JSON.stringify(body),
+      }));
+    }),
+  ),
+);
