@@ -11,6 +11,7 @@ import { Files1790000000108 } from '../../migrations/0008-files.js';
 import { Output1790000000109 } from '../../migrations/0009-output.js';
 import { Operators1790000000110 } from '../../migrations/0010-operators.js';
 import { Views1790000000111 } from '../../migrations/0011-views.js';
+import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -27,6 +28,7 @@ export const migrations = [
   Output1790000000109,
   Operators1790000000110,
   Views1790000000111,
+  StoredFiles1790000000115,
 ];
 
 export interface DataSourceSettings {

@@ -17,7 +17,8 @@ const lines: Partial<Readonly<Record<DatabaseFault, string>>> = {
 export class DatabaseFaults {
   private readonly log = new Logger('Database');
   private readonly lines = new RepeatedLines();
-  private diskFaultAt = -Infinity;
+  /** The last one, until a write is known to have been taken since. */
+  lastDiskFault: { error: DatabaseUnavailable; at: number } | undefined;
 
   /** What `thrown` is to be thrown as. */
   note(thrown: unknown): unknown {
@@ -25,16 +26,16 @@ export class DatabaseFaults {
     const error = databaseError(thrown);
     if (!(error instanceof DatabaseUnavailable)) return error;
     const { fault } = error;
-    if (fault === 'disk_full' || fault === 'disk_error') this.diskFaultAt = performance.now();
+    if (fault === 'disk_full' || fault === 'disk_error')
+      this.lastDiskFault = { error, at: performance.now() };
     const line = lines[fault];
     const said = (error.options.cause as Error | undefined)?.message;
     if (line !== undefined) this.lines.add(fault, (times) => this.log.error({ times, said }, line));
     return error;
   }
 
-  /** How long ago the disk of the database refused a statement of this process; Infinity: it never did. */
-  get msSinceDiskFault(): number {
-    return performance.now() - this.diskFaultAt;
+  forgetDiskFault(): void {
+    this.lastDiskFault = undefined;
   }
 
   stop(): void {

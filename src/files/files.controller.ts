@@ -46,10 +46,10 @@ export class FilesController {
     @Res({ passthrough: true }) response: Response,
   ): Promise<StoredFileDto | void> {
     try {
-      const number = await this.uploads.begin(fileId, query, request);
+      const begun = await this.uploads.begin(fileId, query, request);
       askForBody(request, response);
       allowSlowBody(request);
-      const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
+      const stored = await this.uploads.receive(begun, request, () => giveUp(request, response));
       return { size: stored.size, sha256: stored.sha256.toString('hex') };
     } finally {
       endSlowBody(request);
