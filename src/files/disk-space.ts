@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, type StatsFs } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Injectable } from '@nestjs/common';
@@ -31,6 +31,8 @@ interface Look {
 /** What is free where this process keeps files and, if it is the embedded one, the database. */
 @Injectable()
 export class DiskSpace {
+  /** What the system says of a folder's volume. */
+  measure: (folder: string) => Promise<Pick<StatsFs, 'bavail' | 'blocks' | 'bsize'>> = statfs;
   private look: Look | undefined;
   private looking: Promise<Look> | undefined;
   /** Bytes that are being written, or were since the look. */
@@ -92,7 +94,7 @@ export class DiskSpace {
   }
 
   private async volumeAt(name: VolumeName, folder: string): Promise<Volume> {
-    const { bavail, blocks, bsize } = await statfs(folder);
+    const { bavail, blocks, bsize } = await this.measure(folder);
     const sizeBytes = blocks * bsize;
     const reservedBytes = Math.min(this.config.reservedDiskBytes, sizeBytes * reservedPart);
     return { name, freeBytes: bavail * bsize, sizeBytes, reservedBytes };

@@ -4,6 +4,7 @@ import { AccessLog } from './access-log.js';
 import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
+import { DescriptorWatch } from './descriptor-watch.js';
 import { Draining } from './draining.js';
 import { ErrorForms } from './error-forms.js';
 import { ApiDocument } from './openapi/api-document.js';
@@ -19,6 +20,7 @@ import { ProblemFilter } from './problem.filter.js';
     ApiDocument,
     BodyReader,
     ClientAddress,
+    DescriptorWatch,
     Draining,
     ErrorForms,
   ],

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
 import { ResultUnstored } from './runner.js';
 
-/** Of all runs of a node together. */
-export const maxHeldBytes = 64 * 1024 ** 2;
 const againAfterMs = 500;
 
 /** The memory of this node for results that cannot be stored now, because a disk is full or the database is away. */
 @Injectable()
 export class HeldResults {
+  /** Of all runs of this node together. */
+  maxBytes = 64 * 1024 ** 2;
   private taken = 0;
 
   get bytes(): number {
@@ -18,7 +18,7 @@ export class HeldResults {
 
   /** False: there is no more of it. */
   take(bytes: number): boolean {
-    if (this.taken + bytes > maxHeldBytes) return false;
+    if (this.taken + bytes > this.maxBytes) return false;
     this.taken += bytes;
     return true;
   }
