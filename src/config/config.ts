@@ -16,6 +16,7 @@ import {
   type FilesSetting,
   parseOrigins,
   parseRateLimits,
+  parseStoredBytes,
   parseSwitch,
   parseUrl,
 } from './parsers.js';
@@ -65,6 +66,11 @@ export class Config {
   @Setting('MAX_CALLER_STREAMS', Numeric(), WholeNumber(1, 1_000_000)) maxCallerStreams = 1_000;
   /** The same for all callers together. */
   @Setting('MAX_NODE_STREAMS', Numeric(), WholeNumber(1, 1_000_000)) maxNodeStreams = 20_000;
+  /** Of the files of a key: with so many it may upload no more. */
+  @Setting('MAX_STORED_BYTES', Parsed(parseStoredBytes)) maxStoredBytes = 20 * 1024 ** 3;
+  @Setting('MAX_STORED_FILES', Numeric(), WholeNumber(1, 100_000_000)) maxStoredFiles = 100_000;
+  /** Of the disk of `dataDir`, no file takes so much that less is free: it is kept for the database. */
+  @Setting('RESERVED_DISK', Parsed(parseStoredBytes)) reservedDiskBytes = 2 * 1024 ** 3;
   /** Where files are kept: below `dataDir`, or in a bucket. */
   @Setting('FILES', Parsed(parseFiles)) files: FilesSetting = { kind: 'disk' };
   /** Of a store that is not Amazon's; its buckets are then named in the path. */

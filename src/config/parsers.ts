@@ -17,7 +17,7 @@ export function parseUrl(value: string, ...protocols: readonly string[]): string
   return value;
 }
 
-const byteUnits: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+const byteUnits: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 
 /** Bytes: `10485760`, `512k`, `10m`. */
 export function parseBytes(value: string): number {
@@ -45,8 +45,18 @@ export function parseFileBytes(value: string): number {
   return bytes;
 }
 
+const maxStoredBytes = 1024 ** 5;
+
+/** Bytes on a disk: `20g`, `1t`; 0: none. */
+export function parseStoredBytes(value: string): number {
+  const bytes = bytesOf(value);
+  if ((bytes === 0 && Number(value) !== 0) || bytes > maxStoredBytes)
+    throw new Error('expected a size up to 1024t, such as 500m, 20g or 1t');
+  return bytes;
+}
+
 function bytesOf(value: string): number {
-  const match = /^(\d{1,12})\s*([kmg]?)(i?b)?$/i.exec(value);
+  const match = /^(\d{1,12})\s*([kmgt]?)(i?b)?$/i.exec(value);
   return match === null ? 0 : Number(match[1]) * (byteUnits[match[2]!.toLowerCase()] ?? 1);
 }
 

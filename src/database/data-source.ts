@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { DataSource, type DataSourceOptions, DefaultNamingStrategy } from 'typeorm';
 import { Requests1790000000100 } from '../../migrations/0001-requests.js';
 import { Queue1790000000102 } from '../../migrations/0002-queue.js';
@@ -12,6 +12,8 @@ import { Output1790000000109 } from '../../migrations/0009-output.js';
 import { Operators1790000000110 } from '../../migrations/0010-operators.js';
 import { Views1790000000111 } from '../../migrations/0011-views.js';
 import { StorableText1790000000112 } from '../../migrations/0012-storable-text.js';
+import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
+import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -28,6 +30,7 @@ export const migrations = [
   Operators1790000000110,
   Views1790000000111,
   StorableText1790000000112,
+  StoredFiles1790000000115,
 ];
 
 export interface DataSourceSettings {
@@ -36,6 +39,8 @@ export interface DataSourceSettings {
   entities?: DataSourceOptions['entities'];
   /** For each statement. Default: none, as migrations need. */
   statementTimeoutMs?: number;
+  /** Where what connections fail with is noted. */
+  faults?: DatabaseFaults;
 }
 
 export const createDataSource = (settings: DataSourceSettings): DataSource =>
@@ -46,9 +51,11 @@ export function dataSourceOptions({
   poolSize,
   entities = [],
   statementTimeoutMs,
+  faults = new DatabaseFaults(),
 }: DataSourceSettings): Extract<DataSourceOptions, { type: 'postgres' }> {
   return {
     type: 'postgres',
+    driver: { ...pg, Pool: poolNoting(faults) },
     url,
     entities,
     migrations,
@@ -68,6 +75,28 @@ export function dataSourceOptions({
           client.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`),
       }),
     },
+  };
+}
+
+type Connected = (error: Error | undefined, client: pg.PoolClient, release: () => void) => void;
+
+/**
+ * TypeORM says of a statement that failed that it was one, but hands on what a connection failed with as it is. Here that
+ * is made ours.
+ */
+function poolNoting(faults: DatabaseFaults): typeof pg.Pool {
+  return class extends pg.Pool {
+    override connect(): Promise<pg.PoolClient>;
+    override connect(done: Connected): void;
+    override connect(done?: Connected): Promise<pg.PoolClient> | void {
+      if (done === undefined)
+        return super.connect().catch((error: unknown) => {
+          throw faults.note(error);
+        });
+      super.connect((error, client, release) =>
+        done(error && (faults.note(error) as Error), client as pg.PoolClient, release),
+      );
+    }
   };
 }
 

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
+import { DatabaseFaults } from './database-faults.js';
 import { Database } from './database.js';
 import { Connections } from './connections.js';
 import { LimitsDatabase, limitsPoolSize } from './limits-database.js';
@@ -20,11 +21,12 @@ const plainPoolSize = 4;
 export class DatabaseModule {
   /** `url` reaches a database whose migrations are done. `poolSize`: for the prepared statements. */
   static register(url: string, poolSize: number): DynamicModule {
+    const faults = new DatabaseFaults();
     return {
       module: DatabaseModule,
       imports: [
         TypeOrmModule.forRoot({
-          ...dataSourceOptions({ url, poolSize: plainPoolSize, statementTimeoutMs }),
+          ...dataSourceOptions({ url, poolSize: plainPoolSize, statementTimeoutMs, faults }),
           retryAttempts: 0,
           autoLoadEntities: true,
         }),
@@ -32,22 +34,23 @@ export class DatabaseModule {
       providers: [
         Clock,
         Connections,
+        { provide: DatabaseFaults, useValue: faults },
         {
           provide: Database,
           inject: [Config],
           useFactory: (config: Config) =>
-            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config),
+            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config, faults),
         },
         {
           provide: LimitsDatabase,
           inject: [Config],
           useFactory: (config: Config) =>
-            new LimitsDatabase(createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }), config),
+            new LimitsDatabase(createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }), config, faults),
         },
         {
           provide: ObservingDatabase,
           inject: [Config],
-          useFactory: (config: Config) => new ObservingDatabase(createObservingPool(url), config),
+          useFactory: (config: Config) => new ObservingDatabase(createObservingPool(url), config, faults),
         },
         {
           provide: NotifyChannel,
@@ -55,7 +58,7 @@ export class DatabaseModule {
           useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
         },
       ],
-      exports: [Connections, Database, LimitsDatabase, ObservingDatabase, Clock, NotifyChannel],
+      exports: [Connections, Database, DatabaseFaults, LimitsDatabase, ObservingDatabase, Clock, NotifyChannel],
     };
   }
 }

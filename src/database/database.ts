@@ -1,9 +1,10 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import type { Config } from '../config/config.js';
-import { databaseError, isRefusedRow } from '../errors/database-error.js';
+import { isRefusedRow } from '../errors/database-error.js';
 import { namedQuery } from '../internals/named-query.js';
 import { inOneTransaction } from '../internals/one-transaction.js';
+import { DatabaseFaults } from './database-faults.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
 import type { Queries, Statement } from './statement.js';
 
@@ -19,11 +20,13 @@ export class Database implements Queries, OnApplicationShutdown {
   constructor(
     private readonly pool: pg.Pool,
     config: Pick<Config, 'databasePreparedStatements'>,
+    private readonly faults = new DatabaseFaults(),
   ) {
     this.prepared = config.databasePreparedStatements;
   }
 
   onApplicationShutdown(): Promise<void> {
+    this.faults.stop();
     return this.pool.end();
   }
 
@@ -37,7 +40,7 @@ export class Database implements Queries, OnApplicationShutdown {
 
   /** A statement that is not worth preparing, such as DDL. */
   async execute(text: string): Promise<void> {
-    await this.onConnection((client) => client.query(text));
+    await this.onConnection((client) => this.plain(client, text));
   }
 
   /** For statements that follow each other in order without waiting. */
@@ -50,9 +53,9 @@ export class Database implements Queries, OnApplicationShutdown {
     return this.onConnection(
       async (client) => {
         // A process that freezes in the middle of a transaction must not hold its locks against the others.
-        await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
+        await this.plain(client, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5s'`);
         const result = await work((statement, values = []) => this.run(client, statement, values));
-        await client.query('COMMIT');
+        await this.plain(client, 'COMMIT');
         return result;
       },
       // Closing a connection rolls back what was begun on it.
@@ -67,7 +70,7 @@ export class Database implements Queries, OnApplicationShutdown {
         new Promise((resolve, reject) => {
           const queries = statements.map(([{ name, text }, values]) =>
             namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
-              if (error) reject(error);
+              if (error) reject(this.faults.note(error) as Error);
               else resolve([results].flat().at(-1)!.rows as Row[]);
             }),
           );
@@ -87,10 +90,19 @@ export class Database implements Queries, OnApplicationShutdown {
   }
 
   private async connect(): Promise<pg.PoolClient> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch((error: unknown) => {
+      throw this.faults.note(error);
+    });
     // The pool listens only to its idle clients: an end between two statements would have no listener, and be fatal.
     client.on('error', ignore);
     return client;
+  }
+
+  /** Not prepared, and without parameters. */
+  private async plain(client: pg.PoolClient, text: string): Promise<void> {
+    await client.query(text).catch((error: unknown) => {
+      throw this.faults.note(error);
+    });
   }
 
   private run<Row extends object>(
@@ -103,7 +115,7 @@ export class Database implements Queries, OnApplicationShutdown {
       const sentAt = onStatement && performance.now();
       const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
         onStatement?.(name, performance.now() - sentAt!);
-        if (error) reject(error);
+        if (error) reject(this.faults.note(error) as Error);
         else resolve(result.rows as Row[]);
       });
       client.query(query);
@@ -121,7 +133,7 @@ export class Database implements Queries, OnApplicationShutdown {
       return await work(client);
     } catch (error) {
       isUsable = isUsableAfter(error);
-      throw databaseError(error);
+      throw error;
     } finally {
       if (client !== undefined) giveBack(client, isUsable);
     }

@@ -1,4 +1,4 @@
-import { databaseError, isRefusedRow } from '../errors/database-error.js';
+import { isRefusedRow } from '../errors/database-error.js';
 import type { Queries, Statement } from './statement.js';
 
 /** A connection that is lent to the pipeline; statements may be sent into it one after the other. */
@@ -43,7 +43,7 @@ export class Pipeline implements Queries {
       return await answer;
     } catch (error) {
       if (!isRefusedRow(error)) lease.isBroken = lease.isEnding = true;
-      throw databaseError(error);
+      throw error;
     } finally {
       if (--lease.underWay === 0) await this.close(lease);
     }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
+import { FilesModule } from '../files/files.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
@@ -8,7 +9,7 @@ import { KeyController } from './key.controller.js';
 import { ModelsController } from './models.controller.js';
 
 @Module({
-  imports: [AuthModule, LimitsModule, QueueModule, RequestsModule, WebhooksModule],
+  imports: [AuthModule, FilesModule, LimitsModule, QueueModule, RequestsModule, WebhooksModule],
   controllers: [ModelsController, KeyController],
 })
 export class DiscoveryModule {}

@@ -4,6 +4,7 @@ import { type Caller, hasScope } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
 import { DomainError } from '../errors/domain-error.js';
+import { StoredQuota } from '../files/stored-quota.js';
 import { Limited } from '../limits/limited.js';
 import { Quotas } from '../limits/quotas.js';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
@@ -17,6 +18,7 @@ export class KeyController {
     private readonly keys: KeysService,
     private readonly quotas: Quotas,
     private readonly secrets: WebhookSecrets,
+    private readonly stored: StoredQuota,
   ) {}
 
   @Get()
@@ -31,6 +33,7 @@ export class KeyController {
       scopes: caller.scopes,
       models: caller.models,
       limits: (await this.quotas.of([caller]))(caller),
+      allowances: { stored: await this.stored.allowanceOf(caller.keyId) },
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,
       max_running: caller.maxRunning,

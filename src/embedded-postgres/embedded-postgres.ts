@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import { DataDirectory, type ServerUser } from './data-directory.js';
 import { freeCluster, OwnerLock, stopServer } from './ownership.js';
 import {
@@ -18,12 +19,16 @@ import { serverSettings } from './server-settings.js';
 /** Recovery after a crash included. */
 const startPatienceMs = 60_000;
 const retryMs = 50;
+/** Between the end of a server and the start of the next. */
+const restartMs = 1_000;
 
 /** A real PostgreSQL from npm in a directory of ours. It outlives neither `stop()` nor a clean exit. */
 export class EmbeddedPostgres {
   private readonly directory: DataDirectory;
   private lock: OwnerLock | undefined;
   private pid: number | undefined;
+  private isStopping = false;
+  private readonly log = new Logger(EmbeddedPostgres.name);
 
   constructor(dataDir: string) {
     this.directory = new DataDirectory(dataDir);
@@ -39,6 +44,7 @@ export class EmbeddedPostgres {
   }
 
   async stop(): Promise<void> {
+    this.isStopping = true;
     await this.lock?.release();
     this.lock = undefined;
     if (this.pid !== undefined) await stopServer(this.pid);
@@ -61,8 +67,23 @@ export class EmbeddedPostgres {
     this.pid = child.pid;
     const url = this.url(port);
     await this.untilReady(url, child);
+    void this.keepRunning(child, () => this.spawnServer(binaries.postgres, port, user));
     writeFileSync(urlFile, `${url}\n`, { mode: 0o600 });
     return url;
+  }
+
+  /** One that ends by itself, as without room for its write-ahead log, is started again where all connections look for it. */
+  private async keepRunning(first: ChildProcess, spawnNext: () => ChildProcess): Promise<void> {
+    for (let child = first; ; child = spawnNext()) {
+      this.pid = child.pid;
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+        await new Promise((ended) => child.once('exit', ended));
+      if (this.isStopping) return;
+      const how = child.signalCode ?? `exit code ${child.exitCode}`;
+      this.log.error(`PostgreSQL ended (${how}) and is started again; ${this.directory.log} says why`);
+      await delay(restartMs, undefined, { ref: false });
+      if (this.isStopping) return;
+    }
   }
 
   private spawnServer(binary: string, port: string, user: ServerUser): ChildProcess {

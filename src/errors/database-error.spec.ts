@@ -1,43 +1,78 @@
-import { DomainError } from './domain-error.js';
-import { databaseError, isDatabaseUnavailable } from './database-error.js';
+import pg from 'pg';
+import { QueryFailedError } from 'typeorm';
+import { databaseError, DatabaseUnavailable, isDatabaseUnavailable, isRefusedRow } from './database-error.js';
 
-const withCode = (code: string): Error => Object.assign(new Error('said by the server'), { code });
+const saidByServer = (code: string): Error =>
+  Object.assign(new pg.DatabaseError('said by the server', 0, 'error'), { code, severity: 'ERROR' });
+const ofSocket = (code: string): Error =>
+  Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' });
 
-it.each([
-  ['08006', 'a broken connection'],
-  ['53100', 'a full disk'],
-  ['53300', 'too many connections'],
-  ['57P01', 'a server that shuts down'],
-  ['57P03', 'a server that starts'],
-  ['25006', 'a server that only reads'],
-  ['25P03', 'a transaction that was given up'],
-  ['40P01', 'a deadlock'],
-  ['ECONNREFUSED', 'no listener'],
-  ['ECONNRESET', 'a reset'],
-])('%s, %s, is a database that is not there now', (code) => {
-  const error = databaseError(withCode(code));
-  expect(error).toBeInstanceOf(DomainError);
-  expect((error as DomainError).code).toBe('unavailable');
-  expect((error as DomainError).options.retryAfterSeconds).toBeGreaterThan(0);
+test.each([
+  ['53100', 'disk_full', /disk is full/],
+  ['58030', 'disk_error', /cannot read or write its disk/],
+  ['53200', 'no_memory', /no memory left/],
+  ['53300', 'too_many_connections', /no more connections/],
+  ['53000', 'no_resources', /limit of its machine/],
+  ['57P01', 'restarting', /starting or shutting down/],
+  ['57P03', 'restarting', /starting or shutting down/],
+  ['25006', 'read_only', /only reads/],
+  ['57014', 'busy', /too busy/],
+  ['40001', 'busy', /too busy/],
+  ['40P01', 'busy', /too busy/],
+  ['25P03', 'busy', /too busy/],
+  ['08006', 'away', /cannot be reached/],
+])('SQLSTATE %s of the server is %s, and says so', (code, fault, detail) => {
+  const error = databaseError(saidByServer(code)) as DatabaseUnavailable;
+  expect(error).toBeInstanceOf(DatabaseUnavailable);
+  expect([error.code, error.fault]).toEqual(['unavailable', fault]);
+  expect(error.message).toMatch(detail);
+  expect(error.options.retryAfterSeconds).toBeGreaterThan(0);
 });
 
-it.each(['23505', '22P02', '42P01', 'ERR_INVALID_ARG_TYPE'])(
-  '%s is a fault of ours and stays what it is',
-  (code) => {
-    const error = withCode(code);
-    expect(databaseError(error)).toBe(error);
-  },
+test.each(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EHOSTUNREACH'])(
+  '%s of a connection is a database that is away',
+  (code) => expect(databaseError(ofSocket(code))).toMatchObject({ fault: 'away' }),
 );
 
-it('knows what the driver says in words only', () => {
+test('a connection that finds no file descriptor is not a database that is away', () => {
+  expect(databaseError(ofSocket('EMFILE'))).toMatchObject({
+    fault: 'no_descriptors',
+    message: expect.stringContaining('ulimit -n') as string,
+  });
+});
+
+test.each(['23505', '22P02', '42P01', '28P01'])('SQLSTATE %s is a fault of ours and stays what it is', (code) => {
+  const error = saidByServer(code);
+  expect(databaseError(error)).toBe(error);
+});
+
+test('what the driver says in words only is known', () => {
   for (const message of [
     'Connection terminated unexpectedly',
     'timeout exceeded when trying to connect',
     'Query read timeout',
     'Client has encountered a connection error and is not queryable',
   ]) {
-    expect(isDatabaseUnavailable(new Error(message))).toBe(true);
+    expect(databaseError(new Error(message))).toMatchObject({ fault: 'away' });
   }
-  expect(isDatabaseUnavailable(new Error('something else'))).toBe(false);
-  expect(isDatabaseUnavailable('Query read timeout')).toBe(false);
+  const other = new Error('something else');
+  expect(databaseError(other)).toBe(other);
+});
+
+test.each(['ENOENT', 'ENOSPC', 'EMFILE', 'EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT'])(
+  '%s of something else is no fault of the database',
+  (code) => expect(isDatabaseUnavailable(ofSocket(code))).toBe(false),
+);
+
+test('a statement of TypeORM is known by its error', () => {
+  const failed = (cause: Error): Error => new QueryFailedError('SELECT 1', [], cause);
+  expect(isDatabaseUnavailable(failed(saidByServer('53100')))).toBe(true);
+  expect(isDatabaseUnavailable(failed(ofSocket('ECONNRESET')))).toBe(true);
+  expect(isDatabaseUnavailable(failed(saidByServer('23505')))).toBe(false);
+});
+
+test('a connection is as good as before when a statement found no room', () => {
+  expect(isRefusedRow(databaseError(saidByServer('53100')))).toBe(true);
+  expect(isRefusedRow(databaseError(saidByServer('25006')))).toBe(false);
+  expect(isRefusedRow(databaseError(ofSocket('ECONNRESET')))).toBe(false);
 });

@@ -129,5 +129,6 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   unavailable: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',
   timed_out: 'Submit it anew with less to do, or ask the operator for a longer timeout of the model.',
   expired: 'Submit it anew when the queue is shorter.',
-  storage_full: 'Tell the operator: the disk or the bucket takes nothing more. Then upload it again.',
+  storage_full:
+    'Read the detail. Where the files of the key are too many, erase requests that are done with, wait for retention or ask the operator for more; where the disk is full, tell the operator. Then upload it again.',
 };

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
-import { DomainError } from '../errors/domain-error.js';
 import { establishPlace, placeOfFiles } from './queries/place.js';
 import { FILE_STORE, type FileStore } from './stores/file-store.js';
+import { StorageUnavailable } from './stores/storage-error.js';
 
 /** Whether this node keeps files where the others do. */
 @Injectable()
@@ -20,7 +20,7 @@ export class FilePlace {
     const own = await this.store.claimPlace();
     if (own === this.established) return;
     const place = await establishPlace(this.database, own);
-    if (place !== own) throw new DomainError('unavailable', elsewhere);
+    if (place !== own) throw new StorageUnavailable('unusable', elsewhere);
     this.established = place;
   }
 

@@ -5,7 +5,14 @@ import { Database } from '../database/database.js';
 import { Batcher } from '../tools/batcher.js';
 import { FileEntity } from './entities/file.entity.js';
 import { findFiles, type StoredFile } from './queries/find-files.js';
-import { addFiles, beginUploads, type Content, endUploads, type FileRow } from './queries/uploads.js';
+import {
+  addFiles,
+  beginUploads,
+  type Content,
+  endUploads,
+  type FileRow,
+  type Try,
+} from './queries/uploads.js';
 
 const options = { maxItems: 256, writers: 2 };
 
@@ -13,7 +20,7 @@ const options = { maxItems: 256, writers: 2 };
 @Injectable()
 export class FileRows {
   private readonly adds: Batcher<FileRow, void>;
-  private readonly begins: Batcher<string, number | undefined>;
+  private readonly begins: Batcher<string, Try | undefined>;
   private readonly ends: Batcher<Content, boolean>;
   private readonly looks: Batcher<string, StoredFile | undefined>;
 
@@ -34,8 +41,8 @@ export class FileRows {
     return this.adds.add(file);
   }
 
-  /** The number of a try; undefined: the file takes none. */
-  begin(fileId: string): Promise<number | undefined> {
+  /** undefined: the file takes none. */
+  begin(fileId: string): Promise<Try | undefined> {
     return this.begins.add(fileId);
   }
 

@@ -49,10 +49,10 @@ export class FilesController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<StoredFileDto | void> {
-    const number = await this.uploads.begin(fileId, query, request);
     chargesOf(request)?.take('bytes', transferBytes);
+    const begun = await this.uploads.begin(fileId, query, request);
     askForBody(request, response);
-    const stored = await this.uploads.receive(fileId, number, request, () => giveUp(request, response));
+    const stored = await this.uploads.receive(begun, request, () => giveUp(request, response));
     return { size: stored.size, sha256: stored.sha256.toString('hex') };
   }
 

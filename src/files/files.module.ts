@@ -1,12 +1,14 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthModule } from '../auth/auth.module.js';
+import { DiskSpace } from './disk-space.js';
 import { FilePruner } from './duties/file-pruner.js';
 import { FileEntity } from './entities/file.entity.js';
 import { FilePlaceEntity } from './entities/file-place.entity.js';
 import { FilePlace } from './file-place.js';
 import { FileRows } from './file-rows.js';
 import { Files } from './files.js';
+import { StoredQuota } from './stored-quota.js';
 import { chosenStore } from './stores/chosen-store.js';
 import { UploadUrls } from './upload-urls.js';
 import { Uploads } from './uploads.js';
@@ -14,7 +16,10 @@ import { Uploads } from './uploads.js';
 /** On every node, whatever its role: each runs models, whose answers may be files. */
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([FileEntity, FilePlaceEntity])],
-  providers: [chosenStore, FilePlace, FilePruner, FileRows, Files, Uploads, UploadUrls],
-  exports: [FilePlace, Files, Uploads],
+  providers: [
+    ...[chosenStore, DiskSpace, FilePlace, FilePruner, FileRows, Files],
+    ...[StoredQuota, Uploads, UploadUrls],
+  ],
+  exports: [DiskSpace, FilePlace, Files, StoredQuota, Uploads],
 })
 export class FilesModule {}

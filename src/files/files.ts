@@ -1,16 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
-import { persist } from '../database/persist.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
+import { RepeatedLines } from '../tools/repeated-lines.js';
 import { fileNameOf, isContentType, nameForType } from './file-name.js';
 import { FilePlace } from './file-place.js';
 import { FileRows } from './file-rows.js';
 import type { StoredFile } from './queries/find-files.js';
 import { readOwner } from './queries/read-owner.js';
-import { type ByteRange, bytesOf, FILE_STORE, type FileStore } from './stores/file-store.js';
+import {
+  type ByteRange,
+  bytesOf,
+  FILE_STORE,
+  type FileStore,
+  type Hold,
+  type Written,
+} from './stores/file-store.js';
+import type { Part } from './stores/spool.js';
+import { type StorageFault, StorageUnavailable } from './stores/storage-error.js';
 
 const fileId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const otherType = 'application/octet-stream';
@@ -29,14 +40,24 @@ export interface FileView {
   sha256: string;
 }
 
-type Commit = <T>(statement: () => Promise<T>) => Promise<T>;
-/** The caller hears of a database that is away, and tries again. */
-const once: Commit = (statement) => statement();
+/** Who waits while what a run made cannot be stored. */
+export interface Maker {
+  requestId: string;
+  /** Memory for what the disk does not take. */
+  held: Hold;
+  /** Called once all of it has come: what made it is done. */
+  made(): void;
+  /** Ends the wait. */
+  signal: AbortSignal;
+}
+
+const againAfterMs = 500;
 
 /** The files that there are, wherever their bytes may be. */
 @Injectable()
 export class Files {
   private readonly log = new Logger(Files.name);
+  private readonly lines = new RepeatedLines();
 
   constructor(
     private readonly rows: FileRows,
@@ -50,11 +71,11 @@ export class Files {
   async add(
     { keyId, contentType, fileName }: NewFile,
     uploads = 0,
-    commit = once,
+    id: string = randomUUID(),
   ): Promise<{ id: string; name: string }> {
-    const file = { id: randomUUID(), name: fileNameOf(fileName) };
+    const file = { id, name: fileNameOf(fileName) };
     await this.place.assertOurs();
-    await commit(() => this.rows.add({ ...file, keyId, contentType, uploads }));
+    await this.rows.add({ ...file, keyId, contentType, uploads });
     return file;
   }
 
@@ -65,57 +86,87 @@ export class Files {
   }
 
   async read({ id, upload }: StoredFile, range: ByteRange): Promise<Readable> {
-    const bytes = await this.store.read(bytesOf(id, upload), range);
+    const bytes = await this.store.read(bytesOf(id, upload), range).catch((error: unknown) => {
+      this.note(error);
+      throw error;
+    });
     if (bytes !== undefined) return bytes;
     this.log.error(`the bytes of file ${id} are not where they were stored`);
     throw new DomainError('unavailable', 'The bytes of this file cannot be read now.');
   }
 
-  /** Writes the bytes of a try. False: the file is stored by another try, or is gone. */
-  async write(
-    id: string,
-    upload: number,
-    source: AsyncIterable<Buffer>,
-    commit = once,
-  ): Promise<{ size: number; sha256: Buffer } | undefined> {
+  /** Writes the bytes of a try. undefined: the file is stored by another try, or is gone. */
+  async write(id: string, upload: number, source: AsyncIterable<Buffer>): Promise<Written | undefined> {
     const name = bytesOf(id, upload);
+    let part: Part | undefined;
+    let written: Written;
     try {
-      const written = await this.store.write(name, source);
-      // An error here leaves it open what was committed: the pruner takes away what is of no use.
-      if (await commit(() => this.rows.end({ id, upload, ...written }))) return written;
+      part = await this.store.receive(source);
+      written = await this.store.store(name, part);
     } catch (error) {
-      const { code, options } = error as Partial<DomainError>;
-      if (code === 'storage_full' || code === 'unavailable')
-        this.log.error(`a file cannot be stored: ${String((options?.cause as Error | undefined) ?? error)}`);
+      await part?.discard();
+      this.note(error);
       throw error;
     }
+    // An error here leaves it open what was committed: the pruner takes away what is of no use.
+    if (await this.rows.end({ id, upload, ...written })) return written;
     await this.store.remove(name);
     return undefined;
   }
 
   /**
-   * Keeps what a run of a request makes, whose chunks are used up; it is the file of the request's key. A database that
-   * is away is waited for, as with the other ends of runs: what the model did well is not to be done again.
+   * Keeps what a run of a request makes, whose chunks are used up; it is the file of the request's key. A disk or a
+   * database that does not take it is waited for: what the model did well is not to be done again. Throws
+   * `StorageUnavailable` where the memory has no room for what the disk does not take.
    */
   async keep(
     source: AsyncIterable<Buffer>,
-    {
-      requestId,
-      contentType: given,
-      fileName,
-    }: { requestId: string; contentType: string; fileName?: string | undefined },
+    { contentType: given, fileName }: { contentType: string; fileName?: string | undefined },
+    maker: Maker,
   ): Promise<FileView> {
-    const { keyId, base } = await persist(() => this.ownerOf(requestId));
-    const contentType = isContentType(given) ? given : otherType;
-    const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };
-    const { id, name } = await this.add(file, 1, persist);
-    const written = await this.write(id, 1, source, persist).catch(async (error: unknown) => {
-      await this.rows.giveUp(id).catch(() => undefined);
+    const part = await this.store.receive(source, maker.held).catch((error: unknown) => {
+      this.note(error);
       throw error;
     });
-    if (written === undefined) throw new Error(`file ${id} was removed while it was written`);
-    const { size, sha256 } = written;
-    return { url: fileUrl(base, id, name), content_type: contentType, size, sha256: sha256.toString('hex') };
+    const id = randomUUID();
+    try {
+      maker.made();
+      const { keyId, base } = await this.untilTaken(maker, () => this.ownerOf(maker.requestId));
+      const contentType = isContentType(given) ? given : otherType;
+      const file = { keyId, contentType, fileName: fileName ?? nameForType(contentType) };
+      const { name } = await this.untilTaken(maker, () => this.add(file, 1, id));
+      const written = await this.untilTaken(maker, () => this.store.store(bytesOf(id, 1), part));
+      const isKept = await this.untilTaken(maker, () => this.rows.end({ id, upload: 1, ...written }));
+      if (!isKept) throw new Error(`file ${id} was removed while it was written`);
+      const { size, sha256 } = written;
+      const view = { content_type: contentType, size, sha256: sha256.toString('hex') };
+      return { url: fileUrl(base, id, name), ...view };
+    } catch (error) {
+      await part.discard();
+      await this.rows.giveUp(id).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Tries until the disk and the database take it, or its maker is to stop. */
+  private async untilTaken<T>({ signal }: Maker, work: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable) && !isDatabaseUnavailable(error)) throw error;
+        this.note(error);
+        await delay(againAfterMs, undefined, { signal });
+      }
+    }
+  }
+
+  /** What an operator has to mend is said in the log, once a minute. */
+  private note(error: unknown): void {
+    if (!(error instanceof StorageUnavailable)) return;
+    const { fault, message, options } = error;
+    const said = (options.cause as Error | undefined)?.message ?? message;
+    this.lines.add(fault, (times) => this.log.error({ times, said }, lines[fault]));
   }
 
   /** Whose the files are that a run of a request makes, and what their URLs begin with: as those of its answers. */
@@ -131,6 +182,15 @@ export class Files {
     return publicBaseUrl ?? `http://${host}:${port}`;
   }
 }
+
+const lines: Readonly<Record<StorageFault, string>> = {
+  full: 'the disk or the bucket of the files is full: files cannot be stored',
+  reserve:
+    'the disk of DATA_DIR is nearly full: files are refused, what is left is kept for the database (RESERVED_DISK)',
+  no_descriptors: 'this node is at its limit of open files (ulimit -n): files cannot be stored or read',
+  unusable: 'the folder of the files cannot be used',
+  away: 'the store of files cannot be reached, or refuses files',
+};
 
 const isFileId = (text: string): boolean => fileId.test(text);
 

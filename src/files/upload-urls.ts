@@ -6,6 +6,12 @@ import { DomainError } from '../errors/domain-error.js';
 
 const lifeMs = 3_600_000;
 
+export interface Announced {
+  contentType: string;
+  /** It is of a run, whose work is done: no quota refuses it. */
+  isOutput: boolean;
+}
+
 /** The right to upload one file, as a URL: no key goes with it. */
 @Injectable()
 export class UploadUrls implements OnModuleInit {
@@ -20,30 +26,33 @@ export class UploadUrls implements OnModuleInit {
     this.secret = await this.secrets.of('uploads');
   }
 
-  urlOf(base: string, fileId: string, contentType: string): string {
+  urlOf(base: string, fileId: string, { contentType, isOutput }: Announced): string {
     const expires = String(Math.ceil((this.clock.now() + lifeMs) / 1_000));
-    const signature = this.sign(fileId, expires, contentType).toString('base64url');
-    const query = new URLSearchParams({ expires, type: contentType, signature });
+    const signature = this.sign(fileId, expires, { contentType, isOutput }).toString('base64url');
+    const of = isOutput && { of: 'output' };
+    const query = new URLSearchParams({ expires, type: contentType, ...of, signature });
     return `${base}/v1/storage/uploads/${fileId}?${query.toString()}`;
   }
 
-  /** The content type that was announced; throws unless the URL is one of ours, and of this hour. */
-  verify(fileId: string, query: Readonly<Record<string, unknown>>): string {
-    const { expires, type, signature } = query;
+  /** What was announced; throws unless the URL is one of ours, and of this hour. */
+  verify(fileId: string, query: Readonly<Record<string, unknown>>): Announced {
+    const { expires, type, of, signature } = query;
     if (signature === undefined) throw new DomainError('unknown_file', 'There is no such upload.');
     const given = Buffer.from(typeof signature === 'string' ? signature : '', 'base64url');
     const isText = typeof expires === 'string' && typeof type === 'string';
-    const own = this.sign(fileId, isText ? expires : '', isText ? type : '');
+    const announced = { contentType: isText ? type : '', isOutput: of === 'output' };
+    const own = this.sign(fileId, isText ? expires : '', announced);
     if (!isText || given.length !== own.length || !timingSafeEqual(given, own)) {
       throw new DomainError('invalid_upload_url', 'The signature is not that of this upload.');
     }
     if (Number(expires) * 1_000 < this.clock.now()) {
       throw new DomainError('invalid_upload_url', 'The upload URL has expired.');
     }
-    return type;
+    return announced;
   }
 
-  private sign(fileId: string, expires: string, contentType: string): Buffer {
-    return createHmac('sha256', this.secret!).update(`${fileId}\n${expires}\n${contentType}`).digest();
+  private sign(fileId: string, expires: string, { contentType, isOutput }: Announced): Buffer {
+    const text = `${fileId}\n${expires}\n${contentType}${isOutput ? '\noutput' : ''}`;
+    return createHmac('sha256', this.secret!).update(text).digest();
   }
 }

@@ -4,8 +4,10 @@ import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { fileUrl, Files } from './files.js';
 import { isContentType } from './file-name.js';
+import { DiskSpace } from './disk-space.js';
 import { FilePlace } from './file-place.js';
 import { FileRows } from './file-rows.js';
+import { type Reservation, StoredQuota } from './stored-quota.js';
 import { fileTooLarge } from './stores/spool.js';
 import { UploadUrls } from './upload-urls.js';
 import { chunksOf } from './upload-body.js';
@@ -22,6 +24,13 @@ export interface InitiatedUpload {
   uploadUrl: string;
 }
 
+/** An upload whose bytes may come. */
+export interface BegunUpload {
+  fileId: string;
+  number: number;
+  reservation: Reservation;
+}
+
 /** Uploads in two calls: one with a key, that gives a URL; one to that URL, with the bytes. */
 @Injectable()
 export class Uploads {
@@ -30,6 +39,8 @@ export class Uploads {
     private readonly urls: UploadUrls,
     private readonly place: FilePlace,
     private readonly rows: FileRows,
+    private readonly quota: StoredQuota,
+    private readonly space: DiskSpace,
     private readonly config: Config,
   ) {}
 
@@ -43,17 +54,23 @@ export class Uploads {
     if (!isContentType(contentType)) {
       throw new DomainError('bad_request', 'The content_type must be a media type, such as image/png.');
     }
-    const owner = 'keyId' in of ? { keyId: of.keyId, base } : await this.files.ownerOf(of.requestId);
+    const isOutput = 'requestId' in of;
+    await this.space.assertRoom();
+    if (!isOutput) await this.quota.assertRoom(of.keyId);
+    const owner = isOutput ? await this.files.ownerOf(of.requestId) : { keyId: of.keyId, base };
     const { id, name } = await this.files.add({ keyId: owner.keyId, contentType, fileName });
-    return { fileUrl: fileUrl(owner.base, id, name), uploadUrl: this.urls.urlOf(base, id, contentType) };
+    return {
+      fileUrl: fileUrl(owner.base, id, name),
+      uploadUrl: this.urls.urlOf(base, id, { contentType, isOutput }),
+    };
   }
 
-  /** All that can be said before the first byte. Gives the number of the try. */
-  async begin(fileId: string, query: object, { headers }: IncomingMessage): Promise<number> {
-    const announced = this.urls.verify(fileId, query as Record<string, unknown>);
+  /** All that can be said before the first byte. */
+  async begin(fileId: string, query: object, { headers }: IncomingMessage): Promise<BegunUpload> {
+    const { contentType, isOutput } = this.urls.verify(fileId, query as Record<string, unknown>);
     const type = headers['content-type'];
-    if (type !== undefined && normal(type) !== normal(announced)) {
-      throw new DomainError('invalid_upload', `The Content-Type must be ${announced}, as was announced.`);
+    if (type !== undefined && normal(type) !== normal(contentType)) {
+      throw new DomainError('invalid_upload', `The Content-Type must be ${contentType}, as was announced.`);
     }
     const { 'content-encoding': encoding = 'identity', 'content-length': length = '0' } = headers;
     if (encoding.trim().toLowerCase() !== 'identity') {
@@ -64,18 +81,27 @@ export class Uploads {
     }
     if (Number(length) > this.config.maxFileBytes) throw fileTooLarge(this.config.maxFileBytes);
     await this.place.assertOurs();
-    return (await this.rows.begin(fileId)) ?? this.refuse(fileId);
+    await this.space.assertRoom();
+    const { number, keyId } = (await this.rows.begin(fileId)) ?? (await this.refuse(fileId));
+    const reservation = isOutput ? unbounded : await this.quota.begin(keyId, Number(length));
+    return { fileId, number, reservation };
   }
 
-  /** `onSlow`: the client is too slow; it is for the caller to answer, and to end the connection. */
+  /** Ends what was begun. `onSlow`: the client is too slow; it is for the caller to answer, and to end the connection. */
   async receive(
-    fileId: string,
-    upload: number,
+    { fileId, number, reservation }: BegunUpload,
     request: IncomingMessage,
     onSlow: () => void,
   ): Promise<{ size: number; sha256: Buffer }> {
-    const chunks = chunksOf(request, onSlow);
-    return (await this.files.write(fileId, upload, chunks)) ?? this.refuse(fileId);
+    let storedBytes = 0;
+    try {
+      const chunks = counted(chunksOf(request, onSlow), reservation);
+      const written = (await this.files.write(fileId, number, chunks)) ?? (await this.refuse(fileId));
+      storedBytes = written.size;
+      return written;
+    } finally {
+      reservation.end(storedBytes);
+    }
   }
 
   private async refuse(fileId: string): Promise<never> {
@@ -87,6 +113,16 @@ export class Uploads {
         ? 'The file was uploaded already, and is never changed: initiate another upload.'
         : 'The upload was tried too often: initiate another one.',
     );
+  }
+}
+
+const unbounded: Reservation = { reach: () => undefined, end: () => undefined };
+
+async function* counted(chunks: AsyncIterable<Buffer>, { reach }: Reservation): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    reach((bytes += chunk.length));
+    yield chunk;
   }
 }
 

@@ -29,7 +29,7 @@ export class HealthController {
     summary: 'Can the service take requests?',
     description:
       'The database is reached within two seconds, its schema is up to date, this node looks for files where the ' +
-      'others keep them, and the service is not shutting down. ' +
+      'others keep them, the disk of the database takes what is written, and the service is not shutting down. ' +
       'If not, `checks` of the 503 says which.',
     security: [],
   })

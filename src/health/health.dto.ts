@@ -26,6 +26,12 @@ export class ReadinessChecksDto {
   })
   files!: ReadinessCheckDto;
 
+  @ApiProperty({
+    description: "The database's disk takes what is written, and the embedded one has room to go on.",
+    type: ReadinessCheckDto,
+  })
+  storage!: ReadinessCheckDto;
+
   @ApiProperty({ description: 'The service is not shutting down.', type: ReadinessCheckDto })
   accepting!: ReadinessCheckDto;
 }

@@ -5,6 +5,7 @@ import { Database } from '../database/database.js';
 import type { Statement } from '../database/statement.js';
 import { DomainError } from '../errors/domain-error.js';
 import { FilePlace } from '../files/file-place.js';
+import { DatabaseDisk } from './database-disk.js';
 import { Draining } from '../http/draining.js';
 import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
 
@@ -21,6 +22,7 @@ const lost: DatabaseChecks = {
   database: { status: 'down' },
   migrations: { status: 'down' },
   files: { status: 'down' },
+  storage: { status: 'down' },
 };
 
 /** Whether requests can be sent here: the database answers in time, its schema and its files are ours, and we are not leaving. */
@@ -30,11 +32,13 @@ export class Readiness {
   private looking: Promise<DatabaseChecks> | undefined;
   private last: { checks: DatabaseChecks; at: number } | undefined;
   private fileFault: string | undefined;
+  private storageFault: string | undefined;
 
   constructor(
     private readonly database: Database,
     private readonly draining: Draining,
     private readonly files: FilePlace,
+    private readonly disk: DatabaseDisk,
   ) {}
 
   async check(): Promise<ReadinessDto> {
@@ -43,8 +47,10 @@ export class Readiness {
     const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
     if (down.length === 0) return { status: 'ok', checks };
     const names = down.map(([name]) => name).join(', ');
-    const why = this.fileFault === undefined ? '' : ` ${this.fileFault}`;
-    throw new DomainError('unavailable', `Not ready: ${names}.${why}`, { extensions: { checks } });
+    const why = [this.fileFault, this.storageFault].filter((fault) => fault !== undefined);
+    throw new DomainError('unavailable', [`Not ready: ${names}.`, ...why].join(' '), {
+      extensions: { checks },
+    });
   }
 
   private async databaseChecks(): Promise<DatabaseChecks> {
@@ -60,14 +66,16 @@ export class Readiness {
       const rows = await this.database.query<{ name: string }>(readMigrations);
       const done = new Set(rows.map(({ name }) => name));
       const isMigrated = migrations.every((migration) => done.has(migration.name));
+      this.storageFault = await this.disk.fault();
       this.fileFault = isMigrated ? await this.files.fault() : undefined;
       return {
         database: { status: 'up' },
         migrations: { status: isMigrated ? 'up' : 'down' },
         files: { status: this.fileFault === undefined ? 'up' : 'down' },
+        storage: { status: this.storageFault === undefined ? 'up' : 'down' },
       };
     } catch {
-      this.fileFault = undefined;
+      this.fileFault = this.storageFault = undefined;
       return lost;
     }
   }

@@ -4,6 +4,7 @@ import { AccessLog } from './access-log.js';
 import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
+import { DescriptorWatch } from './descriptor-watch.js';
 import { Draining } from './draining.js';
 import { HttpConnections } from './http-connections.js';
 import { ErrorForms } from './error-forms.js';
@@ -20,6 +21,7 @@ import { ProblemFilter } from './problem.filter.js';
     ApiDocument,
     BodyReader,
     ClientAddress,
+    DescriptorWatch,
     Draining,
     ErrorForms,
     HttpConnections,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpException } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { databaseError } from '../errors/database-error.js';
+import { ofDatabase } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { type ProblemCode, problemCodes } from '../errors/problem-codes.js';
 import type { ProblemDto } from './openapi/problem.dto.js';
@@ -64,7 +64,7 @@ export function answerProblem(error: DomainError, target: string, response: Serv
 }
 
 function toDomainError(thrown: unknown): DomainError {
-  const error = thrown instanceof DomainError ? thrown : databaseError(thrown);
+  const error = ofDatabase(thrown);
   if (error instanceof DomainError) return error;
   const status = frameworkStatus(error);
   if (status !== undefined && (status < 500 || status === 503)) {

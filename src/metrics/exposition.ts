@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { Recent } from '../tools/recent.js';
 import { ClusterGauges } from './cluster-gauges.js';
 import { processRegistry, REGISTRY } from './registry.js';
+import { StorageGauges } from './storage-gauges.js';
 
 /** However often it is asked for, it is made no more often than this. */
 const maxAgeMs = 500;
@@ -17,6 +18,7 @@ export class Exposition {
   constructor(
     @Inject(REGISTRY) private readonly registry: Registry,
     private readonly cluster: ClusterGauges,
+    private readonly storage: StorageGauges,
   ) {}
 
   read(): Promise<string> {
@@ -24,7 +26,7 @@ export class Exposition {
   }
 
   private async write(): Promise<string> {
-    await this.cluster.refresh();
+    await Promise.all([this.cluster.refresh(), this.storage.refresh()]);
     const parts: string[] = [];
     for (const registry of [this.registry, processRegistry()])
       for (const { name } of registry.getMetricsAsArray()) {

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { Registry } from 'prom-client';
 import { AuthModule } from '../auth/auth.module.js';
+import { FilesModule } from '../files/files.module.js';
 import { OverviewCoreModule } from '../overview/overview-core.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { CallMetrics } from './call-metrics.js';
@@ -12,13 +13,14 @@ import { MetricsController } from './metrics.controller.js';
 import { NodeGauges } from './node-gauges.js';
 import { REGISTRY } from './registry.js';
 import { RequestMetrics } from './request-metrics.js';
+import { StorageGauges } from './storage-gauges.js';
 
 @Module({
-  imports: [AuthModule, DiscoveryModule, OverviewCoreModule, QueueModule],
+  imports: [AuthModule, DiscoveryModule, FilesModule, OverviewCoreModule, QueueModule],
   controllers: [MetricsController],
   providers: [
     { provide: REGISTRY, useFactory: () => new Registry() },
-    ...[RequestMetrics, CallMetrics, NodeGauges, DeliveryMetrics, ClusterGauges, Exposition],
+    ...[RequestMetrics, CallMetrics, NodeGauges, DeliveryMetrics, ClusterGauges, StorageGauges, Exposition],
   ],
 })
 export class MetricsModule {}

@@ -31,6 +31,7 @@ import { Retention } from './retention.js';
 import { RunnerRegistry } from './runs/runner-registry.js';
 import { Runs } from './runs/runs.js';
 import { RunEvents } from './runs/run-events.js';
+import { HeldResults } from './runs/held-results.js';
 import { RunStore } from './runs/run-store.js';
 import { Slots } from './cluster/slots.js';
 import { StatusSources } from './status-sources.js';
@@ -71,6 +72,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Dispatcher,
     Estimates,
     FileUses,
+    HeldResults,
     ModelAvailability,
     WaitingIndex,
     ModelLoads,
@@ -108,6 +110,7 @@ import { WorkerStore } from './workers/worker-store.js';
     Cluster,
     Controls,
     Estimates,
+    HeldResults,
     ModelAvailability,
     ModelLoads,
     OutputSources,

@@ -1,6 +1,7 @@
 import type { Files, FileView } from '../files/files.js';
 import { DomainError } from '../errors/domain-error.js';
-import { type Run, RunFailure } from '../queue/runs/runner.js';
+import { StorageUnavailable } from '../files/stores/storage-error.js';
+import { ResultUnstored, type Run, RunFailure } from '../queue/runs/runner.js';
 
 /** Whether an answer of this media type is a file, and not something to read. */
 export const isFileType = (type: string): boolean =>
@@ -9,23 +10,23 @@ export const isFileType = (type: string): boolean =>
 /** What a model made, as a file: the output that names it. The chunks are used up. */
 export async function keepOutput(
   files: Files,
-  { requestId }: Pick<Run, 'requestId'>,
+  run: Run,
   chunks: AsyncIterable<Buffer> | readonly Buffer[],
   contentType: string,
   fileName?: string,
 ): Promise<{ file: FileView }> {
+  const { requestId, held, signal } = run;
+  const maker = { requestId, held, signal, made: () => run.made() };
   try {
-    return { file: await files.keep(inTurn(chunks), { requestId, contentType, fileName }) };
+    return { file: await files.keep(inTurn(chunks), { contentType, fileName }, maker) };
   } catch (error) {
-    throw error instanceof DomainError ? failureOf(error) : error;
+    if (error instanceof StorageUnavailable) throw new ResultUnstored(error.message, error);
+    if (error instanceof DomainError && error.code === 'body_too_large')
+      throw new RunFailure(`The model's answer is too large. ${error.message}`);
+    throw error;
   }
 }
 
 async function* inTurn(chunks: AsyncIterable<Buffer> | readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* chunks;
-}
-
-function failureOf({ code, message }: DomainError): RunFailure {
-  if (code === 'body_too_large') return new RunFailure(`The model's answer is too large. ${message}`);
-  return new RunFailure(`The model's answer could not be kept as a file. ${message}`, { retryable: true });
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors/domain-error.js';
+import { DatabaseUnavailable } from '../errors/database-error.js';
 import { Batcher } from './batcher.js';
 
 /** A writer that shows what it was handed and answers when asked. */
@@ -15,7 +15,7 @@ class Writer {
   }
 }
 
-const away = new DomainError('unavailable', 'the database is away');
+const away = new DatabaseUnavailable('away', undefined);
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const bad = new Error('bad item');
 

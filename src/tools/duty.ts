@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { isDatabaseUnavailable } from '../errors/database-error.js';
+import { DatabaseUnavailable, ofDatabase } from '../errors/database-error.js';
 
 /**
  * A loop with one job. `start` and `stop` may be called twice; `stop` waits for the round that is under way.
@@ -62,7 +62,8 @@ export abstract class Duty {
       this.failures++;
       if (this.failing) return;
       this.failing = true;
-      if (isDatabaseUnavailable(error)) this.logger.warn('waits for the database to come back');
+      const known = ofDatabase(error);
+      if (known instanceof DatabaseUnavailable) this.logger.warn(`waits for the database (${known.fault})`);
       else this.logger.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
     } finally {
       this.round = undefined;

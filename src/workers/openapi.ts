@@ -222,6 +222,7 @@ export const ApiInitiateRunFile = (): MethodDecorator =>
       'As `POST /v1/storage/upload/initiate`: PUT the bytes to `upload_url`, and name `file_url` in the output. The ' +
         'file belongs to the key of the request; one that no output names goes after 24 hours.',
       ...ofBodies.slice(1),
+      'storage_full',
     ),
     ApiBody({ type: NewUploadDto }),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),

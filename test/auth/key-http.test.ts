@@ -59,6 +59,7 @@ test('a key reads what it may do', async () => {
     scopes: ['submit'],
     models: ['demo/*', 'acme/image'],
     limits: { submit: [limit(5, 1), limit(50, 3_600)], other: [] },
+    allowances: { stored: { bytes: 0, files: 0, max_bytes: 20 * 1024 ** 3, max_files: 100_000 } },
     max_priority: 'normal',
     max_waiting: 100,
     max_running: 3,

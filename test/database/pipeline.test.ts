@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { Config } from '../../src/config/config.js';
+import { DatabaseUnavailable } from '../../src/errors/database-error.js';
 import { createStatementPool } from '../../src/database/statement-pool.js';
 import { Database } from '../../src/database/database.js';
 import { Pipeline, type PipelineConnection } from '../../src/database/pipeline.js';
@@ -103,7 +104,7 @@ test('a connection that cannot be had fails its caller; the next statement tries
   let tries = 0;
   const connect = (): Promise<PipelineConnection> =>
     ++tries === 1
-      ? Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
+      ? Promise.reject(new DatabaseUnavailable('away', new Error('refused')))
       : Promise.resolve({
           query: <Row>() => Promise.resolve<Row[]>([]),
           isWanted: () => false,

@@ -120,8 +120,8 @@ describe('a disk that takes no more', () => {
 
   const failing = (code: string, after: number): void => {
     let writes = 0;
-    prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[]) {
-      if (++writes <= after) return writev.call(this, chunks);
+    prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[], position) {
+      if (++writes <= after) return writev.call(this, chunks, position);
       return Promise.reject(Object.assign(new Error(code), { code, syscall: 'write' }));
     } as Handle['writev'];
   };
@@ -131,13 +131,19 @@ describe('a disk that takes no more', () => {
     ['ENOSPC', 3, 507, 'storage_full'],
     ['EDQUOT', 1, 507, 'storage_full'],
     ['EIO', 1, 503, 'unavailable'],
+    ['EMFILE', 1, 503, 'unavailable'],
+    ['ENOENT', 1, 503, 'unavailable'],
   ])('%s after %i writes is said, and leaves nothing', async (code, after, status, problem) => {
     const files = new FileCalls(service);
     const { file_url, upload_url } = await files.initiate();
     const before = await files.onDisk();
     const bytes = someBytes(4_000_000);
     failing(code, after);
-    expect(await verdict(files.put(upload_url, bytes))).toEqual([status, problem]);
+    const answer = await files.put(upload_url, bytes);
+    const { detail } = (await answer.clone().json()) as { detail: string };
+    expect(await verdict(answer)).toEqual([status, problem]);
+    // What a file met is not told as a database that is away.
+    expect(detail).not.toMatch(/database/);
     expect(await files.onDisk()).toEqual(before);
     prototype.writev = writev;
     // With room again the same upload succeeds.
@@ -147,9 +153,9 @@ describe('a disk that takes no more', () => {
 
   test('in the middle of a block loses none of it', async () => {
     const files = new FileCalls(service);
-    prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[]) {
+    prototype.writev = function (this: Handle, chunks: readonly NodeJS.ArrayBufferView[], position) {
       const first = chunks[0] as Buffer;
-      return writev.call(this, [first.subarray(0, Math.ceil(first.length / 2))]);
+      return writev.call(this, [first.subarray(0, Math.ceil(first.length / 2))], position);
     } as Handle['writev'];
     const bytes = someBytes(3_000_000);
     expect((await files.bytes(await files.store(bytes))).equals(bytes)).toBe(true);

@@ -41,6 +41,7 @@ test('a service that can take requests says what it looked at', async () => {
         database: { status: 'up' },
         migrations: { status: 'up' },
         files: { status: 'up' },
+        storage: { status: 'up' },
         accepting: { status: 'up' },
       },
     },

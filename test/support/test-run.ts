@@ -1,5 +1,6 @@
 import type { Files } from '../../src/files/files.js';
 import type { Model } from '../../src/models/model.js';
+import { HeldResults } from '../../src/queue/runs/held-results.js';
 import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
 import type { Call } from './model-server.js';
 
@@ -29,6 +30,8 @@ export function testRun(runner: object, input = '{"prompt":"a cat"}', attempt = 
     log: (level, message) => lines.push({ level, message }),
     progress: (value, message) => steps.push([value, message]),
     delta: (json) => deltas.push(json),
+    held: new HeldResults(),
+    made: () => undefined,
     reached: () => undefined,
     lines,
     steps,

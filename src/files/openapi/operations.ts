@@ -21,11 +21,12 @@ export const ApiInitiate = (): MethodDecorator =>
       description:
         'For a key of the scope `submit` or `work`. The answer has two URLs: PUT the bytes to `upload_url`, and name ' +
         '`file_url` in an input. A file goes with the payload of the last of the key’s requests that names it; one that ' +
-        'none names, after 24 hours.',
+        'none names, after 24 hours. A key whose files are as many as they may be is answered 507: `GET /v1/key` has them ' +
+        'under `allowances`.',
     }),
     ApiBody({ type: NewUploadDto }),
     ApiOkResponse({ description: 'The URLs.', type: InitiatedUploadDto }),
-    ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'),
+    ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding', 'storage_full'),
   );
 
 export const ApiUpload = (): MethodDecorator =>
@@ -48,6 +49,12 @@ export const ApiUpload = (): MethodDecorator =>
       name: 'type',
       description: 'As in `upload_url`.',
       schema: { type: 'string', example: 'image/png' },
+    }),
+    ApiQuery({
+      name: 'of',
+      description: 'As in `upload_url`, if it is there.',
+      required: false,
+      schema: { type: 'string', enum: ['output'] },
     }),
     ApiQuery({
       name: 'signature',

@@ -53,25 +53,31 @@ const beginStatement = statement('begin_uploads')`WITH begun AS (
 UPDATE file SET uploads = uploads + times
 FROM begun
 WHERE file.id = begun.id
-RETURNING file.id, uploads`;
+RETURNING file.id, uploads, api_key_id AS "keyId"`;
 
-/** For each file its number; undefined: it is stored, or gone, or was tried so often. */
+/** One try to upload a file, and whose the file is. */
+export interface Try {
+  number: number;
+  keyId: string;
+}
+
+/** One for each file; undefined: it is stored, or gone, or was tried so often. */
 export async function beginUploads(
   database: Database,
   fileIds: readonly string[],
-): Promise<(number | undefined)[]> {
+): Promise<(Try | undefined)[]> {
   const times = new Map<string, number>();
   for (const id of fileIds) times.set(id, (times.get(id) ?? 0) + 1);
   const ids = [...times.keys()];
-  const rows = await database.query<{ id: string; uploads: number }>(beginStatement, [
+  const rows = await database.query<{ id: string; uploads: number; keyId: string }>(beginStatement, [
     uuidArray(ids),
     [...times.values()],
   ]);
-  const last = new Map(rows.map(({ id, uploads }) => [id, uploads]));
+  const last = new Map(rows.map(({ id, uploads: number, keyId }) => [id, { number, keyId }]));
   return fileIds.map((id) => {
-    const number = last.get(id);
-    if (number !== undefined) last.set(id, number - 1);
-    return number;
+    const one = last.get(id);
+    if (one !== undefined) last.set(id, { ...one, number: one.number - 1 });
+    return one;
   });
 }
 

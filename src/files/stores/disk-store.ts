@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { ByteRange, FileStore, Written } from './file-store.js';
-import { Spool, storageError } from './spool.js';
+import type { DiskSpace } from '../disk-space.js';
+import type { ByteRange, FileStore, Hold, Written } from './file-store.js';
+import { type Part, Spool } from './spool.js';
+import { onDisk, storageError } from './storage-error.js';
 
 const chunkBytes = 256 * 1024;
 
@@ -13,10 +15,10 @@ export class DiskStore implements FileStore {
   private readonly marker: string;
   private readonly spool: Spool;
 
-  constructor(dataDir: string, maxBytes: number) {
+  constructor(dataDir: string, maxBytes: number, space: Pick<DiskSpace, 'take'>) {
     this.root = resolve(dataDir, 'files');
     this.marker = join(this.root, 'place');
-    this.spool = new Spool(join(this.root, 'temporary'), maxBytes);
+    this.spool = new Spool(join(this.root, 'temporary'), maxBytes, space);
   }
 
   async place(): Promise<string | undefined> {
@@ -27,7 +29,7 @@ export class DiskStore implements FileStore {
   async claimPlace(): Promise<string> {
     const known = await this.place();
     if (known !== undefined) return known;
-    try {
+    await onDisk(async () => {
       await mkdir(this.root, { recursive: true, mode: 0o700 });
       const own = `${this.marker}.${randomUUID()}`;
       await writeFile(own, `${randomUUID()}\n`, { mode: 0o600, flush: true });
@@ -37,27 +39,24 @@ export class DiskStore implements FileStore {
       });
       await rm(own);
       await syncFolder(this.root);
-    } catch (error) {
-      throw storageError(error);
-    }
+    });
     return (await this.place())!;
   }
 
-  async write(name: string, source: AsyncIterable<Buffer>): Promise<Written> {
-    const { path, ...written } = await this.spool.write(source);
+  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+    return this.spool.receive(source, hold);
+  }
+
+  async store(name: string, part: Part): Promise<Written> {
+    const written = await part.settle();
     const target = join(this.root, name);
-    try {
-      const made = await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-      await rename(path, target);
-      await syncFolder(dirname(target));
-      // New folders are entries of those above.
-      if (made !== undefined)
-        for (const above of ['../..', '../../..']) await syncFolder(join(target, above));
-    } catch (error) {
-      await this.spool.discard(path);
-      await this.remove(name);
-      throw storageError(error);
-    }
+    await onDisk(async () => {
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+      if (part.path !== target) await rename(part.path, target);
+      part.path = target;
+      // New folders are entries of those above, here or in a try before.
+      for (const folder of ['.', '..', '../..']) await syncFolder(join(dirname(target), folder));
+    });
     return written;
   }
 
@@ -67,7 +66,7 @@ export class DiskStore implements FileStore {
   }
 
   async remove(name: string): Promise<void> {
-    await rm(join(this.root, name), { force: true });
+    await onDisk(() => rm(join(this.root, name), { force: true }));
   }
 
   removeLeftovers(): Promise<void> {

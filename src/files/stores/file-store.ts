@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Part } from './spool.js';
 
 /** The bytes of a try, once they are safe. */
 export interface Written {
@@ -12,14 +13,23 @@ export interface ByteRange {
   end: number;
 }
 
+/** Memory for what a disk does not take now. */
+export interface Hold {
+  /** False: there is no more of it. */
+  take(bytes: number): boolean;
+  release(bytes: number): void;
+}
+
 /** Where the bytes of files are kept. `name`: that of a try, see `bytesOf`. */
 export interface FileStore {
   /** Distinguishes this place from others; makes it known as ours the first time. */
   claimPlace(): Promise<string>;
   /** As it is known; undefined: it is not there. */
   place(): Promise<string | undefined>;
-  /** All or nothing: once this resolves they are there after a crash too. */
-  write(name: string, source: AsyncIterable<Buffer>): Promise<Written>;
+  /** Takes the bytes of a file; with `hold` the memory takes what the disk does not, and `store` tries that again. */
+  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part>;
+  /** All or nothing: once this resolves they are there after a crash too. May be called again after it failed. */
+  store(name: string, part: Part): Promise<Written>;
   /** undefined: there are none. */
   read(name: string, range: ByteRange): Promise<Readable | undefined>;
   /** Also where there are none. */

@@ -6,9 +6,10 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { AwsV4Signer } from 'aws4fetch';
-import { DomainError } from '../../errors/domain-error.js';
-import type { ByteRange, FileStore, Written } from './file-store.js';
-import { type Spooled, Spool } from './spool.js';
+import type { DiskSpace } from '../disk-space.js';
+import type { ByteRange, FileStore, Hold, Written } from './file-store.js';
+import { type Part, Spool } from './spool.js';
+import { StorageUnavailable } from './storage-error.js';
 
 /** Of an empty body. */
 const nothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -25,6 +26,10 @@ export interface Bucket {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string | undefined;
+}
+
+interface Spooled extends Written {
+  path: string;
 }
 
 type Answer = http.IncomingMessage;
@@ -47,22 +52,24 @@ export class S3Store implements FileStore, OnApplicationShutdown {
     private readonly at: Bucket,
     dataDir: string,
     maxBytes: number,
+    space: Pick<DiskSpace, 'take'>,
   ) {
-    this.spool = new Spool(resolve(dataDir, 'files', 'temporary'), maxBytes);
+    this.spool = new Spool(resolve(dataDir, 'files', 'temporary'), maxBytes, space);
     const { bucket, prefix, endpoint, region } = at;
     const base =
       endpoint === undefined ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint}/${bucket}`;
     this.root = prefix === '' ? base : `${base}/${prefix}`;
   }
 
-  async write(name: string, source: AsyncIterable<Buffer>): Promise<Written> {
-    const spooled = await this.spool.write(source);
-    try {
-      await this.put(name, spooled);
-    } finally {
-      await this.spool.discard(spooled.path);
-    }
-    return { size: spooled.size, sha256: spooled.sha256 };
+  receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+    return this.spool.receive(source, hold);
+  }
+
+  async store(name: string, part: Part): Promise<Written> {
+    const written = await part.settle();
+    await this.put(name, { ...written, path: part.path });
+    await part.discard();
+    return written;
   }
 
   async read(name: string, { start, end }: ByteRange): Promise<Readable | undefined> {
@@ -154,13 +161,13 @@ export class S3Store implements FileStore, OnApplicationShutdown {
       return await answering;
     } catch (cause) {
       const reason = (cause as NodeJS.ErrnoException).code ?? 'no answer';
-      throw new DomainError('unavailable', `The store of files cannot be reached (${reason}).`, { cause });
+      throw new StorageUnavailable('away', `The store of files cannot be reached (${reason}).`, cause);
     }
   }
 }
 
 /** What the store says of itself is for the log, not for who uploads. */
-async function refused(answer: Answer): Promise<DomainError> {
+async function refused(answer: Answer): Promise<StorageUnavailable> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) {
     chunks.push(chunk as Buffer);
@@ -169,6 +176,6 @@ async function refused(answer: Answer): Promise<DomainError> {
   const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
   const cause = new Error(`the store of files answered ${answer.statusCode} ${said}`);
   const isFull = answer.statusCode === 507 || said === 'QuotaExceeded' || said === 'XMinioStorageFull';
-  if (isFull) return new DomainError('storage_full', 'The store has no room left for this file.', { cause });
-  return new DomainError('unavailable', `The store of files answered ${answer.statusCode}.`, { cause });
+  if (isFull) return new StorageUnavailable('full', 'The store has no room left for this file.', cause);
+  return new StorageUnavailable('away', `The store of files answered ${answer.statusCode}.`, cause);
 }

@@ -1,47 +1,38 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DomainError } from '../../errors/domain-error.js';
+import type { DiskSpace } from '../disk-space.js';
 import { freeMemory } from '../free-memory.js';
-import type { Written } from './file-store.js';
+import type { Hold, Written } from './file-store.js';
+import { onDisk, StorageUnavailable } from './storage-error.js';
 
 /** Written while the next one comes in. */
 const blockBytes = 512 * 1024;
 /** A write that is going on was written to since. */
 const leftoverMs = 3_600_000;
 
-export interface Spooled extends Written {
-  path: string;
-}
-
 /** Files that are being written, under temporary names. */
 export class Spool {
   constructor(
     private readonly folder: string,
     private readonly maxBytes: number,
+    private readonly space: Pick<DiskSpace, 'take'>,
   ) {}
 
-  /** On the disk, fsync included; what fails leaves nothing behind. The source's chunks are used up. */
-  async write(source: AsyncIterable<Buffer>): Promise<Spooled> {
-    const path = join(this.folder, `${randomUUID()}.part`);
+  /**
+   * Takes all of a source, whose chunks are used up. Without `hold` what the disk does not take fails, and leaves
+   * nothing behind; with it that waits in memory, as far as it may.
+   */
+  async receive(source: AsyncIterable<Buffer>, hold?: Hold): Promise<Part> {
+    const part = new Part(join(this.folder, `${randomUUID()}.part`), this.maxBytes, this.space, hold);
     try {
-      await mkdir(this.folder, { recursive: true, mode: 0o700 });
-      const file = await open(path, 'wx', 0o600);
-      try {
-        const written = await this.copy(source, file);
-        await file.sync();
-        return { ...written, path };
-      } finally {
-        await file.close();
-      }
+      await part.take(source);
+      return part;
     } catch (error) {
-      await this.discard(path);
-      throw storageError(error);
+      await part.discard();
+      throw error;
     }
-  }
-
-  async discard(path: string): Promise<void> {
-    await rm(path, { force: true });
   }
 
   async removeLeftovers(): Promise<void> {
@@ -49,67 +40,146 @@ export class Spool {
     for (const name of names) {
       const path = join(this.folder, name);
       const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Infinity);
-      if (age > leftoverMs) await this.discard(path);
-    }
-  }
-
-  private async copy(source: AsyncIterable<Buffer>, file: FileHandle): Promise<Written> {
-    const hash = createHash('sha256');
-    let size = 0;
-    let block: Buffer[] = [];
-    let blockSize = 0;
-    let writing: Promise<void> | undefined;
-    const flush = async (): Promise<void> => {
-      await writing;
-      const chunks = block;
-      writing = writeAll(file, chunks).then(() => chunks.forEach(freeMemory));
-      writing.catch(() => undefined); // awaited with the next block
-      [block, blockSize] = [[], 0];
-    };
-    try {
-      for await (const chunk of source) {
-        size += chunk.length;
-        if (size > this.maxBytes) throw fileTooLarge(this.maxBytes);
-        hash.update(chunk);
-        block.push(chunk);
-        blockSize += chunk.length;
-        if (blockSize >= blockBytes) await flush();
-      }
-      await flush();
-      await writing;
-      return { size, sha256: hash.digest() };
-    } finally {
-      // Before the file is closed under it.
-      await writing?.catch(() => undefined);
+      if (age > leftoverMs) await rm(path, { force: true });
     }
   }
 }
 
-async function writeAll(file: FileHandle, chunks: Buffer[]): Promise<void> {
-  if (chunks.length === 0) return;
-  const total = chunks.reduce((sum, { length }) => sum + length, 0);
-  let { bytesWritten: done } = await file.writev(chunks);
+interface Block {
+  chunks: Buffer[];
+  bytes: number;
+}
+
+const emptyBlock = (): Block => ({ chunks: [], bytes: 0 });
+
+/** One file that has come, or comes: on the disk, and in memory as far as that did not take it. */
+export class Part {
+  private readonly hash = createHash('sha256');
+  private sha256: Buffer | undefined;
+  private size = 0;
+  private file: FileHandle | undefined;
+  /** Bytes that are on the disk. */
+  private written = 0;
+  private block = emptyBlock();
+  private writing: Promise<void> | undefined;
+  /** What the disk refused; from then on chunks stay in memory. */
+  private refusal: StorageUnavailable | undefined;
+  private heldBytes = 0;
+  private isSettled = false;
+
+  /** `path`: where it is; whoever moves it says so. */
+  constructor(
+    public path: string,
+    private readonly maxBytes: number,
+    private readonly space: Pick<DiskSpace, 'take'>,
+    private readonly hold: Hold | undefined,
+  ) {}
+
+  async take(source: AsyncIterable<Buffer>): Promise<void> {
+    for await (const chunk of source) {
+      this.size += chunk.length;
+      if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
+      this.hash.update(chunk);
+      this.block.chunks.push(chunk);
+      this.block.bytes += chunk.length;
+      if (this.refusal !== undefined) this.holdInMemory();
+      else if (this.block.bytes >= blockBytes) await this.writeBehind();
+    }
+    if (this.refusal === undefined) await this.writeBehind();
+    await this.untilWritten();
+    this.sha256 = this.hash.digest();
+  }
+
+  /** Brings all of it to the disk, fsync included. May be called again after it failed. */
+  async settle(): Promise<Written> {
+    if (!this.isSettled) {
+      const block = this.block;
+      await this.write(block);
+      this.block = emptyBlock();
+      await onDisk(() => this.file!.sync());
+      await this.close();
+      this.releaseMemory();
+      this.isSettled = true;
+    }
+    return { size: this.size, sha256: this.sha256! };
+  }
+
+  /** Removes what there is of it, at `path`. */
+  async discard(): Promise<void> {
+    await this.writing?.catch(() => undefined);
+    await this.close().catch(() => undefined);
+    this.block = emptyBlock();
+    this.releaseMemory();
+    await rm(this.path, { force: true }).catch(() => undefined);
+  }
+
+  private async close(): Promise<void> {
+    const { file } = this;
+    this.file = undefined;
+    await file?.close();
+  }
+
+  /** The next block is read while the disk has this one. */
+  private async writeBehind(): Promise<void> {
+    await this.untilWritten();
+    if (this.refusal !== undefined) return;
+    const block = this.block;
+    this.block = emptyBlock();
+    this.writing = this.write(block).catch((error: unknown) => {
+      if (this.hold === undefined || !(error instanceof StorageUnavailable)) throw error;
+      this.refusal = error;
+      this.block = {
+        chunks: [...block.chunks, ...this.block.chunks],
+        bytes: block.bytes + this.block.bytes,
+      };
+    });
+    this.writing.catch(() => undefined); // awaited with the next block
+  }
+
+  /** Waits for the block that the disk has. */
+  private async untilWritten(): Promise<void> {
+    await this.writing;
+    this.writing = undefined;
+    if (this.refusal !== undefined) this.holdInMemory();
+  }
+
+  private holdInMemory(): void {
+    const more = this.block.bytes - this.heldBytes;
+    if (more <= 0) return;
+    if (!this.hold!.take(more)) throw this.refusal!;
+    this.heldBytes += more;
+  }
+
+  private releaseMemory(): void {
+    if (this.heldBytes > 0) this.hold!.release(this.heldBytes);
+    this.heldBytes = 0;
+  }
+
+  private async write({ chunks, bytes }: Block): Promise<void> {
+    if (bytes > 0) await this.space.take(bytes);
+    await onDisk(async () => {
+      this.file ??= await this.open();
+      // Where it is written once more, it overwrites what was written of it.
+      if (bytes > 0) await writeAll(this.file, chunks, bytes, this.written);
+    });
+    this.written += bytes;
+    chunks.forEach(freeMemory);
+  }
+
+  private async open(): Promise<FileHandle> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    return open(this.path, 'wx', 0o600);
+  }
+}
+
+async function writeAll(file: FileHandle, chunks: Buffer[], total: number, position: number): Promise<void> {
+  let { bytesWritten: done } = await file.writev(chunks, position);
   if (done === total) return;
   // A disk that is nearly full takes a part; the next write says why.
   const all = Buffer.concat(chunks, total);
-  while (done < total) done += (await file.write(all, done)).bytesWritten;
+  while (done < total) done += (await file.write(all, done, total - done, position + done)).bytesWritten;
 }
 
 export function fileTooLarge(maxBytes: number): DomainError {
   return new DomainError('body_too_large', `A file may have ${maxBytes} bytes at most.`);
-}
-
-const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
-/** What a file system's error means for who uploads; others as they are. */
-export function storageError(error: unknown): unknown {
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (code === undefined || syscall === undefined || error instanceof DomainError) return error;
-  if (full.has(code)) {
-    const detail = 'The service has no room left for this file. Nothing of it was kept.';
-    return new DomainError('storage_full', detail, { retryAfterSeconds: 60, cause: error });
-  }
-  if (!['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'EIO'].includes(code)) return error;
-  const detail = `The folder of files cannot be used (${code}). The operator sets it by DATA_DIR.`;
-  return new DomainError('unavailable', detail, { cause: error });
 }

@@ -113,7 +113,8 @@ export class Dispatcher {
   }
 
   private room(model: Model): number {
-    return this.isStopped(model) ? 0 : Math.min(this.slots.free(model.id), this.circuits.room(model.id));
+    if (this.isStopped(model) || this.runs.isResting(model.id)) return 0;
+    return Math.min(this.slots.free(model.id), this.circuits.room(model.id));
   }
 
   private isStopped({ paused }: Model): boolean {

@@ -5,7 +5,7 @@ import { storable } from '../../tools/storable-text.js';
 import type { Ending } from '../../tracing/tracing.js';
 import type { EndingRun } from './ending-run.js';
 import type { RunEnd } from './run-execution.js';
-import { RunFailure } from './runner.js';
+import { ResultUnstored, RunFailure } from './runner.js';
 
 /** What is to be written when a run ends for good, and what is published of it besides. */
 export type RunFinish = Finish &
@@ -75,6 +75,8 @@ export function asRunFailure(error: unknown): RunFailure {
 /** As its span has it. */
 export function endingOf(end: RunEnd): Ending {
   if (end.kind === 'output') return {};
+  if (end.kind === 'failure' && end.error instanceof ResultUnstored)
+    return { attributes: { 'nowserving.ended': 'returned' } };
   if (end.kind === 'failure') return { error: asRunFailure(end.error).options.code };
   return end.reason === 'timed_out'
     ? { error: end.reason }

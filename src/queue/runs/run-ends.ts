@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Clock } from '../../database/clock.js';
 import { isDatabaseUnavailable } from '../../errors/database-error.js';
+import { RepeatedLines } from '../../tools/repeated-lines.js';
 import type { Requeue } from '../queries/requeue.js';
 import type { WaitingRequest } from '../queries/waiting.js';
 import type { QueueEvents } from '../queue-events.js';
@@ -8,7 +9,11 @@ import { backoffMs } from './backoff.js';
 import type { EndingRun } from './ending-run.js';
 import { asRunFailure, finishOf, type RunFinish, runMessageOf, toAttemptFailure } from './finish-of.js';
 import type { RunEnd } from './run-execution.js';
-import { type Outage, RunFailure } from './runner.js';
+import { type Outage, ResultUnstored, RunFailure } from './runner.js';
+import type { UnstoredRests } from './unstored-rests.js';
+
+/** Another node may have room for the result sooner. */
+const longestDelayMs = 30_000;
 
 /** Where ends are written. Both say whether the run still held its lease. */
 export interface EndWriter {
@@ -21,12 +26,15 @@ export interface EndWriter {
 /** What becomes of a request when a run of it has ended: another attempt, its place in the queue, or its outcome. */
 export class RunEnds {
   private readonly log = new Logger(RunEnds.name);
+  private readonly unstored = new RepeatedLines();
 
   constructor(
     private readonly writer: EndWriter,
     private readonly events: QueueEvents,
     private readonly clock: Clock,
     private readonly maxOutputBytes: number,
+    /** Of runs that this node makes itself. */
+    private readonly rests?: UnstoredRests,
   ) {}
 
   /** Whether the run still held its lease. */
@@ -42,9 +50,23 @@ export class RunEnds {
       if (await this.requeue(run, { attemptOutcome: 'returned', delayMs: 0 })) return true;
       return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
     }
+    if (end.kind === 'failure' && end.error instanceof ResultUnstored) return this.giveBack(run, end.error);
     const how = nextAttempt(run, end);
     if (how !== undefined && (await this.requeue(run, how, end))) return true;
     return this.finish(run, end);
+  }
+
+  /** It uses up no attempt, and is not run again at once: that would be for nothing, over and over. */
+  private async giveBack(run: EndingRun, unstored: ResultUnstored): Promise<boolean> {
+    const { id: modelId } = run.model;
+    const { id } = run.claimed;
+    const delayMs = Math.min(this.rests?.begin(modelId) ?? longestDelayMs, longestDelayMs);
+    this.unstored.add(modelId, (times) =>
+      this.log.error({ times, modelId, requestId: id }, `the output of a run is lost: ${unstored.why}`),
+    );
+    const how = { attemptOutcome: 'returned', delayMs } as const;
+    if (await this.requeue(run, how, undefined, unstored.message)) return true;
+    return this.finish(run, { kind: 'aborted', reason: 'cancelled' });
   }
 
   /** Of a worker's run, if it was handed out so often and no more: then it was never begun. */
@@ -55,7 +77,7 @@ export class RunEnds {
   private bounded(end: RunEnd): RunEnd {
     if (end.kind !== 'output') return end;
     const bytes = Buffer.byteLength(end.output!);
-    if (bytes <= this.maxOutputBytes) return { ...end, bytes };
+    if (bytes <= this.maxOutputBytes) return Object.assign(end, { bytes });
     return modelError(`The model's output is larger than ${this.maxOutputBytes} bytes.`);
   }
 
@@ -64,6 +86,7 @@ export class RunEnds {
     run: EndingRun,
     how: Pick<Requeue, 'attemptOutcome' | 'delayMs' | 'handed'>,
     end?: RunEnd,
+    words?: string,
   ): Promise<boolean> {
     const { id: requestId, token } = run.claimed;
     const { attempt, runMs } = run;
@@ -72,8 +95,8 @@ export class RunEnds {
     const failure = end && toAttemptFailure(run, end);
     const failed = reason === 'unreached' ? undefined : failure;
     const next = `The next one follows in ${Math.ceil(delayMs / 1000)} s.`;
-    const line =
-      failed && run.cappedLog.admit('WARN', `Attempt ${attempt} failed: ${failed.message} ${next}`, 'queue');
+    const said = failed === undefined ? words : `Attempt ${attempt} failed: ${failed.message}`;
+    const line = said === undefined ? undefined : run.cappedLog.admit('WARN', `${said} ${next}`, 'queue');
     const entry = await this.writer.requeue({
       requestId,
       token,
@@ -91,8 +114,15 @@ export class RunEnds {
 
   private async finish(run: EndingRun, end: RunEnd): Promise<boolean> {
     try {
-      return await this.writer.finish(finishOf(run, end, this.clock.now()));
+      const isTaken = await this.writer.finish(finishOf(run, end, this.clock.now()));
+      if (end.kind === 'output') this.rests?.end(run.model.id);
+      return isTaken;
     } catch (error) {
+      if (error instanceof ResultUnstored) {
+        // The wait for the database that follows is not to hold it either.
+        if (end.kind === 'output') end.output = undefined;
+        return this.giveBack(run, error);
+      }
       if (end.kind !== 'output' || isDatabaseUnavailable(error)) throw error;
       this.log.error(`the output of ${run.claimed.id} cannot be stored: ${(error as Error).message}`);
       return this.finish(run, modelError("The model's output cannot be stored."));

@@ -1,4 +1,5 @@
 import type { Model } from '../../models/model.js';
+import { HeldResults } from './held-results.js';
 import { RunExecution } from './run-execution.js';
 import type { Runner } from './runner.js';
 
@@ -27,6 +28,7 @@ const execution = (): RunExecution =>
       throw new Error('it says nothing');
     },
     () => 0,
+    new HeldResults(),
   );
 const obedient: Runner = {
   run: ({ signal }) =>

@@ -41,6 +41,7 @@ export class RunExecution implements Run {
     readonly model: Model,
     private readonly openWriter: (claimed: Claimed) => EventWriter,
     private readonly now: () => number,
+    readonly held: Run['held'],
   ) {
     ({ id: this.requestId, input: this.input } = claimed);
     this.attempt = claimed.failedAttempts + claimed.lostAttempts + 1;
@@ -85,6 +86,10 @@ export class RunExecution implements Run {
   reached(): void {
     this.hasReachedModel = true;
     this.onReached?.();
+  }
+
+  made(): void {
+    if (this.stoppedBy === undefined) clearTimeout(this.timer);
   }
 
   /** Asks the run to stop; the first reason counts. */

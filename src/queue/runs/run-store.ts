@@ -11,6 +11,7 @@ import type { WaitingRequest } from '../queries/waiting.js';
 import { QueueEvents } from '../queue-events.js';
 import { type RunFinish, toCompleted } from './finish-of.js';
 import { persist } from '../../database/persist.js';
+import { HeldResults } from './held-results.js';
 import { logFullMessage, type LogUsage } from './run-log.js';
 
 const maxWeight = 1024 * 1024;
@@ -46,13 +47,14 @@ export class RunStore {
     events: QueueEvents,
     @InjectRepository(RequestEventEntity) private readonly requestEvents: Repository<RequestEventEntity>,
     files: FileUses,
+    private readonly held: HeldResults,
   ) {
     this.finishes = new Batcher((items) => finishAndPublish(database, events, files, items), finishBatches);
   }
 
-  /** Whether the run still held its lease. Publishes it. */
+  /** Whether the run still held its lease. Publishes it. Throws `ResultUnstored` where there is no memory to wait in. */
   finish(item: RunFinish): Promise<boolean> {
-    return persist(() => this.finishes.add(item));
+    return this.held.whileStored(item.outputBytes ?? 0, () => this.finishes.add(item));
   }
 
   /** undefined: the run holds no lease any more, or was asked to stop. */

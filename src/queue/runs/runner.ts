@@ -21,6 +21,10 @@ export interface Run {
   readonly signal: AbortSignal;
   /** What the model is to be told of its trace; undefined: it has none. */
   readonly trace?: TraceContext | undefined;
+  /** The node's memory for what of its result cannot be stored now. */
+  readonly held: { take(bytes: number): boolean; release(bytes: number): void };
+  /** Said once the model has done all of its part: what is left is to store it, which no timeout ends. */
+  made(): void;
   /** Said once the model is connected and the input on its way: from here on it may have been read. */
   reached(): void;
   /** Appends a log line. Never throws, never waits; caps are the queue's business. */
@@ -74,5 +78,20 @@ export class RunFailure extends Error {
   get fullMessage(): string {
     const { modelMessage } = this.options;
     return modelMessage === undefined ? this.message : `${this.message.replace(/\.$/, '')}: ${modelMessage}`;
+  }
+}
+
+/**
+ * The result of a run can neither be stored now nor held in memory: the run is given back and uses up no attempt, for
+ * its model did nothing wrong.
+ */
+export class ResultUnstored extends Error {
+  /** `why`: a sentence. */
+  constructor(
+    readonly why: string,
+    cause: unknown,
+  ) {
+    super(`The output could not be stored: ${why}`, { cause });
+    this.name = 'ResultUnstored';
   }
 }

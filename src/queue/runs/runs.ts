@@ -11,6 +11,8 @@ import { QueueEvents } from '../queue-events.js';
 import type { EventWriter } from './event-writer.js';
 import { endingOf } from './finish-of.js';
 import { modelError, RunEnds } from './run-ends.js';
+import { UnstoredRests } from './unstored-rests.js';
+import { HeldResults } from './held-results.js';
 import { RunExecution, type RunEnd } from './run-execution.js';
 import { RunEvents } from './run-events.js';
 import { RunLog } from './run-log.js';
@@ -25,22 +27,29 @@ export class Runs {
   /** When a claim failed without our knowing whether it was committed. */
   orphansSuspectedAt: number | undefined;
   private readonly ends: RunEnds;
+  private readonly rests = new UnstoredRests((modelId) => this.events.publish({ work: [modelId] }));
 
   constructor(
     private readonly store: RunStore,
     private readonly runEvents: RunEvents,
-    events: QueueEvents,
+    private readonly events: QueueEvents,
     private readonly runners: RunnerRegistry,
     private readonly circuits: Circuits,
     private readonly clock: Clock,
     config: Config,
     private readonly tracing: Tracing,
+    private readonly heldResults: HeldResults,
   ) {
-    this.ends = new RunEnds(store, events, clock, config.maxOutputBytes);
+    this.ends = new RunEnds(store, events, clock, config.maxOutputBytes, this.rests);
   }
 
   get size(): number {
     return this.going.size;
+  }
+
+  /** Whether no run of the model is to start here, as its results could not be stored. */
+  isResting(modelId: string): boolean {
+    return this.rests.isResting(modelId);
   }
 
   holds(requestId: string, token: string): boolean {
@@ -90,7 +99,7 @@ export class Runs {
 
   private open(claimed: Claimed, model: Model): RunExecution {
     const open = ({ id, token }: Claimed): EventWriter => this.runEvents.writer({ requestId: id, token });
-    return new RunExecution(claimed, model, open, () => this.clock.now());
+    return new RunExecution(claimed, model, open, () => this.clock.now(), this.heldResults);
   }
 
   /** With the output that it said in parts. */

@@ -1,0 +1,25 @@
+import { uuidArray } from '../../database/binary-array.js';
+import type { Database } from '../../database/database.js';
+import { statement } from '../../database/statement.js';
+
+/** `files`: those that are announced as well; `bytes`: of those that are stored. */
+export interface Stored {
+  files: number;
+  bytes: number;
+}
+
+/*
+ * Purpose: how much keys have stored. Triggers of file count it in the commit of each change.
+ * Race: none; this is a look. Uploads that are under way are counted by their nodes.
+ * Index: stored_files_pkey.
+ */
+const storedStatement = statement('read_stored_files')`SELECT api_key_id AS "keyId", files, bytes
+FROM stored_files WHERE api_key_id = ANY ($1::uuid[])`;
+
+/** One for each, in their order. */
+export async function readStored(database: Database, keyIds: readonly string[]): Promise<Stored[]> {
+  const ids = [...new Set(keyIds)];
+  const rows = await database.query<Stored & { keyId: string }>(storedStatement, [uuidArray(ids)]);
+  const byKey = new Map(rows.map(({ keyId, files, bytes }) => [keyId, { files, bytes }]));
+  return keyIds.map((id) => byKey.get(id) ?? { files: 0, bytes: 0 });
+}

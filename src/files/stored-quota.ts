@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { Config } from '../config/config.js';
+import { Database } from '../database/database.js';
+import { DomainError } from '../errors/domain-error.js';
+import { Batcher } from '../tools/batcher.js';
+import type { StoredAllowanceDto } from './dto/stored-allowance.dto.js';
+import { readStored, type Stored } from './queries/read-stored.js';
+
+/** What this node knows of one key while uploads of it are under way here. */
+interface Book {
+  storedBytes: number;
+  /** Announced by uploads under way, or come of those that announce nothing. */
+  reservedBytes: number;
+  uploads: number;
+  /** Uploads that have ended here since the book was opened. */
+  ends: number;
+}
+
+/** The room of one upload. */
+export interface Reservation {
+  /** So many bytes have come, all in all. Throws where the key has no room for them. */
+  reach(bytes: number): void;
+  /** `storedBytes`: of the file that it became; 0: of none. */
+  end(storedBytes: number): void;
+}
+
+/**
+ * How much each key may have stored. What is stored is counted in the database, in the commit that stores or removes it;
+ * what is under way is reserved here, so that uploads in parallel exceed the quota by what is under way elsewhere at most.
+ */
+@Injectable()
+export class StoredQuota {
+  private readonly books = new Map<string, Book>();
+  private readonly looks: Batcher<string, Stored>;
+
+  constructor(
+    private readonly config: Config,
+    database: Database,
+  ) {
+    this.looks = new Batcher((keyIds) => readStored(database, keyIds), { maxItems: 256, writers: 2 });
+  }
+
+  async allowanceOf(keyId: string): Promise<StoredAllowanceDto> {
+    const { maxStoredBytes, maxStoredFiles } = this.config;
+    return { ...(await this.looks.add(keyId)), max_bytes: maxStoredBytes, max_files: maxStoredFiles };
+  }
+
+  /** Throws where the key may not announce another file. */
+  async assertRoom(keyId: string): Promise<void> {
+    const { files, bytes } = await this.looks.add(keyId);
+    if (files >= this.config.maxStoredFiles) throw tooManyFiles(files, this.config);
+    if (bytes + (this.books.get(keyId)?.reservedBytes ?? 0) >= this.config.maxStoredBytes)
+      throw tooManyBytes(bytes, this.config);
+  }
+
+  /** `announced`: bytes that the upload will have, as far as that is known. Throws where there is no room for them. */
+  async begin(keyId: string, announced: number): Promise<Reservation> {
+    const endsBefore = this.books.get(keyId)?.ends;
+    const { bytes } = await this.looks.add(keyId);
+    const book = this.books.get(keyId) ?? { storedBytes: bytes, reservedBytes: 0, uploads: 0, ends: 0 };
+    // What was read before another one ended here may not have it yet; the book has.
+    if (book.ends === (endsBefore ?? 0)) book.storedBytes = bytes;
+    this.books.set(keyId, book);
+    book.uploads++;
+    const reservation = this.reservation(keyId, book);
+    try {
+      reservation.reach(announced);
+    } catch (error) {
+      reservation.end(0);
+      throw error;
+    }
+    return reservation;
+  }
+
+  private reservation(keyId: string, book: Book): Reservation {
+    let reserved = 0;
+    return {
+      reach: (bytes) => {
+        const more = bytes - reserved;
+        if (more <= 0) return;
+        const { maxStoredBytes } = this.config;
+        if (book.storedBytes + book.reservedBytes + more > maxStoredBytes)
+          throw tooManyBytes(book.storedBytes, this.config);
+        book.reservedBytes += more;
+        reserved += more;
+      },
+      end: (storedBytes) => {
+        book.reservedBytes -= reserved;
+        book.storedBytes += storedBytes;
+        book.ends++;
+        if (--book.uploads === 0) this.books.delete(keyId);
+      },
+    };
+  }
+}
+
+const whatToDo =
+  'Erase requests that are done with (DELETE /v1/queue/requests/<id>), which takes their files along, wait until ' +
+  'retention does, or ask the operator for more';
+
+function tooManyBytes(stored: number, { maxStoredBytes: max }: Config): DomainError {
+  return new DomainError(
+    'storage_full',
+    `The files of this key have ${stored} bytes of the ${max} that they may have, which leaves no room for this one. ` +
+      `${whatToDo} (MAX_STORED_BYTES).`,
+  );
+}
+
+function tooManyFiles(files: number, { maxStoredFiles: max }: Config): DomainError {
+  return new DomainError(
+    'storage_full',
+    `This key has ${files} files of the ${max} that it may have. ${whatToDo} (MAX_STORED_FILES).`,
+  );
+}

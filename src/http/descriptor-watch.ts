@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { RepeatedLines } from '../tools/repeated-lines.js';
+
+const everyMs = 2_000;
+/** From here on it is said: of what is left, the database and files need some. */
+const highPart = 0.95;
+const folder = '/proc/self/fd';
+
+/**
+ * Says in the log, once a minute, that this process is at its limit of open files. Node says nothing of it: it closes the
+ * connections that it cannot take, unanswered. Only on Linux.
+ */
+@Injectable()
+export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly log = new Logger('Descriptors');
+  private readonly lines = new RepeatedLines();
+  private readonly limit = softLimit();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly adapter: HttpAdapterHost) {}
+
+  onApplicationBootstrap(): void {
+    const server = this.adapter.httpAdapter.getHttpServer() as Server;
+    // What a connection could not be taken for; without a listener it would end the process.
+    server.on('error', (error: NodeJS.ErrnoException) =>
+      this.lines.add('accept', (times) =>
+        this.log.error({ times, code: error.code }, 'connections cannot be accepted'),
+      ),
+    );
+    if (this.limit !== undefined) this.timer = setInterval(() => this.look(this.limit!), everyMs).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+    this.lines.flush();
+  }
+
+  private look(limit: number): void {
+    const open = openDescriptors() ?? limit;
+    if (open < limit * highPart) return;
+    this.lines.add('open', (times) =>
+      this.log.error(
+        { times, open, limit },
+        'this process is at its limit of open files (ulimit -n): new connections are closed unanswered, and files cannot be opened',
+      ),
+    );
+  }
+}
+
+/** undefined: there is none, or it cannot be seen. */
+function softLimit(): number | undefined {
+  try {
+    const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
+    return found === null ? undefined : Number(found[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** undefined: not even to look is one left. */
+function openDescriptors(): number | undefined {
+  try {
+    // Linux before 6.2 does not say it so.
+    return statSync(folder).size || readdirSync(folder).length;
+  } catch {
+    return undefined;
+  }
+}

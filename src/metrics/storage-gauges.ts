@@ -1,0 +1,34 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { DiskSpace, type Volume } from '../files/disk-space.js';
+import { HeldResults } from '../queue/runs/held-results.js';
+import { addGauge } from './gauges.js';
+import { REGISTRY } from './registry.js';
+
+/** The disks of this node, and what waits in its memory because they take nothing. */
+@Injectable()
+export class StorageGauges {
+  private volumes: readonly Volume[] = [];
+
+  constructor(
+    @Inject(REGISTRY) registry: Registry,
+    private readonly space: DiskSpace,
+    held: HeldResults,
+  ) {
+    const add = (name: string, help: string, value: (volume: Volume) => number): void =>
+      addGauge(registry, name, help, ['volume'], () =>
+        this.volumes.map((volume) => [[volume.name], value(volume)]),
+      );
+    const of = 'of the disk of the files or, with it, of the embedded database';
+    add('disk_free_bytes', `What is free ${of}.`, ({ freeBytes }) => freeBytes);
+    add('disk_size_bytes', `The size ${of}.`, ({ sizeBytes }) => sizeBytes);
+    add('disk_reserved_bytes', `What no file takes ${of}.`, ({ reservedBytes }) => reservedBytes);
+    const results = 'Results of runs that wait in memory, as the disk or the database does not take them.';
+    addGauge(registry, 'held_results_bytes', results, [], () => [[[], held.bytes]]);
+  }
+
+  /** Before the gauges are asked for. Never rejects. */
+  async refresh(): Promise<void> {
+    this.volumes = await this.space.volumes().catch(() => []);
+  }
+}

@@ -1,0 +1,209 @@
+import type { StatsFs } from 'node:fs';
+import { DiskSpace } from '../../src/files/disk-space.js';
+import { HeldResults } from '../../src/queue/runs/held-results.js';
+import { FileCalls, someBytes } from '../support/file-calls.js';
+import { scrape } from '../support/metrics.js';
+import { problemOf, verdict } from '../support/queue-calls.js';
+import { testQueue } from '../support/test-queue.js';
+import { until } from '../support/until.js';
+import { WorkerCalls } from '../support/worker-calls.js';
+
+const { service, calls, model } = testQueue({
+  models: {
+    'test/model': { timeout: '2s', attempts: 3 },
+    'test/text': { attempts: 3 },
+    'test/pulled': { runner: { kind: 'worker' } },
+  },
+  limits: '1000/s',
+});
+const files = new FileCalls(service);
+const megabyte = 1024 * 1024;
+const gigabyte = 1024 * megabyte;
+let measured: DiskSpace['measure'];
+
+beforeAll(() => ({ measure: measured } = service.app.get(DiskSpace)));
+afterEach(async () => {
+  const [space, held] = [service.app.get(DiskSpace), service.app.get(HeldResults)];
+  space.measure = measured;
+  held.maxBytes = 64 * megabyte;
+  await until(() => held.bytes === 0, { message: 'nothing is held any more' });
+});
+
+/** The disk of the service is said to have so much left of 100 GB, which leaves the reserve at its 2 GB. */
+function disk(freeBytes: number): void {
+  const measure = { bsize: 1, blocks: 100 * gigabyte, bavail: freeBytes } as StatsFs;
+  service.app.get(DiskSpace).measure = () => Promise.resolve(measure);
+}
+
+/** The database refuses what is to be written to a table, as if its disk were full. */
+async function refuse(table: string, verb = 'INSERT'): Promise<() => Promise<unknown>> {
+  await service.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN RAISE disk_full USING MESSAGE = 'could not extend file: No space left on device'; END $$;
+    CREATE TRIGGER refuse BEFORE ${verb} ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION refuse()`);
+  return () => service.query(`DROP TRIGGER refuse ON ${table}; DROP FUNCTION refuse`);
+}
+
+function answerWith(bytes: number): void {
+  model.respond = ({ response }) => {
+    response.writeHead(200, { 'content-type': 'image/png' }).end(someBytes(bytes));
+  };
+}
+
+const refusesFiles = (): Promise<unknown> =>
+  until(async () => (await files.ask({ content_type: 'image/png' })).status === 507, {
+    message: 'uploads are refused',
+  });
+const heldBytes = async (): Promise<number> =>
+  (await scrape(service)).value('nowserving_held_results_bytes', {}) ?? NaN;
+
+describe('a disk with no more free than the reserve', () => {
+  test('takes no uploads, says why, and leaves submissions alone', async () => {
+    const { upload_url } = await files.initiate();
+    disk(2 * gigabyte - 1);
+    await refusesFiles();
+    const refused = await files.put(upload_url, someBytes(10));
+    expect(refused.headers.get('retry-after')).toBe('30');
+    expect(await problemOf(refused)).toMatchObject({
+      code: 'storage_full',
+      detail: expect.stringMatching(/nearly full.*kept for its database.*RESERVED_DISK/) as string,
+    });
+    await calls.run('test/text');
+    disk(3 * gigabyte);
+    await until(async () => (await files.put(upload_url, someBytes(10))).status === 200);
+  });
+
+  test('ends an upload that would use it, while its bytes come', async () => {
+    disk(2 * gigabyte + 100_000);
+    await until(async () => (await files.ask({ content_type: 'image/png' })).status === 200);
+    const { upload_url } = await files.initiate();
+    expect(await verdict(files.put(upload_url, someBytes(2_000_000)))).toEqual([507, 'storage_full']);
+    expect(await files.onDisk()).toHaveLength(1);
+  });
+
+  test('keeps no more than a tenth of a small volume', async () => {
+    const measure = { bsize: 1, blocks: gigabyte, bavail: 0.2 * gigabyte } as StatsFs;
+    service.app.get(DiskSpace).measure = () => Promise.resolve(measure);
+    await until(async () => (await files.ask({ content_type: 'image/png' })).status === 200);
+    await files.store(someBytes(10));
+  });
+
+  test('lets what a model made wait in memory, past the timeout of its run, until there is room', async () => {
+    answerWith(3 * megabyte);
+    disk(gigabyte);
+    await refusesFiles();
+    const id = await calls.submit('test/model');
+    await until(async () => (await heldBytes()) >= 3 * megabyte, { message: 'the result is held' });
+    // Longer than the run may take.
+    const since = Date.now();
+    await until(() => Date.now() - since > 2_500);
+    expect((await calls.status(id)).status).toBe('IN_PROGRESS');
+    disk(50 * gigabyte);
+    const { file } = (await (await calls.response(id)).json()) as { file: { url: string } };
+    expect(await files.bytes(file.url)).toHaveLength(3 * megabyte);
+    expect(model.times(id)).toBe(1);
+  });
+
+  test('gives a run back whose result is too large to wait, without an attempt, and not over and over', async () => {
+    answerWith(200_000);
+    service.app.get(HeldResults).maxBytes = 100_000;
+    disk(gigabyte);
+    await refusesFiles();
+    const ids = [await calls.submit('test/model'), await calls.submit('test/model')];
+    const isBack = async (id: string): Promise<boolean> =>
+      (await service.query(`SELECT FROM attempt WHERE request_id = $1 AND outcome = 'returned'`, [id]))
+        .length > 0;
+    await until(async () => (await Promise.all(ids.map(isBack))).some(Boolean));
+    const times = (): number => ids.reduce((sum, id) => sum + model.times(id), 0);
+    const before = times();
+    const since = Date.now();
+    await until(() => Date.now() - since > 2_000);
+    expect(times()).toBeLessThanOrEqual(Math.max(before, 2));
+    const log = await service.query<{ message: string }>(
+      `SELECT message FROM request_event WHERE request_id = ANY ($1) AND message IS NOT NULL`,
+      [ids],
+    );
+    expect(log[0]!.message).toMatch(
+      /^The output could not be stored: The disk of the service is nearly full/,
+    );
+    disk(50 * gigabyte);
+    for (const id of ids) {
+      await until(async () => (await calls.status(id)).status === 'COMPLETED', { timeoutMs: 60_000 });
+      expect((await service.get(`/v1/queue/requests/${id}`)).status).toBe(200);
+    }
+    const failures = await service.query('SELECT failed_attempts FROM request WHERE id = ANY ($1)', [ids]);
+    expect(failures).toEqual([{ failed_attempts: 0 }, { failed_attempts: 0 }]);
+  }, 120_000);
+
+  test('a run that waits may be cancelled', async () => {
+    answerWith(1_000);
+    disk(gigabyte);
+    await refusesFiles();
+    const id = await calls.submit('test/model');
+    await until(async () => (await heldBytes()) >= 1_000);
+    await calls.cancel(id);
+    expect((await calls.reached(id, 'COMPLETED')).error?.code).toBe('cancelled');
+  });
+});
+
+describe("a database's full disk", () => {
+  test('is named in the answers, by readiness, and over once it takes writes', async () => {
+    const ready = (): Promise<Response> => service.get('/health/ready');
+    const mend = await refuse('request');
+    const refused = await service.submit('test/text', {});
+    expect(refused.headers.get('retry-after')).toBe('10');
+    expect(await problemOf(refused)).toMatchObject({
+      status: 503,
+      code: 'unavailable',
+      detail: expect.stringMatching(/^The database's disk is full/) as string,
+    });
+    await until(async () => (await ready()).status === 503);
+    expect(await (await ready()).json()).toMatchObject({
+      detail: expect.stringMatching(/^Not ready: storage\. The database's disk is full/) as string,
+      checks: { database: { status: 'up' }, storage: { status: 'down' } },
+    });
+    await mend();
+    await calls.run('test/text');
+    await until(async () => (await ready()).status === 200, { timeoutMs: 30_000 });
+  });
+
+  test('lets an output wait in memory, and its model runs once', async () => {
+    const mend = await refuse('attempt');
+    model.respond = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify('x'.repeat(5_000)));
+    };
+    const id = await calls.submit('test/text');
+    await until(async () => (await heldBytes()) >= 5_000);
+    await mend();
+    expect(await (await calls.response(id)).json()).toHaveLength(5_000);
+    expect(model.times(id)).toBe(1);
+  });
+
+  test('gives a run back whose output is too large to wait, without an attempt', async () => {
+    service.app.get(HeldResults).maxBytes = 100;
+    const mend = await refuse('attempt');
+    model.respond = ({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify('x'.repeat(5_000)));
+    };
+    const id = await calls.submit('test/text');
+    await until(() => model.times(id) === 1);
+    await mend();
+    await until(async () => (await calls.status(id)).status === 'COMPLETED', { timeoutMs: 60_000 });
+    expect((await service.get(`/v1/queue/requests/${id}`)).status).toBe(200);
+    expect(await service.query('SELECT failed_attempts FROM request WHERE id = $1', [id])).toEqual([
+      { failed_attempts: 0 },
+    ]);
+  }, 120_000);
+
+  test('tells a worker to keep its output, and takes it when it is sent again', async () => {
+    const id = await calls.submit('test/pulled');
+    const worker = new WorkerCalls(service);
+    const run = await worker.run();
+    const mend = await refuse('attempt');
+    const refused = await worker.output(run);
+    expect(refused.headers.get('retry-after')).toBe('10');
+    expect(await problemOf(refused)).toMatchObject({ status: 503, code: 'unavailable' });
+    await mend();
+    expect((await worker.output(run)).status).toBe(200);
+    expect(await (await calls.response(id)).json()).toEqual({ done: true });
+  });
+});
