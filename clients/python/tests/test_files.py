@@ -15,7 +15,7 @@ import pytest
 from nowserving import AsyncClient, Client, NowServingError
 from nowserving._files import upload
 from nowserving._steps import Lost, Send
-from support import Played, Service, answer, settings
+from support import Changing, Played, Service, answer, settings
 
 ECHO = "demo/text/echo"
 
@@ -108,27 +108,6 @@ def test_what_can_be_read_once_is_sent_once() -> None:
     once: Any = Once()
     raised = Played(upload(settings(), once, None, None), [URLS, Lost("cut")]).raised
     assert isinstance(raised, NowServingError) and raised.code == "connection_failed"
-
-
-class Changing(io.BytesIO):
-    """A file that another program still writes to, or cuts."""
-
-    def __init__(self, changes_to: int) -> None:
-        super().__init__(bytes(600_000))
-        self._changes_to = changes_to
-        self._reads = 0
-
-    def read(self, size: int | None = -1) -> bytes:
-        self._reads += 1
-        if self._reads == 2:
-            at = self.tell()
-            if self._changes_to > 600_000:
-                self.seek(0, os.SEEK_END)
-                self.write(bytes(self._changes_to - 600_000))
-                self.seek(at)
-            else:
-                self.truncate(self._changes_to)
-        return super().read(size)
 
 
 @pytest.mark.parametrize("changes_to", [599_999, 600_001])
