@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 class AsyncClient:
     """
-    Client for asyncio: the same calls, to be awaited or looped over by `async for`.
+    Client for asyncio: the same calls, to be awaited or looped over by `async for`. It may be used in
+    several event loops, one after another or at once.
     """
 
     def __init__(
@@ -28,11 +29,12 @@ class AsyncClient:
         retries: int = 8,
         timeout_s: float = 30,
         hold_s: int = 20,
-        http: httpx.AsyncClient | None = None,
+        http: httpx.AsyncClient | Callable[[], httpx.AsyncClient] | None = None,
     ) -> None:
         """
         `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result. `http` is
-        an httpx.AsyncClient of your own, for proxies and certificates; closing it stays with you.
+        an httpx.AsyncClient of your own, for proxies and certificates; closing it stays with you. A function that makes one
+        is called in each process and event loop that makes calls, and the client closes what it made.
         """
         settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
         self._api = Api(settings)

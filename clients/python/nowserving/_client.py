@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 class Client:
     """
-    Calls Now Serving, and blocks while it does; AsyncClient does not. It may be shared by threads.
+    Calls Now Serving, and blocks while it does; AsyncClient does not. It may be shared by threads, and by processes
+    that are forked after it was made.
 
     Every call is tried again up to `retries` times where that may help: after 408, 429, 5xx, `rate_limited` and lost
     connections, with jitter and as the service says when. Submissions have an Idempotency-Key, so that none is queued
@@ -32,11 +33,12 @@ class Client:
         retries: int = 8,
         timeout_s: float = 30,
         hold_s: int = 20,
-        http: httpx.Client | None = None,
+        http: httpx.Client | Callable[[], httpx.Client] | None = None,
     ) -> None:
         """
         `timeout_s` is for one call, `hold_s` for how long the service may hold one that waits for a result. `http` is
-        an httpx.Client of your own, for proxies and certificates; closing it stays with you.
+        an httpx.Client of your own, for proxies and certificates; closing it stays with you. A function that makes one
+        is called in each process that makes calls, and the client closes what it made.
         """
         settings = Settings(url.rstrip("/"), key, retries, timeout_s, hold_s)
         self._api = Api(settings)

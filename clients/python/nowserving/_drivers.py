@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
 
 import httpx
 
+from ._pools import AsyncPools, Given, Place, Pools, leave, this_loop, this_process
 from ._settings import Settings
 from ._steps import Answer, Close, Content, Emit, Flow, Left, Lost, Open, Read, Send, Sleep, Step
+from .errors import NowServingError
 
 T = TypeVar("T")
-Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
 
 # Some errors of the transports come through httpx as they are.
 LOST = (httpx.RequestError, OSError)
-# Each subscription holds a connection: none may keep the other calls waiting for a free one.
 CHUNK_BYTES = 256 * 1024
-LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+ELSEWHERE = Lost("The connection belongs to another process or event loop.")
 
 
 class Driver:
-    def __init__(self, settings: Settings, http: httpx.Client | None) -> None:
+    def __init__(self, settings: Settings, http: Given[httpx.Client]) -> None:
         self._settings = settings
-        self._is_own = http is None
-        self._http = http or httpx.Client(limits=LIMITS)
+        self._pools = Pools(http)
 
     def close(self) -> None:
-        if self._is_own:
-            self._http.close()
+        self._pools.close()
 
     def run(self, flow: Flow[T]) -> T:
         returned: list[T] = []
@@ -40,7 +39,7 @@ class Driver:
         return returned[0]
 
     def iterate(self, flow: Flow[None]) -> Generator[Any, None, None]:
-        connection = _Connection(self._http, self._settings)
+        connection = _Connection(self._pools, self._settings)
         try:
             step = next(flow)
             while True:
@@ -51,8 +50,10 @@ class Driver:
                     else:
                         outcome = connection.perform(step)
                 except GeneratorExit:
+                    connection.end()
                     step = flow.throw(Left())
                 except BaseException as error:
+                    connection.end()
                     # The flow may have something to do before it passes this on.
                     step = flow.throw(error)
                 else:
@@ -64,14 +65,12 @@ class Driver:
 
 
 class AsyncDriver:
-    def __init__(self, settings: Settings, http: httpx.AsyncClient | None) -> None:
+    def __init__(self, settings: Settings, http: Given[httpx.AsyncClient]) -> None:
         self._settings = settings
-        self._is_own = http is None
-        self._http = http or httpx.AsyncClient(limits=LIMITS)
+        self._pools = AsyncPools(http)
 
     async def close(self) -> None:
-        if self._is_own:
-            await self._http.aclose()
+        await self._pools.close()
 
     async def run(self, flow: Flow[T]) -> T:
         returned: list[T] = []
@@ -80,7 +79,7 @@ class AsyncDriver:
         return returned[0]
 
     async def iterate(self, flow: Flow[None]) -> AsyncGenerator[Any, None]:
-        connection = _AsyncConnection(self._http, self._settings)
+        connection = _AsyncConnection(self._pools, self._settings)
         try:
             step = next(flow)
             while True:
@@ -91,8 +90,10 @@ class AsyncDriver:
                     else:
                         outcome = await connection.perform(step)
                 except GeneratorExit:
+                    connection.end()
                     step = flow.throw(Left())
                 except BaseException as error:
+                    connection.end()
                     step = flow.throw(error)
                 else:
                     step = flow.send(outcome)
@@ -102,42 +103,56 @@ class AsyncDriver:
             await connection.close()
 
 
-class _Base(Generic[Http]):
-    def __init__(self, http: Http, settings: Settings) -> None:
-        self._http = http
+class _Base:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._home = this_process()
+        self._is_ending = False
         self._stream: httpx.Response | None = None
+        self._chunks: Any = None
+        # Where the stream was opened: nowhere else is it read or closed.
+        self._place = self._home
 
-    def _content(self, body: bytes | Content | None) -> Any:
-        raise NotImplementedError
+    def end(self) -> None:
+        """From here on the flow only cleans up, which in a fork's child is not its business: it cancels nothing."""
+        self._is_ending = True
 
-    def _request(self, step: Send | Open) -> httpx.Request:
+    @property
+    def _is_over(self) -> bool:
+        return self._is_ending and not self._home.is_in_this_process()
+
+    def _begin(self, stream: httpx.Response, chunks: Any, place: Place) -> None:
+        self._stream, self._chunks, self._place = stream, chunks, place
+
+    def _let_go(self) -> None:
+        leave(self._place, (self._stream, self._chunks))
+        self._stream = self._chunks = None
+
+    def _arguments(self, step: Send | Open) -> dict[str, Any]:
         call = step.call
         connect_s = min(step.timeout_s, self._settings.timeout_s)
-        return self._http.build_request(
-            call.method,
-            call.url,
-            params=call.query or None,
-            headers=call.headers,
-            content=self._content(call.body),
-            timeout=httpx.Timeout(step.timeout_s, connect=connect_s, pool=None),
-        )
+        return {
+            "method": call.method,
+            "url": call.url,
+            "params": call.query or None,
+            "headers": call.headers,
+            "timeout": httpx.Timeout(step.timeout_s, connect=connect_s, pool=None),
+        }
 
 
-class _Connection(_Base[httpx.Client]):
-    _chunks: Iterator[bytes] = iter(())
-
-    def _content(self, body: bytes | Content | None) -> Any:
-        return _read(body) if isinstance(body, Content) else body
+class _Connection(_Base):
+    def __init__(self, pools: Pools, settings: Settings) -> None:
+        super().__init__(settings)
+        self._pools = pools
 
     def perform(self, step: Step) -> Answer | Lost | bytes | None:
+        if self._stream is not None and self._place != this_process():
+            self._let_go()
         try:
-            if isinstance(step, Send):
-                return _answer(self._http.send(self._request(step)))
-            if isinstance(step, Open):
-                return self._open(step)
+            if isinstance(step, (Send, Open)):
+                return ELSEWHERE if self._is_over else self._send(step)
             if isinstance(step, Read):
-                return next(self._chunks, None)
+                return ELSEWHERE if self._chunks is None else next(self._chunks, None)
         except LOST as error:
             return _lost(error)
         if isinstance(step, Sleep):
@@ -147,36 +162,41 @@ class _Connection(_Base[httpx.Client]):
         return None
 
     def close(self) -> None:
-        stream, self._stream = self._stream, None
+        if self._place != this_process():
+            self._let_go()
+        stream, self._stream, self._chunks = self._stream, None, None
         if stream is not None:
             with suppress(*LOST):
                 stream.close()
 
-    def _open(self, step: Open) -> Answer:
-        response = self._http.send(self._request(step), stream=True)
-        self._stream = response
-        if response.status_code == 200:
-            self._chunks = response.iter_bytes()
-            return Answer(200, _fields(response), b"")
-        response.read()
+    def _send(self, step: Send | Open) -> Answer | Lost:
+        http = self._pools.get()
+        body = step.call.body
+        content: Any = _read(body) if isinstance(body, Content) else body
+        request = http.build_request(content=content, **self._arguments(step))
+        response = http.send(request, stream=isinstance(step, Open))
+        if isinstance(step, Open):
+            self._begin(response, None, this_process())
+            if response.status_code == 200:
+                self._chunks = response.iter_bytes()
+                return Answer(200, _fields(response), b"")
+            response.read()
         return _answer(response)
 
 
-class _AsyncConnection(_Base[httpx.AsyncClient]):
-    _chunks: AsyncIterator[bytes] | None = None
-
-    def _content(self, body: bytes | Content | None) -> Any:
-        return _read_async(body) if isinstance(body, Content) else body
+class _AsyncConnection(_Base):
+    def __init__(self, pools: AsyncPools, settings: Settings) -> None:
+        super().__init__(settings)
+        self._pools = pools
 
     async def perform(self, step: Step) -> Answer | Lost | bytes | None:
+        if self._stream is not None and self._place != this_loop():
+            self._let_go()
         try:
-            if isinstance(step, Send):
-                return _answer(await self._http.send(self._request(step)))
-            if isinstance(step, Open):
-                return await self._open(step)
+            if isinstance(step, (Send, Open)):
+                return ELSEWHERE if self._is_over else await self._send(step)
             if isinstance(step, Read):
-                assert self._chunks is not None
-                return await self._chunks.__anext__()
+                return ELSEWHERE if self._chunks is None else await self._chunks.__anext__()
         except StopAsyncIteration:
             return None
         except LOST as error:
@@ -188,26 +208,36 @@ class _AsyncConnection(_Base[httpx.AsyncClient]):
         return None
 
     async def close(self) -> None:
-        stream, self._stream = self._stream, None
+        if self._stream is not None and self._place != this_loop():
+            self._let_go()
+        stream, self._stream, self._chunks = self._stream, None, None
         if stream is not None:
             with suppress(*LOST):
                 await stream.aclose()
 
-    async def _open(self, step: Open) -> Answer:
-        response = await self._http.send(self._request(step), stream=True)
-        self._stream = response
-        if response.status_code == 200:
-            self._chunks = response.aiter_bytes()
-            return Answer(200, _fields(response), b"")
-        await response.aread()
+    async def _send(self, step: Send | Open) -> Answer | Lost:
+        http = await self._pools.get()
+        body = step.call.body
+        content: Any = _read_async(body) if isinstance(body, Content) else body
+        request = http.build_request(content=content, **self._arguments(step))
+        response = await http.send(request, stream=isinstance(step, Open))
+        if isinstance(step, Open):
+            self._begin(response, None, this_loop())
+            if response.status_code == 200:
+                self._chunks = response.aiter_bytes()
+                return Answer(200, _fields(response), b"")
+            await response.aread()
         return _answer(response)
 
 
 def _read(content: Content) -> Iterator[bytes]:
     file = content.open()
+    whole = _Whole(content)
     try:
-        while chunk := file.read(CHUNK_BYTES):
-            yield chunk
+        while not whole.is_read:
+            block = whole.take(file.read(CHUNK_BYTES))
+            if block:
+                yield block
     finally:
         if content.is_own:
             file.close()
@@ -215,12 +245,41 @@ def _read(content: Content) -> Iterator[bytes]:
 
 async def _read_async(content: Content) -> AsyncIterator[bytes]:
     file = await asyncio.to_thread(content.open)
+    whole = _Whole(content)
     try:
-        while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
-            yield chunk
+        while not whole.is_read:
+            block = whole.take(await asyncio.to_thread(file.read, CHUNK_BYTES))
+            if block:
+                yield block
     finally:
         if content.is_own:
             file.close()
+
+
+class _Whole:
+    """Holds the last block back until the end is read: what has changed meanwhile is never sent to its end."""
+
+    def __init__(self, content: Content) -> None:
+        self.is_read = False
+        self._content = content
+        self._count = 0
+        self._sum = hashlib.sha256()
+        self._held = b""
+
+    def take(self, block: bytes) -> bytes:
+        """The block before it."""
+        self._count += len(block)
+        self._sum.update(block)
+        self.is_read = not block
+        size = self._content.size
+        if size is not None and (self._count > size or (self.is_read and self._count < size)):
+            now = "more" if self._count > size else str(self._count)
+            said = f"The file {self._content.name} changed while it was uploaded: it had {size} bytes at first, then {now}."
+            raise NowServingError("unreadable_file", f"{said} Upload what is written and closed.")
+        if self.is_read:
+            self._content.sum = self._sum.hexdigest()
+        before, self._held = self._held, block
+        return before
 
 
 def _keep(flow: Flow[T], returned: list[T]) -> Flow[None]:
@@ -231,8 +290,17 @@ def _fields(response: httpx.Response) -> Mapping[str, str]:
     return {name.lower(): value for name, value in response.headers.items()}
 
 
-def _answer(response: httpx.Response) -> Answer:
+def _answer(response: httpx.Response) -> Answer | Lost:
+    if _may_be_cut(response):
+        return Lost("The answer broke off, or did not say how long it is.")
     return Answer(response.status_code, _fields(response), response.content)
+
+
+def _may_be_cut(response: httpx.Response) -> bool:
+    """Without a length the end of the connection ends a body. JSON that is cut shows, unless it is a number."""
+    is_http_1 = response.extensions.get("http_version", b"").startswith(b"HTTP/1")
+    has_end = "content-length" in response.headers or "transfer-encoding" in response.headers
+    return is_http_1 and not has_end and response.content.lstrip()[:1] in [*map(bytes, zip(b"-0123456789"))]
 
 
 def _lost(error: Exception) -> Lost:

@@ -15,6 +15,7 @@ from . import _sending as sending
 from ._retry import problem_of
 from ._settings import Settings, __version__
 from ._steps import Call, Content, Flow, Send
+from .errors import NowServingError
 
 Uploadable = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO]
 
@@ -22,28 +23,30 @@ Uploadable = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Binary
 @dataclass(frozen=True)
 class _Local:
     content: Content
-    name: str
-    size: int | None
     is_repeatable: bool
 
 
 def upload(settings: Settings, given: Uploadable, name: str | None, content_type: str | None) -> Flow[str]:
     local = _local(given)
-    name = name or local.name
+    content = local.content
+    name = name or content.name
     content_type = content_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
     body = {"content_type": content_type, "file_name": name}
     initiate = calls.call(settings, "POST", "/v1/storage/upload/initiate", body=body)
     urls = yield from sending.result(settings, initiate)
     headers = {"content-type": content_type, "user-agent": f"nowserving-python/{__version__}"}
-    if local.size is not None:
-        headers["content-length"] = str(local.size)
-    put = Call("PUT", urls["upload_url"], headers=headers, body=local.content)
+    if content.size is not None:
+        headers["content-length"] = str(content.size)
+    put = Call("PUT", urls["upload_url"], headers=headers, body=content)
     failures = 0
     while True:
         outcome = yield Send(put, settings.timeout_s)
         error = problem_of(outcome, None)
-        # 409: the try before had arrived, and its answer was lost.
-        if error is None or (failures > 0 and error.status == 409):
+        if error is None:
+            if outcome.json.get("sha256", content.sum) != content.sum:
+                raise NowServingError("invalid_response", "The service did not keep the file as it was sent.")
+            return str(urls["file_url"])
+        if failures > 0 and error.status == 409:  # the try before had arrived, and its answer was lost
             return str(urls["file_url"])
         if not local.is_repeatable:
             raise error
@@ -89,10 +92,10 @@ def _is_file(value: Any) -> bool:
 def _local(given: Any) -> _Local:
     if isinstance(given, (bytes, bytearray, memoryview)):
         whole = bytes(given)
-        return _Local(Content(lambda: BytesIO(whole), True), "file", len(whole), True)
+        return _Local(Content(lambda: BytesIO(whole), True, "file", len(whole)), True)
     if isinstance(given, (str, os.PathLike)):
         path = Path(given)
-        return _Local(Content(lambda: path.open("rb"), True), path.name, path.stat().st_size, True)
+        return _Local(Content(lambda: path.open("rb"), True, path.name, path.stat().st_size), True)
     name = getattr(given, "name", None)
     name = os.path.basename(name) if isinstance(name, str) else "file"
     try:
@@ -100,11 +103,11 @@ def _local(given: Any) -> _Local:
         size = given.seek(0, os.SEEK_END) - start
         given.seek(start)
     except (AttributeError, OSError, ValueError):
-        return _Local(Content(lambda: given, False), name, None, False)
+        return _Local(Content(lambda: given, False, name, None), False)
 
     def again() -> BinaryIO:
         given.seek(start)
         file: BinaryIO = given
         return file
 
-    return _Local(Content(again, False), name, size, True)
+    return _Local(Content(again, False, name, size), True)

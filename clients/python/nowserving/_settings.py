@@ -8,6 +8,14 @@ from collections.abc import Callable
 __version__ = "0.1.0"
 
 
+# A program may seed the generator of the module `random`; its processes would then all try again at the same moments.
+_system = random.SystemRandom()
+
+
+def jitter() -> float:
+    return _system.random()
+
+
 @dataclass(frozen=True)
 class Settings:
     url: str
@@ -16,7 +24,7 @@ class Settings:
     timeout_s: float
     hold_s: int
     clock: Callable[[], float] = time.monotonic
-    random: Callable[[], float] = random.random
+    random: Callable[[], float] = jitter
 
     def __post_init__(self) -> None:
         if not self.url.startswith(("http://", "https://")):

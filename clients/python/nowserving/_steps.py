@@ -14,13 +14,18 @@ from collections.abc import Callable, Generator, Mapping
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Content:
     """A body that is read as it is sent."""
 
     open: Callable[[], BinaryIO]
     # Whether it is ours to close.
     is_own: bool
+    name: str
+    # In bytes; None: it is known at its end.
+    size: int | None
+    # The SHA-256 of what was read last.
+    sum: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,8 +45,8 @@ class Answer:
 
     @cached_property
     def json(self) -> Any:
-        """Raises a ValueError if it is none; None if there is no body."""
-        return json.loads(self.body) if self.body else None
+        """Raises a ValueError if it is none; None where the status says that there is no body."""
+        return None if self.status == 204 else json.loads(self.body)
 
 
 @dataclass(frozen=True)

@@ -151,9 +151,10 @@ def _read_stream(
         path = calls.request_path(request_id, route)
         stream = calls.call(settings, "GET", path, query=query, headers=headers)
         outcome = yield Open(stream, deadline.bound(STREAM_SILENCE_S))
-        error = problem_of(outcome, request_id)
-        if error is None and isinstance(outcome, Answer) and outcome.status == 204:
+        if isinstance(outcome, Answer) and outcome.status == 204:
             return
+        is_open = isinstance(outcome, Answer) and outcome.status == 200
+        error = None if is_open else problem_of(outcome, request_id)
         parser = EventParser()
         while error is None:
             chunk = yield Read()

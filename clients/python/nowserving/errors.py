@@ -54,7 +54,15 @@ ProblemCode = Literal[
 ]
 """What the service answers; /docs/errors of the service says what to do about each."""
 
-ClientCode = Literal["connection_failed", "deadline_exceeded", "invalid_signature", "invalid_response"]
+ClientCode = Literal[
+    "connection_failed",
+    "deadline_exceeded",
+    "invalid_response",
+    "invalid_signature",
+    "unreadable_file",
+    "wrong_event_loop",
+    "wrong_process",
+]
 """What only this package says."""
 
 ErrorCode = Union[ProblemCode, ClientCode]

@@ -15,14 +15,16 @@ NOWSERVING_URL says where the service is, NOWSERVING_KEY holds a key with the sc
 from __future__ import annotations
 
 import email.utils
+import hashlib
 import http.client
+import io
 import json
 import math
 import mimetypes
 import os
 import queue
 import random
-import shutil
+import re
 import signal
 import socket
 import sys
@@ -39,7 +41,7 @@ from pathlib import Path
 from typing import IO, Any, Optional, Union
 from urllib.parse import urljoin, urlsplit
 
-__all__ = ["Fail", "Retry", "Run", "Stopped", "serve"]
+__all__ = ["Fail", "Retry", "Run", "Stopped", "TransferError", "serve"]
 
 CLAIM_WAIT_S = 20
 # In one claim.
@@ -59,6 +61,13 @@ PATIENCE_S = 30.0
 BYTES_PER_S = 64 * 1024
 # Another try may fare better, as after 500 and above.
 PASSING = (408, 409, 425, 429)
+# The service, or what is before it, is away: for as long as the lease lives it is asked again.
+AWAY = (408, 425, 429, 502, 503, 504)
+# In a row, of a transfer that gets no further for another reason.
+MAX_TRIES = 6
+BLOCK_BYTES = 256 * 1024
+# Not the module's own generator, which a model's code may seed: all its workers would then try again at the same moments.
+JITTER = random.SystemRandom().random
 
 Handler = Callable[[Any, "Run"], Any]
 Content = Union[bytes, str, "os.PathLike[str]", IO[bytes]]
@@ -89,6 +98,14 @@ class Stopped(Exception):
         self.reason = reason
 
 
+class TransferError(OSError):
+    """Raised by `run.download` and `run.upload`: a file did not come, or go, as a whole. `status`: what was answered."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class Cancelled(threading.Event):
     """Whether a run must stop. It may be asked, called, or waited for."""
 
@@ -112,8 +129,15 @@ class Run:
         self.deadline: str | None = claimed.get("deadline_at")
         self.traceparent: str | None = claimed.get("traceparent")
         self.cancelled = Cancelled()
-        self._add = add
+        self._pid = os.getpid()
+        self._add_event = add
         self._files = files
+
+    def _add(self, event: dict[str, Any]) -> None:
+        if os.getpid() != self._pid:  # the thread that sends events is the parent's
+            said = "run.log, run.progress, run.delta and yield are for the worker's own process, not for one forked by the handler."
+            raise RuntimeError(f"{said} Pass it to that one, by a pipe or a multiprocessing.Queue, say.")
+        self._add_event(event)
 
     def log(self, message: str, level: str = "INFO") -> None:
         """Shows in the status and its stream."""
@@ -135,11 +159,15 @@ class Run:
             self._add({"type": "delta", "delta": value[start : start + MAX_TEXT]})
 
     def download(self, url: str, to: str | os.PathLike[str] | None = None) -> Any:
-        """The bytes of a file of the service, or of an origin that `downloads` allows; `to`: into that file."""
+        """The bytes of a file of the service, or of an origin that `downloads` allows; `to`: into that file.
+
+        Only a whole file is handed over: one that breaks off goes on where it was, or begins again. TransferError:
+        it could not be had whole, and there is no file `to`.
+        """
         return self._files.download(url, None if to is None else Path(to), self.cancelled)
 
     def upload(self, name: str, content: Content, content_type: str | None = None) -> str:
-        """Keeps a file (bytes, a path or an open file): the URL for the output."""
+        """Keeps a file (bytes, a path or an open file): the URL for the output. TransferError: it could not be sent whole."""
         guessed = content_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
         return self._files.upload(os.path.basename(name), content, guessed)
 
@@ -159,11 +187,14 @@ def serve(
     """Runs the requests of a model until SIGTERM or SIGINT, then ends what runs, for `grace` seconds at most.
 
     `@serve("me/x")` serves where it stands, in the program that is started, so it comes last; a module that is
-    imported serves nothing. `serve({"me/x": handler, …})` serves several, from anywhere. In a program that was
+    imported serves nothing. `serve({"me/x": handler, …})` serves several, from anywhere but a child of multiprocessing
+    that imports the program again. In a program that was
     started with `--try '{…}'` it runs that input once, without a service.
     """
 
     def start(handlers: Mapping[str, Handler]) -> None:
+        if _is_imported_by_multiprocessing():
+            return
         tried = _tried_input(sys.argv[1:])
         if tried is not None:
             _try_once(handlers, tried)
@@ -194,7 +225,7 @@ def say(line: str) -> None:
 class Backoff:
     """Pauses with full jitter over a window that doubles with each failure in a row, from 1 s."""
 
-    def __init__(self, max_s: float = 64.0, chance: Callable[[], float] = random.random) -> None:
+    def __init__(self, max_s: float = 64.0, chance: Callable[[], float] = JITTER) -> None:
         self._max_s = max_s
         self._chance = chance
         self._window_s = 1.0
@@ -234,10 +265,12 @@ class Answer:
         self.is_success = 200 <= status <= 299
         body: Any = None
         try:
-            body = json.loads(data) if data else {}
+            body = {} if status == 204 else json.loads(data)
         except ValueError:
             if self.is_success:
                 raise
+        if self.is_success and not isinstance(body, dict):
+            raise ValueError("The answer is no JSON object.")
         self.body: dict[str, Any] = body if isinstance(body, dict) else {}
         self.code = self.body.get("code")
         self.detail = str(self.body.get("detail", f"The service answered {status}."))
@@ -333,7 +366,13 @@ class _Service:
     def __init__(self, url: str, key: str | None) -> None:
         self.base = url.rstrip("/")
         self.authorization = {} if key is None else {"Authorization": f"Key {key}"}
+        self._pid = os.getpid()
         self._idle: list[_Line] = []
+
+    @property
+    def is_inherited(self) -> bool:
+        """In a process that a handler forked: the connections are those of its parent, and so is the lease."""
+        return os.getpid() != self._pid
 
     def line(self) -> _Line:
         return _Line(self.base)
@@ -362,6 +401,8 @@ class _Service:
         timeout += len(body or b"") / BYTES_PER_S
         if line is not None:
             return line.call(method, "/v1/worker" + path, body, headers, timeout)
+        if self.is_inherited:
+            return self.line().call(method, "/v1/worker" + path, body, {**headers, "Connection": "close"}, timeout)
         try:
             kept = self._idle.pop()
         except IndexError:
@@ -512,7 +553,7 @@ class _Leased:
         self._handler = handler
         self._service = service
         self._events = Events(self._send)
-        files = _Files(service, f"/runs/{self.request_id}/files", self.token, downloads)
+        files = _Files(service, f"/runs/{self.request_id}/files", self.token, downloads, self.gone)
         self.run = Run(claimed, self._events.add, files)
 
     def carry_out(self) -> None:
@@ -557,10 +598,12 @@ class _Leased:
     def _end(self) -> tuple[str, Any]:
         try:
             output = _execute(self._handler, self._input(), self.run)
+            self._check_process(None)
             if output is None and self._events.has_deltas:
                 return "output", b""  # the deltas are the output
             return "output", _output_json(output)
         except BaseException as error:
+            self._check_process(error)
             reason = self.run.cancelled.reason
             if reason == "shutdown":
                 return "release", None
@@ -573,6 +616,18 @@ class _Leased:
             is_meant = isinstance(error, (Fail, Retry))
             say(f"{self.request_id}: {failure['message'] if is_meant else traceback.format_exc().rstrip()}")
             return "failure", failure
+
+    def _check_process(self, error: BaseException | None) -> None:
+        """Ends a process that the handler forked and that comes back from it: the run is its parent's to end."""
+        if not self._service.is_inherited:
+            return
+        code = error.code if isinstance(error, SystemExit) else 1
+        if not isinstance(error, SystemExit):
+            why = "" if error is None else f" It raised:\n{''.join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()}"
+            said = "a process that the handler forked came back from it, and ends here. Let it end by os._exit."
+            say(f"{self.request_id}: {said}{why}")
+        sys.stdout.flush()
+        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
     def _input(self) -> Any:
         if self._claimed.get("input_url") is None:
@@ -642,12 +697,14 @@ class _Worker:
         self._is_stopping = False
         self._is_over = False
         self._signals = 0
+        self._pid = os.getpid()
+        self._handlers_before: dict[int, Any] = {}
         self._fault: Exception | None = None
 
     def work(self) -> None:
         is_main = threading.current_thread() is threading.main_thread()
         kinds = (signal.SIGTERM, signal.SIGINT) if is_main else ()
-        before = [(kind, signal.signal(kind, self._on_signal)) for kind in kinds]
+        before = self._handlers_before = {int(kind): signal.signal(kind, self._on_signal) for kind in kinds}
         say(f"Serving {', '.join(self._handlers)} from {self._service.base}, {self._concurrency} at once.")
         try:
             for target in (self._claim_all, self._beat_all, *[self._slot] * self._concurrency):
@@ -658,12 +715,16 @@ class _Worker:
             self._is_over = True
             self._leave()
         finally:
-            for kind, handler in before:
+            for kind, handler in before.items():
                 signal.signal(kind, handler)
         if self._fault is not None:
             raise self._fault
 
-    def _on_signal(self, *_: Any) -> None:
+    def _on_signal(self, kind: int, *_: Any) -> None:
+        if os.getpid() != self._pid:  # of a process that a handler forked, which it ends as if there were no worker
+            signal.signal(kind, self._handlers_before[kind])
+            os.kill(os.getpid(), kind)
+            return
         self._signals += 1  # no more: the lock that it interrupts may be the one that it needs
 
     def _watch(self, is_done: Callable[[], bool], until: float) -> None:
@@ -733,7 +794,7 @@ class _Worker:
             if answer.status != 200 and time.monotonic() - began < 1:
                 if answer.status == 204:
                     self._ask()
-                self._pause(random.random())
+                self._pause(JITTER())
 
     def _ask(self) -> None:
         """Perhaps an operator drains it: then nothing is held for it."""
@@ -881,34 +942,38 @@ _OPENER = urllib.request.build_opener(_NoRedirect)
 class _Files:
     """The files of one run, at the service."""
 
-    def __init__(self, service: _Service, path: str, token: str, downloads: Sequence[str]) -> None:
+    def __init__(
+        self, service: _Service, path: str, token: str, downloads: Sequence[str], gone: threading.Event
+    ) -> None:
         self._service = service
         self._path = path
         self._token = token
         self._downloads = downloads
+        self._gone = gone
 
     def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
-        def fetch() -> Any:
-            with self._followed(url) as answer:
-                if to is None:
-                    return answer.read()
-                with open(to, "wb") as file:
-                    shutil.copyfileobj(answer, file, 1024 * 1024)
-                return to
+        is_ours = source_of(url, self._service.base, self._downloads)[1]
+        with _Arrival(to) as arrival:
+            try:
+                self._persist(lambda: arrival.take(self._followed, url, cancelled), cancelled, is_ours, arrival.size)
+            except TransferError:
+                if cancelled.is_set():
+                    raise Stopped(cancelled.reason) from None
+                raise
+            return arrival.whole()
 
-        return _tried(fetch, cancelled)
-
-    def _followed(self, url: str) -> Any:
+    def _followed(self, url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
         """Redirects lead nowhere that might not be asked itself."""
         for _ in range(6):
             source, is_ours = source_of(url, self._service.base, self._downloads)
             headers = {**self._service.authorization, "Lease-Token": self._token} if is_ours else {}
             try:
-                return _OPENER.open(urllib.request.Request(source, headers=headers), timeout=60)
+                return _OPENER.open(urllib.request.Request(source, headers={**headers, **fields}), timeout=60), is_ours
             except urllib.error.HTTPError as error:
                 location = error.headers.get("location")
                 if not 300 <= error.code <= 399 or location is None:
                     raise
+                error.close()
                 url = urljoin(source, location)
         raise Fail("The download was redirected too often.")
 
@@ -916,33 +981,186 @@ class _Files:
         body = _json({"content_type": content_type, "file_name": name})
 
         def send() -> str:
-            answer = self._service.once("POST", self._path, body, token=self._token)
+            try:
+                answer = self._service.once("POST", self._path, body, token=self._token)
+            except (OSError, ValueError, http.client.HTTPException) as error:
+                raise _Broken(f"The service does not answer: {_said(error)}") from error
             if not answer.is_success:
                 raise _refusal(answer, name)
             is_path = isinstance(content, (str, os.PathLike))
             file: Any = open(content, "rb") if is_path else content  # type: ignore[arg-type]
             try:
-                done = _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type)
+                _put(urljoin(self._service.base, answer.body["upload_url"]), file, content_type, name)
             finally:
                 if is_path:
                     file.close()
-            if not done.is_success:
-                raise _refusal(done, name)
             return str(answer.body["file_url"])
 
-        return str(_tried(send, Cancelled()))
+        return str(self._persist(send, self._gone, True))
+
+    def _persist(
+        self, attempt: Callable[[], Any], over: threading.Event, is_ours: bool, size: Callable[[], int] = lambda: 0
+    ) -> Any:
+        """Tries again where that may help: a service that is away for as long as the lease lives."""
+        backoff, tries, before = Backoff(LEASED_PAUSE_S), 0, 0
+        while True:
+            try:
+                return attempt()
+            except _Broken as broken:
+                now = size()
+                if now > before:
+                    tries = 0
+                    backoff.reset()
+                before, tries = now, tries + 1
+                is_away = is_ours and broken.is_away and not self._service.is_inherited
+                if over.is_set() or (tries >= MAX_TRIES and not is_away):
+                    raise TransferError(str(broken), status=broken.status) from broken
+                over.wait(backoff.next(broken.retry_after))
+
+
+class _Broken(Exception):
+    """A try failed; another one may not."""
+
+    def __init__(
+        self, message: str, *, status: int | None = None, is_away: bool = True, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.is_away = is_away
+        self.retry_after = retry_after
+
+
+class _Arrival:
+    """What has come of a file: in memory, or under a name of its own beside the one that it gets when it is whole."""
+
+    def __init__(self, to: Path | None) -> None:
+        self._to = to
+        self._part: Path | None = None
+        self._file: Any = io.BytesIO()
+        self._count = 0
+        self._sum = hashlib.sha256()
+        self._etag: str | None = None
+        # Of the whole file, where that was said.
+        self._size: int | None = None
+
+    def __enter__(self) -> _Arrival:
+        if self._to is not None:
+            target = self._to.resolve()
+            if target.exists() and not target.is_file():
+                raise IsADirectoryError(f"{self._to} is no plain file.")
+            self._part = target.with_name(f".{target.name[:100]}.{uuid.uuid4().hex[:12]}.part")
+            self._file = open(self._part, "xb")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        if self._part is not None:
+            self._part.unlink(missing_ok=True)
+
+    def size(self) -> int:
+        return self._count
+
+    def whole(self) -> Any:
+        if self._part is None or self._to is None:
+            return self._file.getvalue()
+        self._file.close()
+        os.replace(self._part, self._to.resolve())
+        return self._to
+
+    def take(
+        self, ask: Callable[[str, Mapping[str, str]], tuple[Any, bool]], url: str, cancelled: threading.Event
+    ) -> None:
+        """One try: returns once all is there."""
+        fields = {}
+        if self._count > 0 and self._etag is not None:
+            fields = {"Range": f"bytes={self._count}-", "If-Range": self._etag}
+        try:
+            answer, is_ours = ask(url, fields)
+        except urllib.error.HTTPError as error:
+            raise self._refusal(error) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise _Broken(f"The download got no answer: {_said(error)}") from error
+        with answer:
+            self._begin(answer)
+            while True:
+                if cancelled.is_set():
+                    raise TransferError("The run must stop.")
+                try:
+                    block = answer.read(BLOCK_BYTES)
+                except (OSError, http.client.HTTPException) as error:
+                    raise self._cut(_said(error)) from error
+                if not block:
+                    break
+                self._file.write(block)
+                self._sum.update(block)
+                self._count += len(block)
+            self._check(answer, is_ours)
+
+    def _begin(self, answer: Any) -> None:
+        length = answer.headers.get("content-length")
+        if answer.status == 206:
+            place = re.match(r"bytes (\d+)-\d+/(\d+)", answer.headers.get("content-range", ""))
+            if place is None or (int(place[1]), int(place[2])) != (self._count, self._size or int(place[2])):
+                self._restart()
+                raise _Broken("The download was answered with another part than the one asked for.", is_away=False)
+            self._size = int(place[2])
+            return
+        self._restart()
+        self._size = int(length) if length is not None and length.isdigit() else None
+        etag = answer.headers.get("etag", "")
+        self._etag = etag if etag.startswith('"') else None
+
+    def _check(self, answer: Any, is_ours: bool) -> None:
+        if self._size is not None and self._count != self._size:
+            raise self._cut("the connection ended")
+        # The service's ETag of a file is its SHA-256.
+        known = re.fullmatch(r'"([0-9a-f]{64})"', self._etag or "") if is_ours else None
+        if known is not None and known[1] != self._sum.hexdigest():
+            self._restart()
+            raise _Broken("The file that came is not the one that the service keeps: its SHA-256 differs.", is_away=False)
+        if self._size is None and known is None and not getattr(answer, "chunked", False):
+            self._restart()
+            raise _Broken("The download does not say how long it is, so nobody can tell whether it is whole.", is_away=False)
+
+    def _restart(self) -> None:
+        self._file.seek(0)
+        self._file.truncate()
+        self._count, self._sum, self._etag, self._size = 0, hashlib.sha256(), None, None
+
+    def _cut(self, why: str) -> _Broken:
+        of = "" if self._size is None else f" of {self._size}"
+        return _Broken(f"The download broke off after {self._count}{of} bytes: {why}.")
+
+    def _refusal(self, error: urllib.error.HTTPError) -> Exception:
+        with error:
+            said = f"The download was answered {error.code}."
+            if error.code == 416 and self._count > 0:
+                self._restart()
+            elif error.code < 500 and error.code not in PASSING:
+                return TransferError(said, status=error.code)
+            after = _seconds(error.headers.get("retry-after"))
+            return _Broken(said, status=error.code, is_away=error.code in AWAY, retry_after=after)
+
+
+def _said(error: BaseException) -> str:
+    """Without the URL, which may be the right to read the file."""
+    reason = getattr(error, "reason", error)
+    return f"{type(reason).__name__}: {reason}" if str(reason) else type(reason).__name__
 
 
 class _LocalFiles:
     """The files of a run that is only tried: whoever tries may read any file and any address."""
 
-    def download(self, url: str, to: Path | None, _: Cancelled) -> Any:
-        with urllib.request.urlopen(url, timeout=60) as answer:
-            data = answer.read()
-        if to is None:
-            return data
-        to.write_bytes(data)
-        return to
+    def download(self, url: str, to: Path | None, cancelled: Cancelled) -> Any:
+        def ask(url: str, fields: Mapping[str, str]) -> tuple[Any, bool]:
+            return urllib.request.urlopen(urllib.request.Request(url, headers=dict(fields)), timeout=60), False
+
+        with _Arrival(to) as arrival:
+            try:
+                arrival.take(ask, url, cancelled)
+            except _Broken as broken:
+                raise TransferError(str(broken), status=broken.status) from broken
+            return arrival.whole()
 
     def upload(self, name: str, content: Content, _: str) -> str:
         if isinstance(content, (str, os.PathLike)):
@@ -973,54 +1191,85 @@ def _origin(url: str) -> tuple[str, Optional[str], Optional[int]]:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def _put(url: str, file: Any, content_type: str) -> Answer:
+class _Sending:
+    """A file as it is sent: exactly as long as was said, or not to its end."""
+
+    def __init__(self, file: Any, name: str) -> None:
+        self._file = io.BytesIO(file) if isinstance(file, (bytes, bytearray, memoryview)) else file
+        self._name = name
+        self.size = int(self._file.seek(0, os.SEEK_END))
+        self._file.seek(0)
+        self._count = 0
+        self.sum = hashlib.sha256()
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The last block leaves only when it is known to be the last: until then the service keeps nothing."""
+        block = self._read()
+        while block:
+            following = self._read()
+            if not following and self._count != self.size:
+                raise self._changed()
+            yield block
+            block = following
+        if self._count != self.size:
+            raise self._changed()
+
+    def _read(self) -> bytes:
+        try:
+            block = bytes(self._file.read(BLOCK_BYTES))
+        except OSError as error:
+            raise TransferError(f"The file {self._name} cannot be read: {error}") from error
+        self.sum.update(block)
+        self._count += len(block)
+        if self._count > self.size:
+            raise self._changed()
+        return block
+
+    def _changed(self) -> TransferError:
+        said = f"it had {self.size} bytes at first, and then {'more' if self._count > self.size else self._count}"
+        return TransferError(f"The file {self._name} changed while it was uploaded: {said}. Upload what is written and closed.")
+
+
+def _put(url: str, file: Any, content_type: str, name: str) -> None:
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.netloc, timeout=60, blocksize=1024 * 1024)
+    connection = kind(parts.netloc, timeout=60)
     target = parts._replace(scheme="", netloc="", fragment="").geturl()
-    headers = {"Content-Type": content_type, "Content-Length": str(_size(file))}
+    sending = _Sending(file, name)
+    headers = {"Content-Type": content_type, "Content-Length": str(sending.size)}
     try:
         connection.connect()
         try:
-            connection.request("PUT", target, file, headers)
+            connection.request("PUT", target, sending, headers)
         except ConnectionError:
             pass  # the service may have answered before it had all, and said why
-        return _read(connection.getresponse())
+        done = _read(connection.getresponse())
+    except TransferError:
+        raise
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        raise _Broken(f"The upload of {name} broke off: {_said(error)}") from error
     finally:
         connection.close()
+    if not done.is_success:
+        raise _refusal(done, name)
+    kept = done.body.get("size", sending.size), done.body.get("sha256", sending.sum.hexdigest())
+    if kept != (sending.size, sending.sum.hexdigest()):
+        raise _Broken(f"The service did not keep {name} as it was sent: its size or SHA-256 differs.", is_away=False)
 
 
 def _refusal(answer: Answer, name: str) -> Exception:
     """Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again."""
     said = f"The upload of {name} was refused: {answer.detail}"
-    if 400 <= answer.status <= 499 and answer.status not in (401, 403, *PASSING):
-        return Fail(said)
-    return urllib.error.HTTPError("", answer.status, said, http.client.HTTPMessage(), None)
+    if answer.status < 500 and answer.status not in PASSING:
+        return TransferError(said, status=answer.status) if answer.status in (401, 403) else Fail(said)
+    is_away = answer.status in AWAY
+    return _Broken(said, status=answer.status, is_away=is_away, retry_after=answer.retry_after)
 
 
-def _size(content: Any) -> int:
-    if isinstance(content, (bytes, bytearray, memoryview)):
-        return len(content)
-    at = content.seek(0, os.SEEK_END)
-    content.seek(0)
-    return int(at)
-
-
-def _tried(attempt: Callable[[], Any], cancelled: Cancelled) -> Any:
-    backoff = Backoff(LEASED_PAUSE_S)
-    for tried in range(6):
-        try:
-            return attempt()
-        except (FileNotFoundError, PermissionError, IsADirectoryError):
-            raise
-        except (OSError, http.client.HTTPException) as error:
-            code = error.code if isinstance(error, urllib.error.HTTPError) else 503
-            if cancelled.is_set():
-                raise Stopped(cancelled.reason) from None
-            if tried == 5 or (code < 500 and code not in PASSING):
-                raise
-            cancelled.wait(backoff.next())
-    raise AssertionError
+def _is_imported_by_multiprocessing() -> bool:
+    """In a child process that imports the program again, as "spawn" and "forkserver" do."""
+    process = sys.modules.get("multiprocessing.process")
+    return process is not None and getattr(process.current_process(), "_inheriting", False)
 
 
 def _execute(handler: Handler, input: Any, run: Run) -> Any:

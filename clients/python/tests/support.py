@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import io
 import json
+import os
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -106,3 +108,24 @@ def until(check: Callable[[], Any], seconds: float = 20) -> Any:
             return found
         time.sleep(0.02)
     raise AssertionError("It did not come to pass.")
+
+
+class Changing(io.BytesIO):
+    """A file that another program still writes to, or cuts."""
+
+    def __init__(self, changes_to: int) -> None:
+        super().__init__(bytes(600_000))
+        self._changes_to = changes_to
+        self._reads = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        self._reads += 1
+        if self._reads == 2:
+            at = self.tell()
+            if self._changes_to > 600_000:
+                self.seek(0, os.SEEK_END)
+                self.write(bytes(self._changes_to - 600_000))
+                self.seek(at)
+            else:
+                self.truncate(self._changes_to)
+        return super().read(size)

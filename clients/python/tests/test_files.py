@@ -15,7 +15,7 @@ import pytest
 from nowserving import AsyncClient, Client, NowServingError
 from nowserving._files import upload
 from nowserving._steps import Lost, Send
-from support import Played, Service, answer, settings
+from support import Changing, Played, Service, answer, settings
 
 ECHO = "demo/text/echo"
 
@@ -108,3 +108,21 @@ def test_what_can_be_read_once_is_sent_once() -> None:
     once: Any = Once()
     raised = Played(upload(settings(), once, None, None), [URLS, Lost("cut")]).raised
     assert isinstance(raised, NowServingError) and raised.code == "connection_failed"
+
+
+@pytest.mark.parametrize("changes_to", [599_999, 600_001])
+def test_a_file_that_changes_while_it_is_uploaded_is_not_stored(service: Service, client: Client, changes_to: int) -> None:
+    async def run() -> None:
+        async with AsyncClient(service.url, service.key) as asynchronous:
+            await asynchronous.upload(Changing(changes_to))
+
+    for upload_it in (lambda: client.upload(Changing(changes_to)), lambda: asyncio.run(run())):
+        with pytest.raises(NowServingError, match="changed while it was uploaded: it had 600000 bytes") as raised:
+            upload_it()
+        assert raised.value.code == "unreadable_file"
+
+
+def test_a_file_that_was_kept_otherwise_than_it_was_sent_is_an_error() -> None:
+    stored = answer(200, {"size": 1, "sha256": "0" * 64})
+    raised = Played(upload(settings(), io.BytesIO(b"x"), None, None), [URLS, stored]).raised
+    assert isinstance(raised, NowServingError) and "as it was sent" in raised.detail

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nowserving.worker import _put
+from nowserving.worker import Fail, _put
 from support import until
 from worker_protocol import RUN, Protocol
 
@@ -61,7 +61,7 @@ def test_nor_is_what_it_had_said_when_the_request_was_cancelled(protocol: Protoc
     [
         ("here", 413, {"message": "The upload of a.png was refused: It is too large.", "retryable": False}),
         ("files", 400, {"message": "The upload of a.png was refused: It is too large.", "retryable": False}),
-        ("here", 403, {"message": "HTTPError: HTTP Error 403: The upload of a.png was refused: It is too large.", "retryable": True}),
+        ("here", 403, {"message": "TransferError: The upload of a.png was refused: It is too large.", "retryable": True}),
     ],
 )
 def test_an_upload_that_is_refused_fails_the_run_in_the_words_of_the_service(
@@ -88,8 +88,8 @@ def test_an_answer_before_the_end_of_an_upload_is_read() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=refuse, daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}/upload"
-        answer = _put(url, io.BytesIO(bytes(50_000_000)), "image/png")
-    assert (answer.status, answer.detail) == (413, "It is too large.")
+        with pytest.raises(Fail, match="The upload of a.png was refused: It is too large."):
+            _put(url, io.BytesIO(bytes(50_000_000)), "image/png", "a.png")
 
 
 @pytest.mark.parametrize("details", ['{"score": float("nan")}', "{1, 2}"])

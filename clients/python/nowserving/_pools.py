@@ -1,0 +1,186 @@
+"""
+Which connections a call may use: those of its own process and, with asyncio, of its own event loop.
+
+A fork copies the sockets of a pool, and both processes then read from the same connections: each takes answers that
+the other one has asked for. Sockets of another event loop are not woken by this one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, Union
+from collections.abc import AsyncGenerator, Callable
+
+import httpx
+
+from .errors import NowServingError
+
+Http = TypeVar("Http", httpx.Client, httpx.AsyncClient)
+Given = Union[Http, Callable[[], Http], None]
+
+# Each subscription holds a connection: none may keep the other calls waiting for a free one.
+LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+
+_forks = 0
+# What a fork copied is neither used nor closed here: the connections are those of the parent process.
+_inherited: list[Any] = []
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where connections can be used."""
+
+    # The number alone may be that of a parent, in another namespace; the count alone misses forks by other languages.
+    pid: int
+    forks: int
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def is_in_this_process(self) -> bool:
+        return (self.pid, self.forks) == (os.getpid(), _forks)
+
+
+def this_process() -> Place:
+    return Place(os.getpid(), _forks)
+
+
+def this_loop() -> Place:
+    return Place(os.getpid(), _forks, asyncio.get_running_loop())
+
+
+def leave(place: Place, things: Any) -> None:
+    """Lets go of what belongs to another place."""
+    if not place.is_in_this_process():
+        _inherited.append(things)
+
+
+class _Pools(Generic[Http]):
+    def __init__(self, given: Given[Http], make: Callable[[], Http]) -> None:
+        is_function = callable(given) and not hasattr(given, "send")
+        self._given: Http | None = None if is_function else given  # type: ignore[assignment]
+        self._make: Callable[[], Http] = given if is_function else make  # type: ignore[assignment]
+        self._is_closed = False
+
+    def __reduce__(self) -> Any:
+        if self._given is not None:
+            said = "cannot be sent to another process: give a function that makes one, as http=, in its place."
+            raise TypeError(f"A client with an {type(self._given).__name__} of yours {said}")
+        return type(self), (self._make,)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise RuntimeError("The client was closed. Make another one.")
+
+
+def make_client() -> httpx.Client:
+    return httpx.Client(limits=LIMITS)
+
+
+def make_async_client() -> httpx.AsyncClient:
+    return httpx.AsyncClient(limits=LIMITS)
+
+
+class Pools(_Pools[httpx.Client]):
+    """One pool a process."""
+
+    def __init__(self, given: Given[httpx.Client]) -> None:
+        super().__init__(given, make_client)
+        self._home = this_process()
+        self._made: dict[Place, httpx.Client] = {}
+        # Each process has its own: a fork may copy one that another thread holds.
+        self._locks: dict[Place, threading.Lock] = {}
+
+    def get(self) -> httpx.Client:
+        here = this_process()
+        if self._given is not None:
+            if here != self._home:
+                raise _refusal("wrong_process", "httpx.Client", "process", "after a fork")
+            return self._given
+        kept = self._made.get(here)
+        return self._new(here) if kept is None else kept
+
+    def _new(self, here: Place) -> httpx.Client:
+        with self._locks.setdefault(here, threading.Lock()):
+            if here not in self._made:
+                self._check_open()
+                for place in [*self._made]:
+                    leave(place, self._made.pop(place))
+                self._made[here] = self._make()
+            return self._made[here]
+
+    def close(self) -> None:
+        self._is_closed = True
+        http = self._made.pop(this_process(), None)
+        if http is not None:
+            http.close()
+
+
+class AsyncPools(_Pools[httpx.AsyncClient]):
+    """One pool a process and event loop."""
+
+    def __init__(self, given: Given[httpx.AsyncClient]) -> None:
+        super().__init__(given, make_async_client)
+        self._process = this_process()
+        # Of one that was given: where it was first used.
+        self._home: Place | None = None
+        self._made: dict[Place, tuple[httpx.AsyncClient, AsyncGenerator[None, None]]] = {}
+
+    async def get(self) -> httpx.AsyncClient:
+        here = this_loop()
+        if self._given is not None:
+            self._home = self._home or here
+            if not self._process.is_in_this_process():
+                raise _refusal("wrong_process", "httpx.AsyncClient", "process", "after a fork")
+            if here != self._home:
+                raise _refusal("wrong_event_loop", "httpx.AsyncClient", "event loop", "in another event loop")
+            return self._given
+        kept = self._made.get(here)
+        if kept is None:
+            self._check_open()
+            self._forget_others()
+            http = self._make()
+            keeper = self._keep(http, here)
+            await keeper.__anext__()
+            kept = self._made[here] = http, keeper
+        return kept[0]
+
+    async def close(self) -> None:
+        self._is_closed = True
+        _, keeper = self._made.pop(this_loop(), (None, None))
+        if keeper is not None:
+            await keeper.aclose()
+        # A generator that is dropped is ended by its own event loop, and closes its pool there.
+        for place in [*self._made]:
+            if place.is_in_this_process():
+                del self._made[place]
+
+    async def _keep(self, http: httpx.AsyncClient, here: Place) -> AsyncGenerator[None, None]:
+        """Closes a pool with its event loop: asyncio.run ends the generators of a loop before it closes that."""
+        try:
+            yield
+        finally:
+            self._made.pop(here, None)
+            await http.aclose()
+
+    def _forget_others(self) -> None:
+        """Event loops that were closed without an end to their generators, and those of the parent process."""
+        for place in [*self._made]:
+            leave(place, self._made[place])
+            if not place.is_in_this_process() or (place.loop is not None and place.loop.is_closed()):
+                self._made.pop(place, None)
+
+
+def _refusal(code: Any, kind: str, what: str, when: str) -> NowServingError:
+    said = f"The {kind} that was given as http= belongs to another {what}; its connections cannot be shared."
+    return NowServingError(code, f"{said} Give http= a function that makes one, or make the client {when}.")
