@@ -68,7 +68,7 @@ export class WorkerCalls {
   }
 
   async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
-    const { workerId, state, leases } = readBeat(body);
+    const { workerId, state, leases } = readBeat(caller.keyId, body);
     const worker = this.book.note(caller.keyId, { id: workerId, state });
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     const call: OpenCall = { request: response.req, refuse: fail };

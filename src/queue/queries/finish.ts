@@ -4,6 +4,7 @@ import { type Statement, statement } from '../../database/statement.js';
 import type { RequestError } from '../request-errors.js';
 import type { AttemptOutcome } from '../request-state.js';
 import { complete } from '../completion.js';
+import { tokenHash } from './worker-leases.js';
 
 export interface Finish {
   requestId: string;
@@ -32,7 +33,7 @@ const runners = {
     suffix: '_of_worker',
     held: `
     AND (done.attempt_outcome IN ('succeeded', 'cancelled') OR lease.cancel_requested_at IS NULL)`,
-    of: { worker_id: 'lease.worker_id', token_hash: 'sha256(uuid_send(lease.token))' },
+    of: { worker_id: 'lease.worker_id', token_hash: tokenHash('lease') },
   },
 } as const;
 
