@@ -76,7 +76,8 @@ export class CallerResolver {
   private presented(request: IncomingMessage): string | Resolution {
     const { socket, headers } = request;
     const { authorization: header } = headers;
-    if (header === undefined) return headers.cookie === undefined ? anonymous : this.presentedSession(request);
+    if (header === undefined)
+      return headers.cookie === undefined ? anonymous : this.presentedSession(request);
     const last = this.last.get(socket);
     if (last !== undefined && last.header === header) return last.hash;
     const presented = parseAuthorization(header);

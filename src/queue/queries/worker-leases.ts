@@ -56,7 +56,10 @@ export const tokenHash = (lease: string): string =>
 const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
 
 /** `run`: what has the lease's columns; `request`: what has the request's. */
-export const runColumns = (run: string, request = 'request'): string => `${request}.id, ${run}.token, ${keyOf(run)} AS "keyId",
+export const runColumns = (
+  run: string,
+  request = 'request',
+): string => `${request}.id, ${run}.token, ${keyOf(run)} AS "keyId",
        ${request}.model_id AS "modelId", ${run}.worker_id AS "workerId", ${run}.claim_hash AS "claimHash", ${run}.handed,
        ${request}.priority, ${request}.virtual_start AS start, ${request}.seq, ${run}.attempt,
        ${request}.failed_attempts AS "failedAttempts", ${request}.lost_attempts AS "lostAttempts",
