@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
+import { Handles } from '../auth/handles.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { persist } from '../database/persist.js';
@@ -44,6 +45,7 @@ export class Files {
     private readonly place: FilePlace,
     private readonly database: Database,
     private readonly config: Config,
+    private readonly handles: Handles,
   ) {}
 
   /** A row for what is to come; `uploads`: tries that have begun. */
@@ -67,7 +69,7 @@ export class Files {
   async read({ id, upload }: StoredFile, range: ByteRange): Promise<Readable> {
     const bytes = await this.store.read(bytesOf(id, upload), range);
     if (bytes !== undefined) return bytes;
-    this.log.error(`the bytes of file ${id} are not where they were stored`);
+    this.log.error({ file: this.handles.handleOf(id) }, 'the bytes of a file are not where they were stored');
     throw new DomainError('unavailable', 'The bytes of this file cannot be read now.');
   }
 
@@ -113,7 +115,7 @@ export class Files {
       await this.rows.giveUp(id).catch(() => undefined);
       throw error;
     });
-    if (written === undefined) throw new Error(`file ${id} was removed while it was written`);
+    if (written === undefined) throw new Error('a file was removed while it was written');
     const { size, sha256 } = written;
     return { url: fileUrl(base, id, name), content_type: contentType, size, sha256: sha256.toString('hex') };
   }

@@ -5,6 +5,7 @@ import type { EntityManager, Repository } from 'typeorm';
 import { ModelEntity } from './model.entity.js';
 import type { FileModel, Model } from './model.js';
 import { noOverrides, type Overrides } from './overrides.js';
+import { Redaction } from '../tools/redaction.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
@@ -26,6 +27,7 @@ export class ModelsService implements OnModuleInit {
   constructor(
     @Inject(MODELS) models: FileModel[],
     @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
+    private readonly redaction: Redaction,
   ) {
     this.update(models);
   }
@@ -107,6 +109,7 @@ export class ModelsService implements OnModuleInit {
   }
 
   private update(models: readonly FileModel[]): void {
+    this.redaction.setModelSecrets(models.flatMap(({ runner }) => runner.secrets()));
     const before = this.models;
     let hasChanged = models.length !== before.size;
     const entries = models.map((file) => {
