@@ -16,7 +16,7 @@ import { SessionEntity } from './auth/entities/session.entity.js';
 import { SignInLinkEntity } from './auth/entities/sign-in-link.entity.js';
 import { KeysService } from './auth/keys.service.js';
 import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
-import { type Config, loadConfig } from './config/config.js';
+import { type Config, loadConfig, redacted } from './config/config.js';
 import { createDataSource } from './database/data-source.js';
 import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
@@ -52,7 +52,7 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    process.stderr.write(`${(error as Error).message}\n`);
+    process.stderr.write(`${redacted((error as Error).message)}\n`);
     process.exitCode = 1;
   }
 }

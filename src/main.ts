@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import { accountExternalMemory } from './internals/gc-flags.js';
-import { type Config, loadConfig } from './config/config.js';
+import { type Config, loadConfig, redacted } from './config/config.js';
 import { type RunningService, startService } from './service.js';
 
 /**
@@ -12,6 +12,8 @@ const echoMs = 100;
 /** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
 async function main(): Promise<void> {
   accountExternalMemory();
+  // Node would print all that such an error has, settings among them.
+  process.on('uncaughtException', (error) => fail(error instanceof Error ? error.stack! : String(error)));
   const config = loadConfig();
   const starting = startService(config);
   let stoppingSince: number | undefined;
@@ -52,8 +54,9 @@ async function main(): Promise<void> {
   if (stoppingSince === undefined) process.stdout.write(startupBanner(service, config));
 }
 
+/** A driver or a parser may have put a part of a setting into its message. */
 function fail(message: string): never {
-  process.stderr.write(`${message}\n`);
+  process.stderr.write(`${redacted(message)}\n`);
   process.exit(1);
 }
 

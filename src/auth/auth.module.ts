@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccessRule } from './access-rule.js';
 import { ApiKey } from './api-key.entity.js';
 import { CallerFinder } from './caller-finder.js';
 import { CallerResolver } from './caller-resolver.js';
@@ -16,6 +17,7 @@ import { SignInLinks } from './sign-in-links.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey, ServiceSecretEntity, SessionEntity, SignInLinkEntity])],
   providers: [
+    AccessRule,
     KeysService,
     CallerFinder,
     CallerResolver,
@@ -25,6 +27,15 @@ import { SignInLinks } from './sign-in-links.js';
     Sessions,
     SignInLinks,
   ],
-  exports: [KeysService, CallerResolver, CallerWatch, Handles, ServiceSecrets, Sessions, SignInLinks],
+  exports: [
+    AccessRule,
+    KeysService,
+    CallerResolver,
+    CallerWatch,
+    Handles,
+    ServiceSecrets,
+    Sessions,
+    SignInLinks,
+  ],
 })
 export class AuthModule {}

@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import { Subject } from 'rxjs';
 import { parseRateLimits } from '../config/parsers.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { Database } from '../database/database.js';
@@ -23,6 +24,8 @@ const noteUseMs = 1_000;
  */
 @Injectable()
 export class CallerFinder implements BeforeApplicationShutdown {
+  /** A key or a session was changed, here or on another node. */
+  readonly changed = new Subject<void>();
   private readonly logger = new Logger(CallerFinder.name);
   private readonly known = new BoundedCache<Caller>(20_000);
   /** Apart from the known, so that a flood of invented keys cannot push valid ones out. */
@@ -73,6 +76,13 @@ export class CallerFinder implements BeforeApplicationShutdown {
     this.currentUntil = -Infinity;
     this.look = undefined;
     this.searches.clear();
+    this.changed.next();
+  }
+
+  /** What is known is no older than this afterwards. */
+  async freshen(maxAgeMs: number): Promise<void> {
+    if (performance.now() - maxAgeMs < this.currentUntil - currentMs) return;
+    await (this.look ??= this.lookForChanges());
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -94,6 +104,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
     if (count <= this.changes) return;
     this.changes = count;
     this.known.forget(() => true);
+    this.changed.next();
   }
 
   private async search(hashes: string[]): Promise<(Caller | undefined)[]> {

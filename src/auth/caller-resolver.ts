@@ -50,34 +50,47 @@ export class CallerResolver {
     return this.look(request);
   }
 
+  /** Under which the finder knows what the call presents; undefined: it presents nothing that could be a key. */
+  hashOf(request: IncomingMessage): string | undefined {
+    const presented = this.presented(request);
+    return typeof presented === 'string' ? presented : undefined;
+  }
+
+  /** What a call is whose key or session was found to be this caller's; undefined: it is no longer valid. */
+  resolvedAs(request: IncomingMessage, caller: Caller | undefined): Resolution {
+    if (request.headers.authorization !== undefined) return toResolution(caller);
+    const forgery = forgeryIn(request, this.addresses.baseUrl(request));
+    return forgery === undefined ? ofSession(caller) : { kind: 'forged', reason: forgery, caller };
+  }
+
   private look(request: IncomingMessage): Resolution | Promise<Resolution> {
+    const presented = this.presented(request);
+    if (typeof presented !== 'string') return presented;
+    const found = this.finder.find(presented);
+    return found instanceof Promise
+      ? found.then((caller) => this.resolvedAs(request, caller))
+      : this.resolvedAs(request, found);
+  }
+
+  /** The hash of its key or of its session's token. */
+  private presented(request: IncomingMessage): string | Resolution {
     const { socket, headers } = request;
     const { authorization: header } = headers;
-    if (header === undefined) return headers.cookie === undefined ? anonymous : this.lookForSession(request);
+    if (header === undefined)
+      return headers.cookie === undefined ? anonymous : this.presentedSession(request);
     const last = this.last.get(socket);
-    if (last !== undefined && last.header === header) return this.find(last.hash);
+    if (last !== undefined && last.header === header) return last.hash;
     const presented = parseAuthorization(header);
     if (typeof presented !== 'string') return presented;
     const hash = hashOf(presented);
     this.last.set(socket, { header, hash });
-    return this.find(hash);
+    return hash;
   }
 
   /** A session that is over is none: the call may do without. */
-  private lookForSession(request: IncomingMessage): Resolution | Promise<Resolution> {
-    const baseUrl = this.addresses.baseUrl(request);
-    const token = sessionToken(request, baseUrl);
-    if (token === undefined) return anonymous;
-    const forgery = forgeryIn(request, baseUrl);
-    const resolved = (caller: Caller | undefined): Resolution =>
-      forgery === undefined ? ofSession(caller) : { kind: 'forged', reason: forgery, caller };
-    const found = this.finder.find(sessionHash(token));
-    return found instanceof Promise ? found.then(resolved) : resolved(found);
-  }
-
-  private find(hash: string): Resolution | Promise<Resolution> {
-    const found = this.finder.find(hash);
-    return found instanceof Promise ? found.then(toResolution) : toResolution(found);
+  private presentedSession(request: IncomingMessage): string | Resolution {
+    const token = sessionToken(request, this.addresses.baseUrl(request));
+    return token === undefined ? anonymous : sessionHash(token);
   }
 }
 

@@ -1,36 +1,159 @@
-import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
-import { catchError, defer, EMPTY, exhaustMap, filter, interval, NEVER, type Observable } from 'rxjs';
-import { Config } from '../config/config.js';
-import { CallerResolver } from './caller-resolver.js';
+import type { IncomingMessage } from 'node:http';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { Observable } from 'rxjs';
+import { DomainError } from '../errors/domain-error.js';
+import { BodyReader } from '../http/body-reader.js';
+import { AccessRule } from './access-rule.js';
+import { CallerFinder } from './caller-finder.js';
+import { CallerResolver, type Resolution } from './caller-resolver.js';
 import { type Caller, hasScope, type Scope } from './caller.js';
 
-/** So soon a stream ends whose key or session is no more. */
-const lookEveryMs = 5_000;
-/** What a stream shows more of. */
+const lookEveryMs = 1_000;
+/** With a look's interval and duration under the 5 s within which a revocation reaches every node. */
+const maxAgeMs = 2_500;
+/** A stream shows more to a key that has these. */
 const shown: readonly Scope[] = ['observe', 'payloads'];
 
-/** For streams: they go on after the guards. */
+/** A call that goes on after the gate let it in: it waits, or streams. */
+export interface OpenCall {
+  readonly request: IncomingMessage;
+  /** Throws where the caller may not have what the call is for, beyond what its route asks for. */
+  assertAllowed?(caller: Caller): void;
+  /** Called once, with what the call would be answered if it came now: 401 or 403. */
+  refuse(refusal: DomainError): void;
+}
+
+/** The open calls that presented the same key or session. */
+interface Group {
+  calls: Set<OpenCall>;
+  /** The caller by which all but `fresh` were judged last. */
+  judgedBy: Caller | undefined;
+  /** The gate judged these by what was known when they came, which may be long ago. */
+  fresh: Set<OpenCall>;
+}
+
+/**
+ * Binds open calls to the access of their callers: a key that is revoked, that expires or that loses a scope ends its
+ * calls, at once on the node that changed it and within 5 s on the others. The end of a session does so too.
+ */
 @Injectable()
-export class CallerWatch {
+export class CallerWatch implements BeforeApplicationShutdown {
+  private readonly groups = new Map<string, Group>();
+  private timer: NodeJS.Timeout | undefined;
+  private look: Promise<void> | undefined;
+  private isLookWanted = false;
+
   constructor(
     private readonly callers: CallerResolver,
-    private readonly config: Config,
-  ) {}
-
-  /** Of a stream of a request; never where whoever knows its id may follow it. */
-  refusedOfRequest(request: Request, caller: Caller | undefined): Observable<unknown> {
-    const idIsEnough = this.config.requestAccess === 'capability';
-    return caller === undefined || idIsEnough ? NEVER : this.refused(request, caller);
+    private readonly finder: CallerFinder,
+    private readonly rule: AccessRule,
+    bodies: BodyReader,
+  ) {
+    bodies.onSlow = (request) => this.confirm({ request });
+    finder.changed.subscribe(() => {
+      if (this.groups.size > 0) this.lookSoon();
+    });
   }
 
-  /** Once the key was revoked, the session ended, or one of them may see less than before. */
-  refused(request: Request, caller: Caller): Observable<unknown> {
-    const needed = shown.filter((scope) => hasScope(caller, scope));
-    return interval(lookEveryMs).pipe(
-      // Without the database nobody is refused.
-      exhaustMap(() => defer(async () => this.callers.resolveAnew(request)).pipe(catchError(() => EMPTY))),
-      filter((found) => found.kind !== 'caller' || !needed.every((scope) => hasScope(found.caller, scope))),
-    );
+  /** Until it is removed. A call that brought no key depends on none. */
+  add(call: OpenCall): void {
+    const hash = this.callers.hashOf(call.request);
+    if (hash === undefined) return;
+    const group = this.groups.get(hash) ?? { calls: new Set(), judgedBy: undefined, fresh: new Set() };
+    this.groups.set(hash, group);
+    group.calls.add(call);
+    group.fresh.add(call);
+    this.timer ??= setInterval(() => this.lookSoon(), lookEveryMs).unref();
+  }
+
+  remove(call: OpenCall): void {
+    const hash = this.callers.hashOf(call.request);
+    const group = hash === undefined ? undefined : this.groups.get(hash);
+    if (group === undefined) return;
+    group.calls.delete(call);
+    group.fresh.delete(call);
+    if (group.calls.size > 0) return;
+    this.groups.delete(hash!);
+    if (this.groups.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /** Throws what refuses the call now: the last word before it is answered. At once from memory. */
+  confirm(call: Omit<OpenCall, 'refuse'>): void | Promise<void> {
+    const resolution = this.callers.resolveAnew(call.request);
+    if (resolution instanceof Promise) return resolution.then((resolved) => this.judge(call, resolved));
+    this.judge(call, resolution);
+  }
+
+  /** Emits once the call of a stream is refused: its key or session is no more, or may see less than it shows. */
+  refused(request: IncomingMessage, caller: Caller | undefined): Observable<DomainError> {
+    const needed = caller === undefined ? [] : shown.filter((scope) => hasScope(caller, scope));
+    return new Observable((subscriber) => {
+      const call: OpenCall = {
+        request,
+        assertAllowed: (now) => {
+          const lost = needed.find((scope) => !hasScope(now, scope));
+          if (lost !== undefined) throw new DomainError('forbidden', `The scope "${lost}" was taken away.`);
+        },
+        refuse: (refusal) => subscriber.next(refusal),
+      };
+      this.add(call);
+      return () => this.remove(call);
+    });
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    clearInterval(this.timer);
+    await this.look;
+  }
+
+  /** One look at a time; what is wanted meanwhile is one more. */
+  private lookSoon(): void {
+    this.isLookWanted = true;
+    this.look ??= this.lookAtAll().finally(() => (this.look = undefined));
+  }
+
+  private async lookAtAll(): Promise<void> {
+    while (this.isLookWanted) {
+      this.isLookWanted = false;
+      try {
+        await this.finder.freshen(maxAgeMs);
+        await Promise.all([...this.groups].map(([hash, group]) => this.lookAt(hash, group)));
+      } catch {
+        // Without the database nobody is refused: the next look says more.
+      }
+    }
+  }
+
+  private async lookAt(hash: string, group: Group): Promise<void> {
+    const found = this.finder.find(hash);
+    const caller = found instanceof Promise ? await found : found;
+    // Memory has the same object as long as no key was changed.
+    const due = caller !== undefined && caller === group.judgedBy ? group.fresh : group.calls;
+    const calls = [...due];
+    group.fresh.clear();
+    group.judgedBy = caller;
+    for (const call of calls) {
+      const refusal = this.refusalOf(call, this.callers.resolvedAs(call.request, caller));
+      if (refusal === undefined || !group.calls.has(call)) continue;
+      this.remove(call);
+      call.refuse(refusal);
+    }
+  }
+
+  private refusalOf(call: OpenCall, resolution: Resolution): DomainError | undefined {
+    try {
+      this.judge(call, resolution);
+      return undefined;
+    } catch (error) {
+      if (error instanceof DomainError) return error;
+      throw error;
+    }
+  }
+
+  private judge(call: Omit<OpenCall, 'refuse'>, resolution: Resolution): void {
+    const caller = this.rule.permitAgain(call.request, resolution);
+    if (caller !== undefined) call.assertAllowed?.(caller);
   }
 }

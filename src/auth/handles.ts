@@ -1,10 +1,13 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { type Cipher, createCipheriv, createDecipheriv, type Decipher } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { parse, stringify } from 'uuid';
+import { Redaction } from '../tools/redaction.js';
 import { type Caller, hasScope } from './caller.js';
 import { ServiceSecrets } from './service-secrets.js';
 
 const handle = /^rh_[\w-]{22}$/;
+/** A request that is polled is in the log again and again. */
+const maxRecent = 10_000;
 
 /**
  * Stand-ins for the ids of requests. An id is the right to read and cancel, so who may not see payloads is shown
@@ -13,12 +16,22 @@ const handle = /^rh_[\w-]{22}$/;
  */
 @Injectable()
 export class Handles implements OnModuleInit {
-  private secret: Buffer | undefined;
+  /** Block by block, so that each is used again and again: to make one takes longer than a block. */
+  private cipher: Cipher | undefined;
+  private decipher: Decipher | undefined;
+  private readonly recent = new Map<string, string>();
 
-  constructor(private readonly secrets: ServiceSecrets) {}
+  constructor(
+    private readonly secrets: ServiceSecrets,
+    private readonly redaction: Redaction,
+  ) {}
 
+  /** From then on the log shows handles. */
   async onModuleInit(): Promise<void> {
-    this.secret = await this.secrets.of('handles');
+    const secret = await this.secrets.of('handles');
+    this.cipher = createCipheriv('aes-256-ecb', secret, null).setAutoPadding(false);
+    this.decipher = createDecipheriv('aes-256-ecb', secret, null).setAutoPadding(false);
+    this.redaction.handleOf = (id) => this.handleOf(id);
   }
 
   /** The id where the caller may see payloads, else its handle. */
@@ -27,17 +40,20 @@ export class Handles implements OnModuleInit {
   }
 
   handleOf(requestId: string): string {
-    const cipher = createCipheriv('aes-256-ecb', this.secret!, null).setAutoPadding(false);
-    return `rh_${Buffer.concat([cipher.update(parse(requestId)), cipher.final()]).toString('base64url')}`;
+    const known = this.recent.get(requestId);
+    if (known !== undefined) return known;
+    const made = `rh_${this.cipher!.update(parse(requestId)).toString('base64url')}`;
+    if (this.recent.size >= maxRecent) this.recent.clear();
+    this.recent.set(requestId, made);
+    return made;
   }
 
   /** Of an id or a handle; what is neither is handed back as it is, and leads to no request. */
   idOf(idOrHandle: string): string {
     if (!handle.test(idOrHandle)) return idOrHandle;
-    const decipher = createDecipheriv('aes-256-ecb', this.secret!, null).setAutoPadding(false);
     const block = Buffer.from(idOrHandle.slice(3), 'base64url');
     try {
-      return stringify(Buffer.concat([decipher.update(block), decipher.final()]));
+      return stringify(this.decipher!.update(block));
     } catch {
       return idOrHandle;
     }

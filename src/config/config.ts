@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Expose, Transform } from 'class-transformer';
 import { Matches } from 'class-validator';
+import { Redaction } from '../tools/redaction.js';
 import { allOf, OneOf, Parsed, toInstance, WholeNumber } from '../tools/validation.js';
 import type { Adapter } from './adapter.js';
 import { type AllowedAddress, parseAllowedAddresses } from './allowed-addresses.js';
@@ -18,7 +19,8 @@ import {
   parseRateLimits,
   parseStoredBytes,
   parseSwitch,
-  parseUrl,
+  parseDatabaseUrl,
+  parsePlainUrl,
 } from './parsers.js';
 import type { RateLimits } from './rate-limits.js';
 import { parseScopeMap, type ScopeMap } from './scopes.js';
@@ -36,9 +38,9 @@ export class Config {
   @Setting('PORT', Numeric(), WholeNumber(0, 65_535)) port = 3000;
   @Setting('HOST') host = '127.0.0.1';
   /** A PostgreSQL 15 or newer; undefined: the embedded one in `dataDir`. */
-  @Setting('DATABASE_URL', Parsed(databaseUrl)) databaseUrl: string | undefined;
+  @Setting('DATABASE_URL', Parsed(parseDatabaseUrl)) databaseUrl: string | undefined;
   /** A URL that by-passes a pooler, for LISTEN and migrations; undefined: `databaseUrl`. */
-  @Setting('DATABASE_DIRECT_URL', Parsed(databaseUrl)) databaseDirectUrl: string | undefined;
+  @Setting('DATABASE_DIRECT_URL', Parsed(parseDatabaseUrl)) databaseDirectUrl: string | undefined;
   /** Off behind a pooler that cannot keep prepared statements (PgBouncer before 1.21). */
   @Setting('DATABASE_PREPARED_STATEMENTS', Parsed(parseSwitch)) databasePreparedStatements = true;
   @Setting('DATABASE_POOL_SIZE', Numeric(), WholeNumber(2, 200)) databasePoolSize = 10;
@@ -50,7 +52,7 @@ export class Config {
   @Setting('MODELS_FILE') modelsFile = 'models.yaml';
   @Setting('ROLE', Lowercase(), OneOf('all', 'api', 'scheduler')) role: Role = 'all';
 
-  @Setting('PUBLIC_BASE_URL', Parsed((url: string) => parseUrl(url, 'http:', 'https:').replace(/\/+$/, '')))
+  @Setting('PUBLIC_BASE_URL', Parsed((url: string) => parsePlainUrl(url).replace(/\/+$/, '')))
   publicBaseUrl: string | undefined;
 
   @Setting('TRUST_PROXY', Parsed(parseAddressList)) trustProxy: boolean | number | string[] = false;
@@ -74,7 +76,7 @@ export class Config {
   /** Where files are kept: below `dataDir`, or in a bucket. */
   @Setting('FILES', Parsed(parseFiles)) files: FilesSetting = { kind: 'disk' };
   /** Of a store that is not Amazon's; its buckets are then named in the path. */
-  @Setting('S3_ENDPOINT', Parsed((url: string) => parseUrl(url, 'http:', 'https:').replace(/\/+$/, '')))
+  @Setting('S3_ENDPOINT', Parsed((url: string) => parsePlainUrl(url).replace(/\/+$/, '')))
   s3Endpoint: string | undefined;
 
   @Setting('REQUEST_ACCESS', Lowercase(), OneOf('capability', 'key'))
@@ -116,7 +118,7 @@ export class Config {
   @Setting('SECRETS_KEY', Parsed(parseSecretsKey)) secretsKey: Buffer | undefined;
   /** Recognises this process in the `node` table; not unique. */
   /** The provider that people sign in at; undefined: they do with a key alone. */
-  @Setting('OIDC_ISSUER', Parsed((url: string) => parseUrl(url, 'http:', 'https:')))
+  @Setting('OIDC_ISSUER', Parsed(parsePlainUrl))
   oidcIssuer: string | undefined;
 
   @Setting('OIDC_CLIENT_ID') oidcClientId: string | undefined;
@@ -149,10 +151,6 @@ function Lowercase(): PropertyDecorator {
   return Transform(({ value }: { value: string }) => value.toLowerCase());
 }
 
-function databaseUrl(value: string): string {
-  return parseUrl(value, 'postgres:', 'postgresql:');
-}
-
 @Global()
 @Module({})
 export class ConfigModule {
@@ -180,6 +178,11 @@ function missingBeside(
       ? ['  OIDC_SCOPES: needed beside OIDC_ISSUER, such as ops=admin; without it nobody could sign in']
       : []),
   ];
+}
+
+/** What a program prints of an error, without what drivers and parsers quote of the settings. */
+export function redacted(text: string, environment: Config['environment'] = process.env): string {
+  return new Redaction(environment).text(text);
 }
 
 export function loadConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {

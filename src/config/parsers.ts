@@ -10,10 +10,50 @@ export function parseSwitch(value: string): boolean {
   return text === 'on';
 }
 
+const mustBeEncoded =
+  'the user name and the password must be percent-encoded: % as %25, / as %2F, ? as %3F, # as %23, @ as %40; ' +
+  'so must an @ behind the host';
+
+/** A password that is not percent-encoded is refused: the URL would name another host, and messages would show a part of it. */
 export function parseUrl(value: string, ...protocols: readonly string[]): string {
-  if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+  const isOne = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
+  if (!isOne || (!URL.canParse(value) && !value.includes('@')))
     throw new Error(`expected a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+  if (!URL.canParse(value) || hasUnencoded(value)) throw new Error(mustBeEncoded);
+  return value;
+}
+
+function hasUnencoded(url: string): boolean {
+  const isDatabase = /^postgres/i.test(url);
+  const parts = isDatabase ? /^[^:]*:\/\/([^/?#]*)(.*)$/s : /^[^:]*:\/\/([^/?#\\]*)(.*)$/s;
+  const [, authority = '', rest = ''] = parts.exec(url)!;
+  const at = authority.lastIndexOf('@');
+  // The path of a model may hold an @, but none behind a user name.
+  const isCut = rest.includes('@') && (isDatabase || at !== -1);
+  return isCut || /\p{Cc}/u.test(url) || !isEncoded(authority.slice(0, Math.max(0, at)));
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
   }
+}
+
+/** As the drivers read it alike. */
+export function parseDatabaseUrl(value: string): string {
+  const { href, pathname } = new URL(parseUrl(value, 'postgres:', 'postgresql:'));
+  if (!isEncoded(pathname)) throw new Error('the name of the database must be percent-encoded: % as %25');
+  return href;
+}
+
+/** Of a service whose URL is shown to others, or sent to them. */
+export function parsePlainUrl(value: string): string {
+  const { username, password } = new URL(parseUrl(value, 'http:', 'https:'));
+  if (username !== '' || password !== '')
+    throw new Error('expected a URL without a user name and a password');
   return value;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Handles } from '../auth/handles.js';
 import { Config } from '../config/config.js';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
@@ -65,6 +66,7 @@ export class Files {
     private readonly place: FilePlace,
     private readonly database: Database,
     private readonly config: Config,
+    private readonly handles: Handles,
   ) {}
 
   /** A row for what is to come; `uploads`: tries that have begun. */
@@ -91,7 +93,7 @@ export class Files {
       throw error;
     });
     if (bytes !== undefined) return bytes;
-    this.log.error(`the bytes of file ${id} are not where they were stored`);
+    this.log.error({ file: this.handles.handleOf(id) }, 'the bytes of a file are not where they were stored');
     throw new DomainError('unavailable', 'The bytes of this file cannot be read now.');
   }
 
@@ -137,7 +139,7 @@ export class Files {
       const { name } = await this.untilTaken(maker, () => this.add(file, 1, id));
       const written = await this.untilTaken(maker, () => this.store.store(bytesOf(id, 1), part));
       const isKept = await this.untilTaken(maker, () => this.rows.end({ id, upload: 1, ...written }));
-      if (!isKept) throw new Error(`file ${id} was removed while it was written`);
+      if (!isKept) throw new Error('a file was removed while it was written');
       const { size, sha256 } = written;
       const view = { content_type: contentType, size, sha256: sha256.toString('hex') };
       return { url: fileUrl(base, id, name), ...view };

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 import { lineStart, writeLines } from '../internals/pino-lines.js';
+import { Redaction } from '../tools/redaction.js';
 import type { ProblemCode } from '../errors/problem-codes.js';
 import { answeredCodes } from './problem.js';
 import { PINO } from './logging.module.js';
@@ -22,7 +23,8 @@ export interface AnsweredExchange {
 const chatter = /^\/(health|metrics|docs|console|openapi\.json)(\/|$)/;
 
 /**
- * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies. What ends
+ * One line per exchange. The query is left out, for callers put secrets there, and so are headers and bodies; the path
+ * has handles in place of ids, and so has the exchange's id, which may be a request's where its caller chose it. What ends
  * in one turn of the event loop is written together, past pino's methods: each by itself took a tenth of a submission.
  */
 @Injectable()
@@ -31,7 +33,10 @@ export class AccessLog {
   onExchange: ((exchange: AnsweredExchange) => void) | undefined;
   private lines = '';
 
-  constructor(@Inject(PINO) private readonly logger: Logger) {}
+  constructor(
+    @Inject(PINO) private readonly logger: Logger,
+    private readonly redaction: Redaction,
+  ) {}
 
   /** For Express: gives the exchange its id too. */
   readonly middleware = (request: Request, response: Response, next: NextFunction): void => {
@@ -61,7 +66,7 @@ export class AccessLog {
       if (this.lines === '') setImmediate(() => this.write());
       const durationMs = Math.round(took * 10) / 10;
       const message = response.writableFinished ? 'answered' : 'connection lost before the answer ended';
-      this.lines += `${lineStart(this.logger, level)},"requestId":"${requestId}","method":"${method}","path":${JSON.stringify(path)},"status":${response.statusCode}`;
+      this.lines += `${lineStart(this.logger, level)},"requestId":"${this.redaction.path(requestId)}","method":"${method}","path":${JSON.stringify(this.redaction.path(path))},"status":${response.statusCode}`;
       if (code !== undefined) this.lines += `,"code":"${code}"`;
       this.lines += `,"durationMs":${durationMs},"msg":"${message}"}\n`;
     });

@@ -42,6 +42,11 @@ export function askForBody(request: IncomingMessage, response: ServerResponse): 
 /** Called after the guards: a caller without a key, or over its limit, does not get to fill our memory first. */
 @Injectable()
 export class BodyReader {
+  /** A body that took longer than this is slow. */
+  slowMs = 1_000;
+  /** Judges a call once more whose body was slow: what the guards let in may not be allowed any more. */
+  onSlow: ((request: IncomingMessage) => void | Promise<void>) | undefined;
+
   constructor(private readonly config: Config) {}
 
   /** The whole body, decompressed, whatever its content type: bounded on the wire and in what it becomes. */
@@ -49,6 +54,17 @@ export class BodyReader {
     request: IncomingMessage,
     response: ServerResponse,
     maxBodyBytes = this.config.maxBodyBytes,
+  ): Promise<Buffer> {
+    const startedAt = performance.now();
+    const body = await this.receive(request, response, maxBodyBytes);
+    if (performance.now() - startedAt > this.slowMs) await this.onSlow?.(request);
+    return body;
+  }
+
+  private async receive(
+    request: IncomingMessage,
+    response: ServerResponse,
+    maxBodyBytes: number,
   ): Promise<Buffer> {
     const { 'content-length': length = 0, 'content-encoding': encoding = 'identity' } = request.headers;
     if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes);

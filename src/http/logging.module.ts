@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Inject, Injectable, type LoggerService, Module } from '@nestjs/common';
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 import type { Config } from '../config/config.js';
+import { Redaction } from '../tools/redaction.js';
 import { readableLines } from './readable-lines.js';
 
 /** Lines are written together once there are so many bytes of them. */
@@ -84,6 +85,7 @@ export function serializeError(error: unknown): Record<string, unknown> {
 @Module({})
 export class LoggingModule {
   static async register(config: Config): Promise<DynamicModule> {
+    const redaction = new Redaction(config.environment);
     const logger: Logger = pino(
       {
         level: config.logLevel,
@@ -91,13 +93,18 @@ export class LoggingModule {
         timestamp: isoTime(),
         formatters: { level: (level) => ({ level }) },
         serializers: { err: serializeError },
+        hooks: { streamWrite: (line) => redaction.text(line) },
       },
       logLines(isForPeople(config) ? await readableLines(showsColour(config)) : undefined),
     );
     return {
       module: LoggingModule,
-      providers: [{ provide: PINO, useValue: logger }, QuietNestLogger],
-      exports: [PINO, QuietNestLogger],
+      providers: [
+        { provide: PINO, useValue: logger },
+        { provide: Redaction, useValue: redaction },
+        QuietNestLogger,
+      ],
+      exports: [PINO, Redaction, QuietNestLogger],
     };
   }
 }

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
+import { AccessRule } from '../auth/access-rule.js';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
-import { type Access, type Caller, hasScope } from '../auth/caller.js';
+import type { Access, Caller } from '../auth/caller.js';
 import { Config } from '../config/config.js';
 import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
@@ -31,6 +32,7 @@ type Subject = LimitSubject | undefined;
 export class Gate {
   constructor(
     private readonly callers: CallerResolver,
+    private readonly rule: AccessRule,
     private readonly keeper: ShareKeeper,
     private readonly addresses: ClientAddress,
     private readonly config: Config,
@@ -89,22 +91,6 @@ export class Gate {
     return admissions.map((admission) => (admission.admitted ? undefined : this.refusalOf(admission)));
   }
 
-  /** Demands a valid key with the scope. Without one, a request's id may be enough (REQUEST_ACCESS). */
-  permit(resolution: Resolution, { scope, needsKey, isOpen }: Access): Entered {
-    if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
-    if (isOpen === true) return resolution.kind === 'caller' ? resolution.caller : undefined;
-    const idIsEnough = !needsKey && this.config.requestAccess === 'capability';
-    // A browser sends its cookie unasked: whose it is takes nothing from one who knows the id.
-    const bringsKey = resolution.kind === 'caller' && resolution.caller.sessionId === undefined;
-    if (idIsEnough && !bringsKey) return undefined;
-    if (resolution.kind === 'forged') throw new DomainError('forbidden', resolution.reason);
-    if (resolution.kind === 'anonymous') {
-      throw new DomainError('missing_key', 'Send your API key as "Authorization: Key <API key>".');
-    }
-    if (scope === 'any' || hasScope(resolution.caller, scope)) return resolution.caller;
-    throw new DomainError('forbidden', `This API key does not have the scope "${scope}".`);
-  }
-
   private limitsOf(caller: Caller | undefined, routeClass: RouteClass): RateLimits {
     const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
     return caller?.[own] ?? this.config[own];
@@ -134,12 +120,12 @@ export class Gate {
       if (counted instanceof Promise) {
         return counted.then((admission) => {
           this.judge(admission, answer);
-          return this.permit(resolution, access);
+          return this.rule.permit(request, resolution, access);
         });
       }
       this.judge(counted, answer);
     }
-    return this.permit(resolution, access);
+    return this.rule.permit(request, resolution, access);
   }
 }
 

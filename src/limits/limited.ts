@@ -8,6 +8,7 @@ import {
   type ThrottlerRequest,
   type ThrottlerStorage,
 } from '@nestjs/throttler';
+import { AccessRule } from '../auth/access-rule.js';
 import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
 import type { RefusedAccess } from '../auth/access-events.js';
 import { type Access, type Caller, operatorScopes } from '../auth/caller.js';
@@ -48,6 +49,7 @@ class LimitedGuard extends ThrottlerGuard {
     private readonly storage: ShareStorage,
     reflector: Reflector,
     private readonly callers: CallerResolver,
+    private readonly rule: AccessRule,
     private readonly gate: Gate,
     private readonly events: EventEmitter2,
   ) {
@@ -67,7 +69,7 @@ class LimitedGuard extends ThrottlerGuard {
 
   private permit(request: GuardedRequest, resolution: Resolution, access: Access): Caller | undefined {
     try {
-      return this.gate.permit(resolution, access);
+      return this.rule.permit(request, resolution, access);
     } catch (error) {
       const refused = refusedAccess(resolution, access);
       if (refused !== undefined) this.events.emit('access.refused', { request, ...refused });

@@ -6,6 +6,7 @@ import { storable } from '../tools/storable-text.js';
 import { ModelEntity } from './model.entity.js';
 import type { FileModel, Model } from './model.js';
 import { noOverrides, type Overrides } from './overrides.js';
+import { Redaction } from '../tools/redaction.js';
 import { findDifferences, type ModelRow } from './queries/find-differences.js';
 
 export const MODELS = Symbol('MODELS');
@@ -27,6 +28,7 @@ export class ModelsService implements OnModuleInit {
   constructor(
     @Inject(MODELS) models: FileModel[],
     @InjectRepository(ModelEntity) private readonly table: Repository<ModelEntity>,
+    private readonly redaction: Redaction,
   ) {
     this.update(models);
   }
@@ -108,6 +110,7 @@ export class ModelsService implements OnModuleInit {
   }
 
   private update(models: readonly FileModel[]): void {
+    this.redaction.setModelSecrets(models.flatMap(({ runner }) => runner.secrets()));
     const before = this.models;
     let hasChanged = models.length !== before.size;
     const entries = models.map((file) => {

@@ -21,6 +21,11 @@ export class RunnerOptions {
     return undefined;
   }
 
+  /** What its runs are sent with that nobody else may know, such as the values of header fields. */
+  secrets(): readonly string[] {
+    return [];
+  }
+
   /** The URLs that its runs are sent to, each to one of them; none: they stay in this process. */
   addresses(): readonly string[] {
     return [];

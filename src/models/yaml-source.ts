@@ -1,6 +1,13 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 import type { Document, Node } from 'yaml';
 
+const quoteIt = new Set(['BAD_ALIAS', 'TAG_RESOLVE_FAILED']);
+
+/** What the parser quotes of the file may be a secret: the line says where it is. */
+function withoutQuotation(message: string): string {
+  return message.replace(/(?<=\S): .*$|(?<= (?:escape sequence|directive)) .*$/s, '');
+}
+
 /** A YAML text whose nodes still know their lines, and what was found wrong with it so far. */
 export class YamlSource {
   /** By their lines, from 1; undefined: the file as a whole. */
@@ -10,8 +17,10 @@ export class YamlSource {
 
   constructor(text: string) {
     this.document = parseDocument(text, { lineCounter: this.lines, prettyErrors: false, stringKeys: true });
-    for (const { pos, message } of [...this.document.errors, ...this.document.warnings]) {
-      this.faults.push({ line: this.lines.linePos(pos[0]).line, message });
+    for (const { pos, code, message } of [...this.document.errors, ...this.document.warnings]) {
+      const advice = quoteIt.has(code) ? '; quote a text that begins with * or !' : '';
+      const line = this.lines.linePos(pos[0]).line;
+      this.faults.push({ line, message: withoutQuotation(message) + advice });
     }
   }
 

@@ -154,7 +154,7 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
 
   private async finish({ id, action }: ClaimedOperation, state: 'stopped' | 'done'): Promise<void> {
     await end(this.database, id, state);
-    this.log.log(`the operation ${id} (${action}) is ${state}`);
+    this.log.log({ operationId: id, action }, `an operation is ${state}`);
   }
 
   private async step(operation: ClaimedOperation, after: string, max: number): Promise<Step | MemberFault> {

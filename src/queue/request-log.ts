@@ -50,7 +50,7 @@ export class RequestLog implements OnApplicationShutdown {
   @OnEvent('node.lost')
   onNodeLost(nodes: RequestEvents['node.lost']): void {
     for (const { id, name } of nodes)
-      this.log.warn(`node ${name} (${id}) sends no heartbeats; it is given up`);
+      this.log.warn({ nodeId: id }, `node ${name} sends no heartbeats; it is given up`);
   }
 
   private failed(request: StartedRequest, failure: AttemptFailure): void {

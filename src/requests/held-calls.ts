@@ -1,7 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Observer, Subscription } from 'rxjs';
+import { assertMayUse, type Caller } from '../auth/caller.js';
+import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
+import type { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { Draining } from '../http/draining.js';
 import type { Snapshot, StatusRow } from '../queue/status-row.js';
@@ -13,7 +16,7 @@ const tickMs = 100;
 const lastAnswersMs = 2_000;
 
 /** One object a call, and no closures: there are ten thousand of them. */
-class HeldCall implements Observer<Snapshot> {
+class HeldCall implements Observer<Snapshot>, OpenCall {
   subscription: Subscription | undefined;
   private row: StatusRow | undefined;
 
@@ -21,8 +24,24 @@ class HeldCall implements Observer<Snapshot> {
     private readonly calls: HeldCalls,
     readonly response: ServerResponse,
     readonly until: number,
+    /** That the caller must still be allowed to use. */
+    private readonly modelId: string | undefined,
     readonly resolve: (row: StatusRow | undefined) => void,
+    private readonly reject: (refusal: DomainError) => void,
   ) {}
+
+  get request(): IncomingMessage {
+    return this.response.req;
+  }
+
+  assertAllowed(caller: Caller): void {
+    if (this.modelId !== undefined) assertMayUse(caller, this.modelId);
+  }
+
+  refuse(refusal: DomainError): void {
+    this.reject(refusal);
+    this.calls.release(this);
+  }
 
   get isGone(): boolean {
     return this.response.req.socket.destroyed;
@@ -56,6 +75,7 @@ export class HeldCalls {
   constructor(
     private readonly sources: StatusSources,
     private readonly draining: Draining,
+    private readonly watch: CallerWatch,
   ) {}
 
   get size(): number {
@@ -64,13 +84,19 @@ export class HeldCalls {
 
   /**
    * The row once its request has completed; undefined when the seconds are over: read it again. At once where the service
-   * stops. What waited to its end says so in its answer.
+   * stops. What waited to its end says so in its answer. Throws what refuses the call, once its key may no longer make it;
+   * `modelId`: or may no longer use this model.
    */
-  async wait(row: StatusRow, seconds: number, response: ServerResponse): Promise<StatusRow | undefined> {
+  async wait(
+    row: StatusRow,
+    seconds: number,
+    response: ServerResponse,
+    modelId?: string,
+  ): Promise<StatusRow | undefined> {
     let last: StatusRow | undefined = row;
     if (row.state !== 'COMPLETED') {
       if (this.draining.isStarted) return row;
-      last = await this.hold(row, seconds, response);
+      last = await this.hold(row, seconds, response, modelId);
       if (last === undefined && this.isStopped) return undefined;
     }
     response.setHeader('Preference-Applied', `wait=${seconds}`);
@@ -80,6 +106,7 @@ export class HeldCalls {
   release(call: HeldCall): void {
     if (!this.held.delete(call)) return;
     call.subscription?.unsubscribe();
+    this.watch.remove(call);
     call.resolve(call.finalRow);
     if (this.held.size > 0) return;
     clearInterval(this.ticker);
@@ -96,14 +123,24 @@ export class HeldCalls {
     while (responses.some(isOpen) && performance.now() < deadline) await delay(10);
   }
 
-  private hold(row: StatusRow, seconds: number, response: ServerResponse): Promise<StatusRow | undefined> {
-    return new Promise((resolve) => {
-      chargesOf(response.req)?.releaseBody();
-      const call = new HeldCall(this, response, performance.now() + seconds * 1_000, resolve);
+  private async hold(
+    row: StatusRow,
+    seconds: number,
+    response: ServerResponse,
+    modelId: string | undefined,
+  ): Promise<StatusRow | undefined> {
+    chargesOf(response.req)?.releaseBody();
+    let call!: HeldCall;
+    const last = await new Promise<StatusRow | undefined>((resolve, reject) => {
+      const until = performance.now() + seconds * 1_000;
+      call = new HeldCall(this, response, until, modelId, resolve, reject);
       this.held.add(call);
+      this.watch.add(call);
       this.ticker ??= setInterval(() => this.tick(), tickMs);
       call.subscription = this.sources.watch(row, { positions: false }).subscribe(call);
     });
+    await this.watch.confirm(call);
+    return last;
   }
 
   private tick(): void {

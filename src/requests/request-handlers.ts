@@ -179,7 +179,8 @@ export class RequestHandlers {
     const accepted = await accepting;
     try {
       const { requestId, fields } = accepted;
-      const row = await this.held.wait(await this.find(caller, requestId), seconds, response);
+      const submitted = await this.find(caller, requestId);
+      const row = await this.held.wait(submitted, seconds, response, submitted.modelId);
       if (row?.state !== 'COMPLETED') return accepted;
       const status = JSON.stringify(toStatus(this.queue.snapshot(row), base));
       const output =
@@ -187,8 +188,8 @@ export class RequestHandlers {
       const body = output === null ? status : `${status.slice(0, -1)},"response":${output}}`;
       return { status: 200, fields, body };
     } catch (error) {
-      // It is committed, whatever became of the wait.
-      if (error instanceof DomainError) return accepted;
+      // It is committed, whatever became of the wait; only a caller that may see nothing more gets nothing.
+      if (error instanceof DomainError && error.status !== 401 && error.status !== 403) return accepted;
       throw error;
     }
   }

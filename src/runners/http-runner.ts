@@ -5,6 +5,7 @@ import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
 import { RunnerOptions } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
+import { passwordsOf } from '../tools/redaction.js';
 import { EntryFault, Parsed } from '../tools/validation.js';
 import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { isFileType, keepOutput } from './file-output.js';
@@ -13,6 +14,8 @@ import { exchange, type HttpAnswer } from './http-exchange.js';
 import { readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
+/** Header fields and query parameters whose values are secrets. */
+const secretName = /auth|key|token|secret|cookie|credential|password|signature/i;
 const maxAddresses = 64;
 
 class HttpRunnerOptions extends RunnerOptions {
@@ -27,6 +30,14 @@ class HttpRunnerOptions extends RunnerOptions {
 
   override addresses(): readonly string[] {
     return this.urls ?? [this.url!];
+  }
+
+  override secrets(): readonly string[] {
+    const passwords = this.addresses().flatMap(passwordsOf);
+    const parameters = this.addresses().flatMap((url) => [...new URL(url).searchParams]);
+    const named = [...Object.entries(this.headers), ...parameters].filter(([name]) => secretName.test(name));
+    // Of "Bearer <token>" the token.
+    return [...passwords, ...named.flatMap(([, text]) => text.split(' '))];
   }
 
   override fault(): string | undefined {

@@ -86,7 +86,7 @@ export class OutputStreams {
     }
     if (row.outcome === 'succeeded' && !(await this.queue.hasOutput(row.id))) throw gone();
     return pulled(() => this.read(row, seen, request), response).pipe(
-      takeUntil(this.watch.refusedOfRequest(request, caller)),
+      takeUntil(this.watch.refused(request, caller)),
       keepAlive(response),
     );
   }

@@ -68,6 +68,6 @@ export class StatusStreams {
       after: after ?? 0,
       readLog: logs ? (from, upTo) => this.queue.log(row.id, from, upTo) : undefined,
       render: (snapshot, entries) => JSON.stringify(render(snapshot, entries)),
-    }).pipe(takeUntil(this.watch.refusedOfRequest(request, caller)), keepAlive(response));
+    }).pipe(takeUntil(this.watch.refused(request, caller)), keepAlive(response));
   }
 }

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { diag, DiagLogLevel, type Tracer } from '@opentelemetry/api';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
-import { parseUrl } from '../config/parsers.js';
+import { parsePlainUrl } from '../config/parsers.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 /** What a stop waits for the last spans to be sent. */
@@ -54,7 +54,7 @@ export async function startSpanSender(
     read('OTEL_SDK_DISABLED')?.toLowerCase() === 'true' || read('OTEL_TRACES_EXPORTER') === 'none';
   if (variable === undefined || isOff) return undefined;
   try {
-    parseUrl(read(variable)!, 'http:', 'https:');
+    parsePlainUrl(read(variable)!);
     const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? read('OTEL_EXPORTER_OTLP_PROTOCOL');
     if (protocol !== undefined && protocol !== 'http/protobuf')
       throw new Error('of the protocols of OTLP only http/protobuf is spoken, on port 4318 most often');

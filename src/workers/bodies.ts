@@ -62,12 +62,12 @@ export interface BeatBody {
   leases: LeaseName[];
 }
 
-export function readBeat(body: Buffer): BeatBody {
+export function readBeat(keyId: string, body: Buffer): BeatBody {
   const fields = JsonFields.of(body, '{"worker_id": "gpu-1", "leases": []}');
   const workerId = fields.requiredText('worker_id', maxIdLength);
   const state = fields.text('state', maxStateLength);
   const leases = fields.list('leases', maxLeases).map((text, i) => {
-    const lease = typeof text === 'string' ? readLeaseToken(text) : undefined;
+    const lease = typeof text === 'string' ? readLeaseToken(keyId, text) : undefined;
     if (lease === undefined) throw fields.fault(`leases[${i}]`, 'the lease_token of a run');
     return lease;
   });

@@ -1,3 +1,4 @@
+import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { LeaseName } from '../queue/workers/lease.js';
 
@@ -5,24 +6,28 @@ const tokenBytes = 32;
 const idDigits = 32;
 
 /** On the wire a token names its request too, so that a beat says of a lost one whose it was. */
-export function toLeaseToken({ id, token }: LeaseName): string {
+export function toLeaseToken({ id, token }: Omit<LeaseName, 'keyId'>): string {
   return Buffer.from(`${id}${token}`.replaceAll('-', ''), 'hex').toString('base64url');
 }
 
-/** undefined: it is none. */
-export function readLeaseToken(text: string): LeaseName | undefined {
+/** As the key presents it; undefined: it is none. */
+export function readLeaseToken(keyId: string, text: string): LeaseName | undefined {
   if (!/^[\w-]{43}$/.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== tokenBytes) return undefined;
   const digits = bytes.toString('hex');
-  return { id: toUuid(digits.slice(0, idDigits)), token: toUuid(digits.slice(idDigits)) };
+  return { id: toUuid(digits.slice(0, idDigits)), token: toUuid(digits.slice(idDigits)), keyId };
 }
 
 /** Of a call about the run of a request. Throws `lease_lost` for a token that cannot be its lease's. */
-export function leaseOf(requestId: string, header: string | string[] | undefined): LeaseName {
+export function leaseOf(
+  { keyId }: Pick<Caller, 'keyId'>,
+  requestId: string,
+  header: string | string[] | undefined,
+): LeaseName {
   if (header === undefined || header === '')
     throw new DomainError('bad_request', 'Send the lease_token of the run in the header Lease-Token.');
-  const lease = readLeaseToken(String(header));
+  const lease = readLeaseToken(keyId, String(header));
   if (lease?.id !== requestId) throw leaseLost();
   return lease;
 }

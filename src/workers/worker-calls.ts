@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { assertMayUse, type Caller } from '../auth/caller.js';
+import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
 import { sendReply } from '../http/reply.js';
 import { hint } from '../models/closest.js';
@@ -28,6 +29,7 @@ export class WorkerCalls {
     private readonly claims: WorkerClaims,
     private readonly beats: WorkerBeats,
     private readonly ends: WorkerEnds,
+    private readonly watch: CallerWatch,
   ) {}
 
   /** Answers by itself: what was claimed for an answer that nobody reads goes back. */
@@ -39,11 +41,17 @@ export class WorkerCalls {
     response: ServerResponse,
   ): Promise<void> {
     const claim = readClaim(body);
-    for (const id of claim.models.keys()) this.assertPulled(caller, id);
     const models = [...claim.models.keys()];
+    for (const id of models) this.assertPulled(caller, id);
     const worker = this.book.note(caller.keyId, { ...claim.worker, models });
     const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
-    const { answer, drop } = this.claims.claim(asked, waitSeconds * 1_000);
+    const { answer, drop, fail } = this.claims.claim(asked, waitSeconds * 1_000);
+    const call: OpenCall = {
+      request: response.req,
+      assertAllowed: (now) => models.forEach((id) => assertMayUse(now, id)),
+      refuse: fail,
+    };
+    this.watch.add(call);
     let unread: LeasedRun[] = [];
     // Not `writableFinished`: that is also true of what was thrown away.
     response.once('finish', () => (unread = []));
@@ -51,7 +59,8 @@ export class WorkerCalls {
       drop();
       void this.ends.giveBack(unread);
     });
-    const runs = (unread = await answer);
+    const runs = (unread = await answer.finally(() => this.watch.remove(call)));
+    if (runs.length > 0) await this.confirm(call, runs);
     if (response.destroyed) return this.ends.giveBack(runs);
     if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
     if (runs.length === 0) response.writeHead(204).end();
@@ -59,11 +68,14 @@ export class WorkerCalls {
   }
 
   async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
-    const { workerId, state, leases } = readBeat(body);
+    const { workerId, state, leases } = readBeat(caller.keyId, body);
     const worker = this.book.note(caller.keyId, { id: workerId, state });
-    const { answer, drop } = this.beats.beat(worker, leases, waitSeconds * 1_000);
+    const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
+    const call: OpenCall = { request: response.req, refuse: fail };
+    this.watch.add(call);
     response.once('close', drop);
-    const { told, cancel, lost } = await answer;
+    const { told, cancel, lost } = await answer.finally(() => this.watch.remove(call));
+    await this.watch.confirm(call);
     if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
     const lease_s = leaseMs / 1_000;
     const said = { lease_s, beat_s: beatSeconds, worker: told, cancel, lost };
@@ -76,6 +88,16 @@ export class WorkerCalls {
     this.claims.dropOf(uid);
     await this.ends.releaseAll(uid);
     await this.book.leave(uid);
+  }
+
+  /** What was claimed in the moment in which the key lost its right to it goes back: it is not answered. */
+  private async confirm(call: OpenCall, runs: readonly LeasedRun[]): Promise<void> {
+    try {
+      await this.watch.confirm(call);
+    } catch (refusal) {
+      await this.ends.giveBack(runs);
+      throw refusal;
+    }
   }
 
   private assertPulled(caller: Caller, id: string): void {

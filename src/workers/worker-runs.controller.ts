@@ -1,6 +1,8 @@
 import { Controller, Get, Headers, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import type { Caller } from '../auth/caller.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
 import { DomainError } from '../errors/domain-error.js';
 import { InitiatedUploadDto } from '../files/dto/files.dto.js';
@@ -38,9 +40,10 @@ export class WorkerRunsController {
   async readRunInput(
     @Param('request_id') id: string,
     @Headers(tokenHeader) token: string | undefined,
+    @CurrentCaller() caller: Caller,
     @Res() response: Response,
   ): Promise<void> {
-    sendReply(response, { status: 200, body: await this.calls.input(leaseOf(id, token)) });
+    sendReply(response, { status: 200, body: await this.calls.input(leaseOf(caller, id, token)) });
   }
 
   @Post('events')
@@ -51,10 +54,11 @@ export class WorkerRunsController {
     @Param('request_id') id: string,
     @Query('from') from: string | undefined,
     @Headers(tokenHeader) token: string | undefined,
+    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<{ next: number; cancel: boolean }> {
-    const lease = leaseOf(id, token);
+    const lease = leaseOf(caller, id, token);
     const number = numberOf(from);
     return this.calls.append(lease, number, await this.bodies.read(request, response));
   }
@@ -65,10 +69,11 @@ export class WorkerRunsController {
   async putOutput(
     @Param('request_id') id: string,
     @Headers(tokenHeader) token: string | undefined,
+    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const lease = leaseOf(id, token);
+    const lease = leaseOf(caller, id, token);
     await this.calls.succeed(lease, await this.bodies.read(request, response, this.config.maxOutputBytes));
     return {};
   }
@@ -79,10 +84,11 @@ export class WorkerRunsController {
   async putFailure(
     @Param('request_id') id: string,
     @Headers(tokenHeader) token: string | undefined,
+    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<object> {
-    const lease = leaseOf(id, token);
+    const lease = leaseOf(caller, id, token);
     await this.calls.fail(lease, await this.bodies.read(request, response));
     return {};
   }
@@ -94,10 +100,11 @@ export class WorkerRunsController {
   async initiateRunFile(
     @Param('request_id') id: string,
     @Headers(tokenHeader) token: string | undefined,
+    @CurrentCaller() caller: Caller,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<InitiatedUploadDto> {
-    await this.calls.renew(leaseOf(id, token));
+    await this.calls.renew(leaseOf(caller, id, token));
     return this.uploads.initiateOf({ requestId: id }, request, response);
   }
 
@@ -108,8 +115,9 @@ export class WorkerRunsController {
   async releaseRun(
     @Param('request_id') id: string,
     @Headers(tokenHeader) token: string | undefined,
+    @CurrentCaller() caller: Caller,
   ): Promise<void> {
-    await this.calls.release(leaseOf(id, token));
+    await this.calls.release(leaseOf(caller, id, token));
   }
 }
 

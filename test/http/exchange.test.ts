@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import express from 'express';
 import { type Logger, pino } from 'pino';
 import { DomainError } from '../../src/errors/domain-error.js';
+import { Redaction } from '../../src/tools/redaction.js';
 import { AccessLog } from '../../src/http/access-log.js';
 import { Exchange } from '../../src/requests/fast-path.js';
 import { until } from '../support/index.js';
@@ -50,10 +51,10 @@ const byExchange =
   (act: (exchange: Exchange, response: ServerResponse) => void): Listening =>
   (logger) =>
   (request, response) =>
-    act(new Exchange(request, response, logger, new AccessLog(logger), ['X-Always', 'yes']), response);
+    act(new Exchange(request, response, logger, new AccessLog(logger, new Redaction()), ['X-Always', 'yes']), response);
 
 const byExpress: Listening = (logger) =>
-  express().use(new AccessLog(logger).middleware, (_request, response) => {
+  express().use(new AccessLog(logger, new Redaction()).middleware, (_request, response) => {
     response.status(202).send('done');
   });
 
@@ -140,7 +141,8 @@ test.each(['/health/live', '/health/ready', '/docs/', '/openapi.json'])(
 
 test('exchanges that end in the same turn are written together, a line each', async () => {
   const written: string[] = [];
-  const log = new AccessLog(pino({ level: 'info' }, { write: (lines: string) => void written.push(lines) }));
+  const logger = pino({ level: 'info' }, { write: (lines: string) => void written.push(lines) });
+  const log = new AccessLog(logger, new Redaction());
   const responses = ['first', 'second'].map((requestId) => {
     const response = Object.assign(new EventEmitter(), { statusCode: 200, writableFinished: true });
     log.follow({ method: 'GET' } as IncomingMessage, response as unknown as ServerResponse, '/', requestId);

@@ -126,7 +126,7 @@ async function submitBatches(request: Parameters<Submissions['submit']>[0]): Pro
 
 /** Every statement that a worker's calls use. */
 async function useWorkers(): Promise<void> {
-  const lease = { id: v7(), token: randomUUID() };
+  const lease = { id: v7(), token: randomUUID(), keyId: randomUUID() };
   await claimAs(database, randomUUID(), 2, { isBounded: true });
   await knownOf(database, [lease]);
   await findClaims(database, ['plans']);

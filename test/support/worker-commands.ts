@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/database.js';
 import { findClaims } from '../../src/queue/queries/worker-leases.js';
 import type { QueueTables } from './queue-tables.js';
 import { lostLimit, type ModelRequest, type QueueModel } from './state-model.js';
-import { claimAs, knownOf, rescueFrom } from './worker-steps.js';
+import { claimAs, knownOf, newClaimId, rescueFrom } from './worker-steps.js';
 
 /** With two nodes that run requests, and two workers; one that was lost is replaced. */
 export type World = { nodes: string[]; workers: string[] };
@@ -32,7 +32,7 @@ export function workerCommands({ step, held, ids, database, tables }: Steps) {
         async (model, { workers }) => {
           const worker = workers[which]!;
           const expected = model.next(limit);
-          const claimId = randomUUID();
+          const claimId = newClaimId();
           const claimed = await claimAs(database(), worker, limit, { claimId });
           expect(ids(claimed)).toEqual(ids(expected));
           const tokens = new Map(claimed.map(({ id, token }) => [id, token]));

@@ -5,6 +5,11 @@ import { rescueFromWorkers } from '../../src/queue/queries/rescue.js';
 import { endOf, findLeases, type LeasedRun, renewLeases } from '../../src/queue/queries/worker-leases.js';
 import { requestErrors } from '../../src/queue/request-errors.js';
 
+/** The key of all these workers. */
+const keyId = randomUUID();
+
+export const newClaimId = (): string => `${keyId} ${randomUUID()}`;
+
 /** Claims as a worker; each claim has its id. */
 export function claimAs(
   database: Database,
@@ -12,7 +17,7 @@ export function claimAs(
   limit: number,
   more: Partial<Parameters<typeof claimForWorkers>[1]> & { claimId?: string } = {},
 ): Promise<LeasedRun[]> {
-  const { claimId = randomUUID(), ...rest } = more;
+  const { claimId = newClaimId(), ...rest } = more;
   const slot = { workerId, claimId, claimHash: Buffer.alloc(1) };
   const slots = Array.from({ length: limit }, () => ({ ...slot, token: randomUUID() }));
   const terms = { modelId: 'test/model', slots, floor: null, timeoutMs: 60_000, byMs: Date.now() + 60_000 };
@@ -26,7 +31,8 @@ export function rescueFrom(database: Database, lostLimit: number) {
 }
 
 /** What every call of a run asks: of leases that are gone nothing is found. */
-export async function knownOf(database: Database, leases: readonly { id: string; token: string }[]) {
+export async function knownOf(database: Database, named: readonly { id: string; token: string }[]) {
+  const leases = named.map((lease) => ({ ...lease, keyId }));
   const [renewed, found] = [await renewLeases(database, leases), await findLeases(database, leases)];
   const ended = await Promise.all(leases.map((lease) => endOf(database, lease)));
   return { renewed: renewed.map(({ id }) => id).sort(), found: found.map(({ id }) => id).sort(), ended };

@@ -6,6 +6,7 @@ import { expectRefusal, sendThenRead } from '../support/hostile-client.js';
 import { problemOf, verdict } from '../support/queue-calls.js';
 import { testQueue } from '../support/test-queue.js';
 import { pulled, WorkerCalls, type WorkerRun } from '../support/worker-calls.js';
+import { readLeaseToken } from '../../src/workers/lease-token.js';
 
 const { service, calls } = testQueue({
   limits: 'off',
@@ -113,6 +114,50 @@ describe('an output', () => {
     expect(await verdict(worker.output({ ...run, lease_token: other.lease_token }))).toEqual([
       410,
       'lease_lost',
+    ]);
+    expect((await worker.output(run)).status).toBe(200);
+  });
+});
+
+describe('a lease token', () => {
+  const each = async (caller: WorkerCalls, run: WorkerRun): Promise<unknown[]> =>
+    Promise.all(
+      [
+        caller.events(run, 0, [{ type: 'log', message: 'not mine' }]),
+        caller.output(run, 'not mine'),
+        caller.ofRun('PUT', run, 'output', ''),
+        caller.failure(run),
+        caller.release(run),
+        caller.ofRun('POST', run, 'files', '{"content_type":"image/png"}'),
+        caller.ofRun('GET', run, 'input'),
+      ].map(verdict),
+    );
+  const lost = Array.from({ length: 7 }, () => [410, 'lease_lost']);
+
+  test('is worth nothing to another key, even of a worker of the same name', async () => {
+    const run = await begin();
+    const thief = new WorkerCalls(service, worker.id, await calls.newKey({ scopes: ['work'] }));
+    const leftBefore = await leaseLeft(run);
+    expect(await each(thief, run)).toEqual(lost);
+    expect(await thief.beat([run])).toMatchObject({ lost: [run.request_id], cancel: [] });
+    await calls.cancel(run.request_id);
+    expect(await thief.beat([run])).toMatchObject({ lost: [run.request_id], cancel: [] });
+    expect((await thief.leave()).status).toBe(204);
+    // Nor did it renew the lease.
+    expect(await leaseLeft(run)).toBeLessThan(leftBefore);
+    expect((await worker.output(run, 'mine')).status).toBe(200);
+    expect(await (await calls.response(run.request_id)).json()).toBe('mine');
+    // Nor is it told how the run has ended.
+    expect(await each(thief, run)).toEqual(lost);
+    expect((await worker.output(run, 'mine')).status).toBe(200);
+  });
+
+  test('of a run that the release before has ended is still known to be said again', async () => {
+    const run = await begin();
+    expect((await worker.output(run)).status).toBe(200);
+    await service.query(`UPDATE attempt SET token_hash = sha256(uuid_send($2::uuid)) WHERE request_id = $1`, [
+      run.request_id,
+      readLeaseToken('', run.lease_token)!.token,
     ]);
     expect((await worker.output(run)).status).toBe(200);
   });

@@ -5,6 +5,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { type AuditFilter, AuditList, type AuditRow } from '../../audit/audit-list.js';
 import { AuditTrail } from '../../audit/audit-trail.js';
+import { CallerWatch } from '../../auth/caller-watch.js';
 import type { GuardedRequest } from '../../auth/current-caller.decorator.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { sendReply } from '../../http/reply.js';
@@ -25,6 +26,7 @@ export class AuditController {
   constructor(
     private readonly entries: AuditList,
     private readonly trail: AuditTrail,
+    private readonly watch: CallerWatch,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -42,7 +44,7 @@ export class AuditController {
     if (request.accepts('json', lines) === lines) {
       const by = this.trail.actorOf(request, request.caller);
       await this.trail.note(by, { action: 'audit.export', after: call.written });
-      await this.send(filter, call.after, response);
+      await this.send(filter, call.after, request, response);
       return;
     }
     const rows = await this.entries.page(filter, { before: call.after, limit: call.limit + 1 });
@@ -51,20 +53,30 @@ export class AuditController {
   }
 
   /** All of it, as fast as the client reads. */
-  private async send(filter: AuditFilter, after: string | undefined, response: Response): Promise<void> {
+  private async send(
+    filter: AuditFilter,
+    after: string | undefined,
+    request: GuardedRequest,
+    response: Response,
+  ): Promise<void> {
     response.setHeader('Content-Type', lines);
     try {
-      await pipeline(Readable.from(this.chunks(filter, after)), response);
+      await pipeline(Readable.from(this.chunks(filter, after, request)), response);
     } catch (error) {
-      // The client has gone; or the database has, and a broken connection tells that it is not all.
+      // The client, the database or the right to read on is gone. A broken connection shows that it is not all.
       if (!response.headersSent) throw error;
       response.destroy();
     }
   }
 
-  private async *chunks(filter: AuditFilter, after: string | undefined): AsyncGenerator<string> {
+  private async *chunks(
+    filter: AuditFilter,
+    after: string | undefined,
+    request: GuardedRequest,
+  ): AsyncGenerator<string> {
     let before = after;
     for (;;) {
+      await this.watch.confirm({ request });
       const rows = await this.entries.page(filter, { before, limit: chunkSize });
       if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(toView(row))}\n`).join('');
       if (rows.length < chunkSize) return;

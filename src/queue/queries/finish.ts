@@ -5,6 +5,7 @@ import { storableJson } from '../../tools/storable-text.js';
 import type { RequestError } from '../request-errors.js';
 import type { AttemptOutcome } from '../request-state.js';
 import { complete } from '../completion.js';
+import { tokenHash } from './worker-leases.js';
 
 export interface Finish {
   requestId: string;
@@ -33,7 +34,7 @@ const runners = {
     suffix: '_of_worker',
     held: `
     AND (done.attempt_outcome IN ('succeeded', 'cancelled') OR lease.cancel_requested_at IS NULL)`,
-    of: { worker_id: 'lease.worker_id', token_hash: 'sha256(uuid_send(lease.token))' },
+    of: { worker_id: 'lease.worker_id', token_hash: tokenHash('lease') },
   },
 } as const;
 

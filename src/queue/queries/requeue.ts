@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { AttemptOutcome } from '../request-state.js';
+import { tokenHash } from './worker-leases.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
 
 export interface Requeue {
@@ -31,7 +32,8 @@ const requeueStatement = statement('requeue')`WITH released AS (
     AND token = $2::uuid
     AND cancel_requested_at IS NULL
     AND ($8::integer IS NULL OR handed = $8::integer)
-  RETURNING request_id, node_id, worker_id, token, bounded_key_id, started_at, clock_timestamp() AS ended_at
+  RETURNING request_id, node_id, worker_id, ${tokenHash('lease')} AS token_hash, bounded_key_id, started_at,
+            clock_timestamp() AS ended_at
 ), returned AS (
   UPDATE request
   SET state = 'IN_QUEUE',
@@ -42,7 +44,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
   FROM released
   WHERE request.id = released.request_id AND request.state = 'IN_PROGRESS'
   RETURNING request.id, request.model_id, request.api_key_id, request.priority, request.virtual_start, request.seq,
-            request.attempt, request.expires_at, released.node_id, released.worker_id, released.token,
+            request.attempt, request.expires_at, released.node_id, released.worker_id, released.token_hash,
             released.started_at, released.ended_at, released.bounded_key_id
 ), waiting AS (
   INSERT INTO queue_entry (model_id, priority, virtual_start, seq, request_id, api_key_id, attempt, expires_at,
@@ -59,8 +61,7 @@ const requeueStatement = statement('requeue')`WITH released AS (
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT id, attempt, node_id, worker_id, CASE WHEN worker_id IS NOT NULL THEN sha256(uuid_send(token)) END, started_at,
-         ended_at, $3::text, $5::text, $6::text
+  SELECT id, attempt, node_id, worker_id, token_hash, started_at, ended_at, $3::text, $5::text, $6::text
   FROM returned
 ), event AS (
   INSERT INTO request_event (request_id, kind, attempt, level, source, message, paused_until)

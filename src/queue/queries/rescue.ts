@@ -5,6 +5,7 @@ import type { RequestEvents } from '../request-events.js';
 import type { Outcome } from '../request-state.js';
 import { complete } from '../completion.js';
 import { entryColumns, type WaitingRequest } from './waiting.js';
+import { tokenHash } from './worker-leases.js';
 
 export interface Rescued extends WaitingRequest {
   /** null: it waits again. Else it was completed: its nodes were lost too often, or it was to be cancelled. */
@@ -120,8 +121,7 @@ const rescueStatement = (
 ), recorded AS (
   INSERT INTO attempt (request_id, attempt, node_id, worker_id, token_hash, started_at, ended_at, outcome, error_code,
                        error_message)
-  SELECT request_id, attempt, node_id, worker_id, CASE WHEN worker_id IS NOT NULL THEN sha256(uuid_send(token)) END,
-         started_at, ended_at, 'lost', '${code}', '${message}'
+  SELECT request_id, attempt, node_id, worker_id, ${tokenHash('verdict')}, started_at, ended_at, 'lost', '${code}', '${message}'
   FROM verdict
   WHERE request_id IN (SELECT id FROM rescued)
 ), requeued_event AS (

@@ -11,10 +11,12 @@ export const workerLease = `interval '${leaseMs / 1_000} seconds'`;
 /** Inputs above it are fetched by themselves. */
 export const maxInlineBytes = 256 * 1024;
 
-/** A worker's lease names itself by both. */
+/** A worker's lease is known by all three: a token is worth nothing to another key. */
 export interface LeaseName {
   id: string;
   token: string;
+  /** The key that claimed the run. */
+  keyId: string;
 }
 
 /** What of a worker's run is to be known. */
@@ -44,10 +46,20 @@ export interface LeasedRun extends LeaseName {
   input: string | null;
 }
 
+/** SQL: the key that claimed a worker's lease; null for a node's. */
+const keyOf = (lease: string): string => `split_part(${lease}.claim_id, ' ', 1)`;
+
+/** SQL: what an attempt keeps of a worker's lease, to know what is said of its end again; null for a node's. */
+export const tokenHash = (lease: string): string =>
+  `sha256(uuid_send(${lease}.token) || convert_to(${keyOf(lease)}, 'UTF8'))`;
+
 const ms = (time: string): string => `extract(epoch FROM ${time})::float8 * 1000`;
 
 /** `run`: what has the lease's columns; `request`: what has the request's. */
-export const runColumns = (run: string, request = 'request'): string => `${request}.id, ${run}.token,
+export const runColumns = (
+  run: string,
+  request = 'request',
+): string => `${request}.id, ${run}.token, ${keyOf(run)} AS "keyId",
        ${request}.model_id AS "modelId", ${run}.worker_id AS "workerId", ${run}.claim_hash AS "claimHash", ${run}.handed,
        ${request}.priority, ${request}.virtual_start AS start, ${request}.seq, ${run}.attempt,
        ${request}.failed_attempts AS "failedAttempts", ${request}.lost_attempts AS "lostAttempts",
@@ -59,14 +71,14 @@ export const runColumns = (run: string, request = 'request'): string => `${reque
 /*
  * Purpose: renews leases of workers, of many beats at once, and tells which of their runs are to stop.
  * Race: a lease that was taken away meanwhile is not found, and so is lost. Locked in the order of their ids, so that
- *   two of these, or one and a batch of events, never wait for each other in a circle.
+ *   two of these, or one and a batch of events, never wait for each other in a circle. Another key's token finds nothing.
  * Index: lease_pkey. The update is HOT.
  */
 const renewStatement = statement('renew_leases')`WITH held AS MATERIALIZED (
   SELECT lease.request_id, lease.cancel_requested_at
-  FROM unnest($1::uuid[], $2::uuid[]) AS beaten (request_id, token)
+  FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS beaten (request_id, token, key_id)
   JOIN lease ON lease.request_id = beaten.request_id AND lease.token = beaten.token
-  WHERE lease.worker_id IS NOT NULL
+  WHERE lease.worker_id IS NOT NULL AND ${keyOf('lease')} = beaten.key_id
   ORDER BY lease.request_id FOR NO KEY UPDATE OF lease
 ), renewed AS (
   UPDATE lease SET expires_at = clock_timestamp() + ${workerLease}
@@ -80,7 +92,7 @@ export function renewLeases(
   database: Database,
   leases: readonly LeaseName[],
 ): Promise<{ id: string; cancel: boolean }[]> {
-  return database.query(renewStatement, [leases.map(({ id }) => id), leases.map(({ token }) => token)]);
+  return database.query(renewStatement, namesOf(leases));
 }
 
 /*
@@ -89,15 +101,21 @@ export function renewLeases(
  * Index: lease_pkey, request_pkey.
  */
 const findStatement = statement('find_worker_leases')`SELECT ${runColumns('lease')}
-FROM unnest($1::uuid[], $2::uuid[]) AS wanted (request_id, token)
+FROM unnest($1::uuid[], $2::uuid[], $3::text[]) AS wanted (request_id, token, key_id)
 JOIN lease ON lease.request_id = wanted.request_id AND lease.token = wanted.token
 JOIN request ON request.id = lease.request_id
-WHERE lease.worker_id IS NOT NULL`;
+WHERE lease.worker_id IS NOT NULL AND ${keyOf('lease')} = wanted.key_id`;
 
 /** Those that there are. */
 export function findLeases(database: Database, leases: readonly LeaseName[]): Promise<LeasedRun[]> {
-  return database.query(findStatement, [leases.map(({ id }) => id), leases.map(({ token }) => token)]);
+  return database.query(findStatement, namesOf(leases));
 }
+
+const namesOf = (leases: readonly LeaseName[]): string[][] => [
+  leases.map(({ id }) => id),
+  leases.map(({ token }) => token),
+  leases.map(({ keyId }) => keyId),
+];
 
 /*
  * Purpose: the runs that claims brought, for calls that may be repetitions.
@@ -143,20 +161,25 @@ export const findUnread = (database: Database, tokens: readonly string[]): Promi
 const inputStatement = statement('read_worker_input')`SELECT request.input::text AS input
 FROM lease
 JOIN request ON request.id = lease.request_id
-WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND lease.worker_id IS NOT NULL`;
+WHERE lease.request_id = $1::uuid AND lease.token = $2::uuid AND ${keyOf('lease')} = $3::text`;
 
 /** undefined: the lease is lost. */
-export async function readInput(database: Database, { id, token }: LeaseName): Promise<string | undefined> {
-  return (await database.query<{ input: string }>(inputStatement, [id, token]))[0]?.input;
+export async function readInput(
+  database: Database,
+  { id, token, keyId }: LeaseName,
+): Promise<string | undefined> {
+  return (await database.query<{ input: string }>(inputStatement, [id, token, keyId]))[0]?.input;
 }
 
+/* The release before wrote the hash of the token alone. */
 const endedStatement = statement('worker_run_ended')`SELECT outcome FROM attempt
-WHERE request_id = $1::uuid AND token_hash = sha256(uuid_send($2::uuid))`;
+WHERE request_id = $1::uuid
+  AND token_hash IN (sha256(uuid_send($2::uuid) || convert_to($3::text, 'UTF8')), sha256(uuid_send($2::uuid)))`;
 
 /** How the run of a lease that there was ended; undefined: there was none. */
 export async function endOf(
   database: Database,
-  { id, token }: LeaseName,
+  { id, token, keyId }: LeaseName,
 ): Promise<AttemptOutcome | undefined> {
-  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement, [id, token]))[0]?.outcome;
+  return (await database.query<{ outcome: AttemptOutcome }>(endedStatement, [id, token, keyId]))[0]?.outcome;
 }

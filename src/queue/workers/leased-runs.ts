@@ -55,7 +55,7 @@ export class LeasedRuns {
   /** undefined: the lease is lost, or was never there. */
   async find(lease: LeaseName): Promise<Known | undefined> {
     const known = this.known.get(lease.token, performance.now());
-    if (known?.id === lease.id) return known;
+    if (known?.id === lease.id && known.keyId === lease.keyId) return known;
     const read = await this.reads.add(lease);
     if (read === undefined) return undefined;
     return this.remember(read);

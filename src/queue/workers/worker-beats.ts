@@ -3,6 +3,7 @@ import type { LeaseName } from '../queries/worker-leases.js';
 import type { Told } from '../queries/workers.js';
 import { QueueEvents } from '../queue-events.js';
 import { LeasedRuns } from './leased-runs.js';
+import type { HeldAnswer } from './worker-claims.js';
 import { type KnownWorker, WorkerBook } from './worker-book.js';
 
 export interface BeatAnswer {
@@ -66,18 +67,17 @@ export class WorkerBeats {
     return [...this.held].filter((beat) => beat.isRead).length;
   }
 
-  /** `waitMs`: how long it may be held; `drop` once nobody reads the answer. */
-  beat(
-    worker: KnownWorker,
-    leases: readonly LeaseName[],
-    waitMs: number,
-  ): { answer: Promise<BeatAnswer>; drop: () => void } {
+  /** `waitMs`: how long it may be held; `drop` once nobody reads the answer, `fail` once it may have none. */
+  beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): HeldAnswer<BeatAnswer> {
     const beat = new HeldBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
     // First, so that nothing falls between the look and the wait.
     this.hold(beat);
     this.forgetEnded(beat);
     void this.renew(beat, leases, this.isStopped ? 0 : waitMs);
-    return { answer: beat.answer, drop: () => void this.release(beat) };
+    const fail = (refusal: unknown): void => {
+      if (this.release(beat)) beat.reject(refusal);
+    };
+    return { answer: beat.answer, drop: () => void this.release(beat), fail };
   }
 
   /** All are answered with what is known. */

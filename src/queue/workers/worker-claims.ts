@@ -10,6 +10,13 @@ import { conflictOf, HeldClaims } from './held-claims.js';
 import { assertMayClaim } from './may-claim.js';
 import { type KnownWorker, WorkerBook } from './worker-book.js';
 
+/** The answer of a call that may be held. */
+export interface HeldAnswer<Answer> {
+  answer: Promise<Answer>;
+  drop: () => void;
+  fail: (refusal: DomainError) => void;
+}
+
 /** Claims by workers: armed before anything is looked at, and held until something comes or their time is over. */
 @Injectable()
 export class WorkerClaims {
@@ -38,8 +45,11 @@ export class WorkerClaims {
     return this.held.models;
   }
 
-  /** `waitMs`: how long the call may be held. Its answer is empty when nothing came; `drop` once nobody reads it. */
-  claim(asked: ClaimAsked, waitMs: number): { answer: Promise<LeasedRun[]>; drop: () => void } {
+  /**
+   * `waitMs`: how long the call may be held. Its answer is empty when nothing came; `drop` once nobody reads it, `fail`
+   * once it may bring nothing any more.
+   */
+  claim(asked: ClaimAsked, waitMs: number): HeldAnswer<LeasedRun[]> {
     assertMayClaim(asked.worker);
     this.assertOpen();
     const waiter = new ClaimWaiter(asked, (settled) => this.held.remove(settled));
@@ -51,7 +61,7 @@ export class WorkerClaims {
     const first = this.turn++ % ids.length;
     this.rounds.wakeThoseOf([...ids.slice(first), ...ids.slice(0, first)]);
     void this.lookUp(waiter, waitMs);
-    return { answer, drop: () => waiter.settle([]) };
+    return { answer, drop: () => waiter.settle([]), fail: (refusal) => waiter.fail(refusal) };
   }
 
   wake(modelId: string): void {

@@ -10,6 +10,7 @@ import { RunEvents } from '../runs/run-events.js';
 import { RunLog } from '../runs/run-log.js';
 import { RunStore } from '../runs/run-store.js';
 import type { Said } from '../runs/said.js';
+import { LeasedRuns } from './leased-runs.js';
 
 /** What of a run's words this node knows; another may have written since. */
 interface Spoken {
@@ -31,6 +32,7 @@ export class WorkerEvents {
     private readonly events: RunEvents,
     private readonly store: RunStore,
     private readonly config: Config,
+    private readonly runs: LeasedRuns,
   ) {}
 
   /**
@@ -38,6 +40,8 @@ export class WorkerEvents {
    * then. undefined: the lease is lost. Throws `body_too_large` where its deltas are too much with those before.
    */
   async append(lease: LeaseName, from: number, said: readonly Said[]): Promise<Appended | undefined> {
+    // Whether the token is this key's; whether it still has its lease, the statement decides.
+    if ((await this.runs.find(lease)) === undefined) return undefined;
     const upTo = from + said.length;
     let at = from;
     let taken = await this.send(lease, at, said);

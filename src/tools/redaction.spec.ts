@@ -1,0 +1,54 @@
+import { Redaction } from './redaction.js';
+
+const id = '01890c3e-5f7a-7b1c-8d2e-0123456789ab';
+const redaction = new Redaction({
+  DATABASE_URL: 'postgres://app:12/34secret@db/queue',
+  SECRETS_KEY: 'abc"def\\ghi',
+});
+redaction.handleOf = () => 'rh_handle';
+
+it.each([
+  [`request ${id} failed`, 'request rh_handle failed'],
+  [`/v1/queue/requests/${id}/status`, '/v1/queue/requests/rh_handle/status'],
+  ['see http://host/v1/files/0189-x/cat.png now', 'see http://host/v1/files/… now'],
+  ['PUT /v1/storage/uploads/0189?signature=x failed', 'PUT /v1/storage/uploads/… failed'],
+  ['http://user:pa/s#s@host/x answered', 'http://…@host/x answered'],
+  ['http://127.0.0.1/console#link=abc-_1', 'http://127.0.0.1/console#link=…'],
+  [`key ns_${'a'.repeat(43)}`, 'key ns_…'],
+  ['signed with whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'signed with whsec_…'],
+  ['ENOENT: open /data/files/0a/0aa31f3e-5f7a-4b1c-8d2e-0123456789ab.1', 'ENOENT: open /data/files/0a/….1'],
+  ['getaddrinfo ENOTFOUND 12/34secret', 'getaddrinfo ENOTFOUND …'],
+  ['wrong: abc"def\\ghi', 'wrong: …'],
+  [JSON.stringify({ msg: 'wrong: abc"def\\ghi' }), '{"msg":"wrong: …"}'],
+])('%s is shown as %s', (text, shown) => expect(redaction.text(text)).toBe(shown));
+
+it.each(['deliveryId', 'endpointId', 'keyId', 'nodeId', 'operationId', 'sessionId'])(
+  'the id in %s is that of no request, and stays',
+  (member) => expect(redaction.text(`{"${member}":"${id}"}`)).toBe(`{"${member}":"${id}"}`),
+);
+
+it('hides ids while there are no handles', () => {
+  expect(new Redaction().text(`request ${id}`)).toBe('request rh_…');
+});
+
+it('hides what models are called with, as long as they are', () => {
+  const own = new Redaction();
+  own.setModelSecrets(['model-token', 'short']);
+  expect(own.text('model-token and short')).toBe('… and short');
+  own.setModelSecrets([]);
+  expect(own.text('model-token')).toBe('model-token');
+});
+
+describe('a path', () => {
+  it.each([
+    [`/v1/queue/requests/${id}`, '/v1/queue/requests/rh_handle'],
+    [`/v1/queue/requests/${id.replaceAll('-', '%2D')}`, '/v1/queue/requests/rh_handle'],
+    [`/fal/acme/model/requests/${id}/status`, '/fal/acme/model/requests/rh_handle/status'],
+    [`/v1/worker/runs/${id}/output`, '/v1/worker/runs/rh_handle/output'],
+    [`/v1/admin/requests/${id}/input`, '/v1/admin/requests/rh_handle/input'],
+    [`/v1/admin/keys/${id}`, `/v1/admin/keys/${id}`],
+    ['/v1/files/x/cat.png', '/v1/files/…'],
+    ['/v1/queue/acme/image', '/v1/queue/acme/image'],
+    ['/v1/%zz', '/v1/%zz'],
+  ])('%s is logged as %s', (path, logged) => expect(redaction.path(path)).toBe(logged));
+});

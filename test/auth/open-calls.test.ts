@@ -1,0 +1,266 @@
+import { request as httpRequest } from 'node:http';
+import { AuditController } from '../../src/admin/audit/audit.controller.js';
+import { CallerFinder } from '../../src/auth/caller-finder.js';
+import { CallerWatch } from '../../src/auth/caller-watch.js';
+import { BodyReader } from '../../src/http/body-reader.js';
+import { WorkerBeats } from '../../src/queue/workers/worker-beats.js';
+import { WorkerClaims } from '../../src/queue/workers/worker-claims.js';
+import { HeldCalls } from '../../src/requests/held-calls.js';
+import { AdminCalls } from '../support/admin-calls.js';
+import { until } from '../support/index.js';
+import { keyHeader, verdict } from '../support/queue-calls.js';
+import { readStream } from '../support/stream-reader.js';
+import { testQueue } from '../support/test-queue.js';
+import { pulled, WorkerCalls } from '../support/worker-calls.js';
+
+const { service, calls } = testQueue({
+  limits: 'off',
+  models: { 'test/pulled': pulled, 'test/http': { concurrency: 50 }, 'test/other': {} },
+});
+const admin = new AdminCalls(service);
+const claims = (): WorkerClaims => service.app.get(WorkerClaims);
+const beats = (): WorkerBeats => service.app.get(WorkerBeats);
+const held = (): HeldCalls => service.app.get(HeldCalls);
+const watch = (): CallerWatch => service.app.get(CallerWatch);
+
+const size = (of: { size: number }, count: number): Promise<unknown> =>
+  until(() => of.size === count, { message: `${count} calls are held`, explain: () => of.size });
+
+/** From now on the watch looks only because it was told of a change. */
+function stopLooking(): void {
+  clearInterval(watch()['timer']);
+}
+
+const prefer = (key: string): Record<string, string> => ({ prefer: 'wait=60', ...keyHeader(key) });
+
+/** As another node does it: this one is not told. */
+async function revokeElsewhere(id: string): Promise<void> {
+  await service.query('UPDATE api_key SET revoked_at = now() WHERE id = $1', [id]);
+}
+
+const revoke = async (id: string): Promise<void> => {
+  expect((await admin.call('DELETE', `/keys/${id}`)).status).toBe(204);
+};
+
+const change = async (id: string, changes: object): Promise<void> => {
+  expect((await admin.call('PATCH', `/keys/${id}`, { body: changes })).status).toBe(200);
+};
+
+describe('a claim that is held', () => {
+  async function hold() {
+    const { id, key } = await admin.newKey({ scopes: ['work'] });
+    const worker = new WorkerCalls(service, undefined, key);
+    const answer = worker.claim({ wait: 25 });
+    await size(claims(), 1);
+    return { id, answer };
+  }
+
+  /** What is submitted now waits for a worker that may have it. */
+  async function expectUntouched(): Promise<void> {
+    const id = await calls.submit('test/pulled', { secret: true });
+    const other = new WorkerCalls(service);
+    const run = await other.run();
+    expect([run.request_id, run.attempt]).toEqual([id, 1]);
+    await other.output(run);
+  }
+
+  test('is refused because its key was revoked here, without a look', async () => {
+    const { id, answer } = await hold();
+    stopLooking();
+    await revoke(id);
+    expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+    await size(claims(), 0);
+    await expectUntouched();
+  });
+
+  test('is refused because its key was revoked on another node', async () => {
+    const { id, answer } = await hold();
+    await revokeElsewhere(id);
+    expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+    await expectUntouched();
+  });
+
+  test('is refused when its key expires', async () => {
+    const { id, answer } = await hold();
+    await service.query(`UPDATE api_key SET expires_at = now() + interval '1 second' WHERE id = $1`, [id]);
+    expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+  });
+
+  test.each([
+    ['the scope work', { scopes: ['read'] }],
+    ['its model', { models: ['test/http'] }],
+  ])('is refused when its key loses %s', async (_, changes) => {
+    const { id, answer } = await hold();
+    stopLooking();
+    await change(id, changes);
+    expect(await verdict(answer)).toEqual([403, 'forbidden']);
+    await expectUntouched();
+  });
+
+  test('goes on when its key is changed otherwise, and when another key is revoked', async () => {
+    const { id, answer } = await hold();
+    await change(id, { name: 'renamed' });
+    await revoke((await admin.newKey()).id);
+    const submitted = await calls.submit('test/pulled');
+    expect((await answer).status).toBe(200);
+    expect(await (await answer).json()).toMatchObject({ runs: [{ request_id: submitted }] });
+  });
+
+  test('that was served in the moment of the revocation hands its run back at no cost', async () => {
+    const { id, answer } = await hold();
+    // The watch is late: what brings the run is faster.
+    stopLooking();
+    Object.assign(watch(), { lookSoon: () => undefined });
+    await revokeElsewhere(id);
+    service.app.get(CallerFinder).lookAgain();
+    const submitted = await calls.submit('test/pulled');
+    expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+    Reflect.deleteProperty(watch(), 'lookSoon');
+    const run = await new WorkerCalls(service).run();
+    expect([run.request_id, run.attempt]).toEqual([submitted, 1]);
+    const attempts = await service.query('SELECT outcome FROM attempt WHERE request_id = $1', [submitted]);
+    expect(attempts).toEqual([{ outcome: 'returned' }]);
+  });
+});
+
+test('a beat that is held is refused once its key is revoked', async () => {
+  const { id, key } = await admin.newKey({ scopes: ['work'] });
+  const worker = new WorkerCalls(service, undefined, key);
+  const body = JSON.stringify({ worker_id: worker.id, leases: [] });
+  const answer = worker.call('POST', 'beats', { body, headers: { prefer: 'wait=10' } });
+  await size(beats(), 1);
+  stopLooking();
+  await revoke(id);
+  expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+  expect(beats().size).toBe(0);
+});
+
+describe('a call that waits for its request', () => {
+  const open = {
+    submit: (key: string) => service.submit('test/http', { hold: true }, prefer(key)),
+    status: (key: string, id: string) => service.get(`${calls.path(id)}/status`, { headers: prefer(key) }),
+    response: (key: string, id: string) => service.get(calls.path(id), { headers: prefer(key) }),
+  };
+
+  describe.each(Object.entries(open))('%s', (_, call) => {
+    async function hold() {
+      const { id, key } = await admin.newKey();
+      const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
+      const answer = call(key, request);
+      await size(held(), 1);
+      return { id, answer };
+    }
+
+    test('is refused at once where its key is revoked, with the id sufficing for others', async () => {
+      const { id, answer } = await hold();
+      stopLooking();
+      await revoke(id);
+      expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+      expect(held().size).toBe(0);
+    });
+
+    test('is refused when its key loses the scope', async () => {
+      const { id, answer } = await hold();
+      await change(id, { scopes: ['cancel'] });
+      expect(await verdict(answer)).toEqual([403, 'forbidden']);
+    });
+
+    test('is refused when its key is revoked on another node', async () => {
+      const { id, answer } = await hold();
+      await revokeElsewhere(id);
+      expect(await verdict(answer)).toEqual([401, 'invalid_key']);
+    });
+  });
+
+  test('submit is refused when its key may not use the model any more; the request stays', async () => {
+    const { id, key } = await admin.newKey();
+    const answer = open.submit(key);
+    await size(held(), 1);
+    await change(id, { models: ['test/other'] });
+    expect(await verdict(answer)).toEqual([403, 'forbidden']);
+    const rows = await service.query('SELECT outcome FROM request WHERE api_key_id = $1', [id]);
+    expect(rows).toEqual([{ outcome: null }]);
+  });
+
+  test('goes on without a key, whoever is revoked', async () => {
+    const { id, key } = await admin.newKey();
+    const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
+    const answer = service.get(`${calls.path(request)}/status`, { headers: { prefer: 'wait=60' } });
+    await size(held(), 1);
+    await revoke(id);
+    await calls.cancel(request);
+    expect(await (await answer).json()).toMatchObject({ status: 'COMPLETED' });
+  });
+});
+
+describe('a stream', () => {
+  test.each(['status', 'output'])('of the %s ends when its key is revoked', async (what) => {
+    const { id, key } = await admin.newKey();
+    const request = await calls.submit('test/http', { hold: true }, keyHeader(key));
+    const stream = await readStream(`${service.url}${calls.path(request)}/${what}/stream`, keyHeader(key));
+    stopLooking();
+    await revoke(id);
+    await stream.ended;
+    const other = await readStream(`${service.url}${calls.path(request)}/status/stream`);
+    await other.event(({ status }) => status === 'IN_PROGRESS', 'without a key it is served');
+    await other.drop();
+  });
+
+  test('of the overview ends when its session ends, or its key may not see payloads any more', async () => {
+    const { id, key } = await admin.newKey({ scopes: ['observe', 'payloads'] });
+    const cookie = await admin.cookie(key);
+    const url = `${service.url}/v1/admin/events`;
+    const streams = [await readStream(url, { cookie }), await readStream(url, keyHeader(key))];
+    stopLooking();
+    const { data } = await admin.json<{ data: { id: string; key_id: string }[] }>('GET', '/sessions');
+    const session = data.find(({ key_id }) => key_id === id)!;
+    expect((await admin.call('DELETE', `/sessions/${session.id}`)).status).toBe(204);
+    await streams[0]!.ended;
+    expect(streams[1]!.response.closed).toBe(false);
+    await change(id, { scopes: ['observe'] });
+    await streams[1]!.ended;
+  });
+});
+
+test('an export of the audit breaks off when its key is revoked', async () => {
+  const { id, key } = await admin.newKey({ scopes: ['observe'] });
+  await service.query(
+    `INSERT INTO audit_entry (id, action, actor_name) SELECT gen_random_uuid(), 'key.update', 'test' FROM generate_series(1, 1500)`,
+  );
+  const controller = service.app.get(AuditController);
+  const original = AuditController.prototype['chunks'];
+  // The client reads slowly.
+  Object.assign(controller, {
+    async *chunks(...call: Parameters<typeof original>) {
+      const chunks = original.apply(controller, call);
+      yield (await chunks.next()).value;
+      await revoke(id);
+      yield* chunks;
+    },
+  });
+  const answer = await admin.call('GET', '/audit', { key, headers: { accept: 'application/x-ndjson' } });
+  await expect(answer.text()).rejects.toThrow('terminated');
+  Reflect.deleteProperty(controller, 'chunks');
+});
+
+test('a call whose body is slow is judged again before it does anything', async () => {
+  const bodies = service.app.get(BodyReader);
+  bodies.slowMs = 0;
+  const before = await calls.count('request');
+  for (const path of ['test/http', 'requests', 'requests/cancel']) {
+    const { id, key } = await admin.newKey();
+    const url = `${service.url}/v1/queue/${path}`;
+    const call = httpRequest(url, { method: 'POST', headers: keyHeader(key) });
+    const status = new Promise((resolve) =>
+      call.on('response', (answer) => resolve(answer.resume().statusCode)),
+    );
+    const arrived = new Promise((resolve) => service.app.getHttpServer().once('request', resolve));
+    call.write('{');
+    await arrived;
+    await revoke(id);
+    call.end('}');
+    expect([path, await status]).toEqual([path, 401]);
+  }
+  bodies.slowMs = 1_000;
+  expect(await calls.count('request')).toBe(before);
+});
