@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
+import { DatabaseWatch } from './database-watch.js';
 import { Database } from './database.js';
 import { Connections } from './connections.js';
 import { LimitsDatabase, limitsPoolSize } from './limits-database.js';
@@ -32,11 +33,12 @@ export class DatabaseModule {
       providers: [
         Clock,
         Connections,
+        DatabaseWatch,
         {
           provide: Database,
-          inject: [Config],
-          useFactory: (config: Config) =>
-            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config),
+          inject: [Config, DatabaseWatch],
+          useFactory: (config: Config, watch: DatabaseWatch) =>
+            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config, watch),
         },
         {
           provide: LimitsDatabase,
@@ -55,7 +57,15 @@ export class DatabaseModule {
           useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
         },
       ],
-      exports: [Connections, Database, LimitsDatabase, ObservingDatabase, Clock, NotifyChannel],
+      exports: [
+        Connections,
+        Database,
+        DatabaseWatch,
+        LimitsDatabase,
+        ObservingDatabase,
+        Clock,
+        NotifyChannel,
+      ],
     };
   }
 }

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js';
 import { databaseError, isRefusedRow } from '../errors/database-error.js';
 import { namedQuery } from '../internals/named-query.js';
 import { inOneTransaction } from '../internals/one-transaction.js';
+import type { DatabaseWatch } from './database-watch.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
 import type { Queries, Statement } from './statement.js';
 
@@ -19,6 +20,7 @@ export class Database implements Queries, OnApplicationShutdown {
   constructor(
     private readonly pool: pg.Pool,
     config: Pick<Config, 'databasePreparedStatements'>,
+    private readonly watch?: DatabaseWatch,
   ) {
     this.prepared = config.databasePreparedStatements;
   }
@@ -87,7 +89,10 @@ export class Database implements Queries, OnApplicationShutdown {
   }
 
   private async connect(): Promise<pg.PoolClient> {
-    const client = await this.pool.connect();
+    const client = await this.pool.connect().catch((error: unknown) => {
+      this.watch?.noteFailure(error);
+      throw error;
+    });
     // The pool listens only to its idle clients: an end between two statements would have no listener, and be fatal.
     client.on('error', ignore);
     return client;
@@ -103,8 +108,13 @@ export class Database implements Queries, OnApplicationShutdown {
       const sentAt = onStatement && performance.now();
       const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
         onStatement?.(name, performance.now() - sentAt!);
-        if (error) reject(error);
-        else resolve(result.rows as Row[]);
+        if (error) {
+          this.watch?.noteFailure(error);
+          reject(error);
+          return;
+        }
+        this.watch?.noteAnswer();
+        resolve(result.rows as Row[]);
       });
       client.query(query);
     });
