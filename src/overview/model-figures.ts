@@ -114,8 +114,8 @@ export class ModelFigures {
 
 function toRecentRuns(ends: RecentEnds | undefined): RecentRunsDto | null {
   if (ends === undefined) return null;
-  const { runs, failed, refused, code, message } = ends;
-  return { runs, failed, refused, code, message };
+  const { runs, failed, refused, code, message, lastAtMs } = ends;
+  return { runs, failed, refused, code, message, last_at: iso(lastAtMs) };
 }
 
 function awayReasonOf(

@@ -86,6 +86,8 @@ export class RecentRunsDto {
     nullable: true,
   })
   message!: string | null;
+  @Field('When the last of them ended.', exampleTime, time)
+  last_at!: string;
 }
 
 const percentiles = { type: ModelPercentilesDto, nullable: true } as const;

@@ -14,6 +14,8 @@ export interface RecentEnds {
   code: string | null;
   /** What the last that failed said. */
   message: string | null;
+  /** When the last of them ended, in milliseconds since 1970. */
+  lastAtMs: number;
 }
 
 const maxRuns = 20;
@@ -25,6 +27,7 @@ const maxRuns = 20;
  * Index: attempt_pkey from its end, so that what waits is not read; request_pkey for each.
  */
 const endsStatement = statement('recent_ends')`SELECT model_id AS "modelId", count(*)::integer AS runs,
+  extract(epoch FROM max(ended_at))::float8 * 1000 AS "lastAtMs",
   count(*) FILTER (WHERE outcome <> 'succeeded')::integer AS failed,
   count(*) FILTER (WHERE is_refused)::integer AS refused,
   mode() WITHIN GROUP (ORDER BY code) FILTER (WHERE outcome <> 'succeeded') AS code,
