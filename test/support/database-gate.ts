@@ -6,7 +6,8 @@ export class DatabaseGate {
   private state: 'open' | 'closed' | 'hanging' = 'open';
   private readonly server = createServer((client) => this.accept(client));
 
-  private constructor(private readonly target: URL) {}
+  /** `target`: a server that was started again may have another port. */
+  private constructor(public target: URL) {}
 
   /** `databaseUrl`: of a PostgreSQL that listens on TCP. */
   static async before(databaseUrl: string): Promise<DatabaseGate> {
