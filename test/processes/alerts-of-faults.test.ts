@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { migrate } from '../../src/database/migrate.js';
 import { EmbeddedPostgres } from '../../src/embedded-postgres/embedded-postgres.js';
 import { DatabaseGate } from '../support/database-gate.js';
 import { ModelServer } from '../support/model-server.js';
@@ -20,7 +21,7 @@ let directory: string;
 let postgres: EmbeddedPostgres;
 let gate: DatabaseGate;
 let sql: pg.Client;
-let prometheus: Prometheus;
+let prometheus: Prometheus | undefined;
 
 /** Both need a key for /metrics, as they do where nothing else is set. */
 const node = (name: string, role: string): Promise<SpawnedService> =>
@@ -43,16 +44,19 @@ beforeAll(async () => {
   await writeFile(join(directory, 'models.yaml'), model.file(models));
   postgres = new EmbeddedPostgres(directory);
   const url = await postgres.start();
-  gate = await DatabaseGate.before(url);
-  nodes.push(await node('alpha', 'all'), await node('beta', 'api'));
   sql = new pg.Client({ connectionString: url });
   // Its server is stopped by a test.
   sql.on('error', () => undefined);
   await sql.connect();
+  for (const setting of ['fsync', 'synchronous_commit']) await sql.query(`ALTER SYSTEM SET ${setting} = off`);
+  await sql.query('SELECT pg_reload_conf()');
+  await migrate(url);
+  gate = await DatabaseGate.before(url);
+  nodes.push(await node('alpha', 'all'), await node('beta', 'api'));
 }, 180_000);
 
 afterAll(async () => {
-  await prometheus.stop();
+  await prometheus?.stop();
   for (const one of nodes) one.kill('SIGKILL');
   for (const { exited } of nodes) await exited;
   await gate.stop();
@@ -95,11 +99,11 @@ test('a database that is away for 8 s fires no alert, then or in the twenty minu
 
 test('each fault fires its alert and no other, and none is fired by the mistakes of callers', async () => {
   const hosts = nodes.map(({ url }) => new URL(url).host);
-  prometheus = await Prometheus.start(hosts, { key, factor, intervalSeconds: 2 });
-  await prometheus.scraped(2);
+  const watching = (prometheus = await Prometheus.start(hosts, { key, factor, intervalSeconds: 2 }));
+  await watching.scraped(2);
   /** On a machine that is busy with other tests that one may fire rightly. */
   const fired = async (since: number): Promise<string[]> =>
-    (await prometheus.firedSince(since)).filter((name) => name !== 'NowServingEventLoopSlow');
+    (await watching.firedSince(since)).filter((name) => name !== 'NowServingEventLoopSlow');
 
   const mistakenAt = seconds();
   await run('test/strict', 30, { prompt: 'what the model itself finds no good', status: 422 });
@@ -111,7 +115,7 @@ test('each fault fires its alert and no other, and none is fired by the mistakes
     expect(refused.status).toBe(i % 2 === 0 ? 422 : 404);
   }
   // Five minutes and a half of the rules.
-  await prometheus.watched(seconds(), 22);
+  await watching.watched(seconds(), 22);
   expect(await fired(mistakenAt)).toEqual([]);
 
   const brokenAt = seconds();
@@ -125,13 +129,13 @@ test('each fault fires its alert and no other, and none is fired by the mistakes
   expect(first).toBe(true);
   // The delivery is an hour old.
   await sql.query(`UPDATE webhook_delivery SET created_at = now() - interval '1 hour'`);
-  await prometheus.fired('NowServingModelFailing', { model: 'test/broken', severity: 'page' });
-  await prometheus.fired('NowServingReceiverDead', { severity: 'ticket' });
+  await watching.fired('NowServingModelFailing', { model: 'test/broken', severity: 'page' });
+  await watching.fired('NowServingReceiverDead', { severity: 'ticket' });
   expect(await fired(brokenAt)).toEqual(['NowServingModelFailing', 'NowServingReceiverDead']);
   await run('test/broken', 1, {});
   await sql.query('DELETE FROM webhook_delivery');
-  await prometheus.calmed('NowServingModelFailing');
-  await prometheus.calmed('NowServingReceiverDead');
+  await watching.calmed('NowServingModelFailing');
+  await watching.calmed('NowServingReceiverDead');
 
   const drainedAt = seconds();
   const { rows } = await sql.query<{ id: string }>(`SELECT id FROM node WHERE role = 'all'`);
@@ -143,21 +147,21 @@ test('each fault fires its alert and no other, and none is fired by the mistakes
     });
   expect((await drain('POST')).status).toBe(200);
   const waiting = await submit('test/model', {});
-  await prometheus.fired('NowServingNoScheduler', { severity: 'page' });
+  await watching.fired('NowServingNoScheduler', { severity: 'page' });
   // A model without slots would be said to be stuck after two minutes.
-  await prometheus.watched(drainedAt, 20);
+  await watching.watched(drainedAt, 20);
   expect(await fired(drainedAt)).toEqual(['NowServingNoScheduler']);
   const readiness = (await (await fetch(`${nodes[1]!.url}/health/ready`)).json()) as { notes: string[] };
   expect(readiness.notes).toEqual([expect.stringContaining('No node runs requests')]);
   await drain('DELETE');
   await completed([waiting.request_id]);
-  await prometheus.calmed('NowServingNoScheduler');
+  await watching.calmed('NowServingNoScheduler');
 
   const stoppedAt = seconds();
   await postgres.stop();
-  await prometheus.fired('NowServingDatabaseAway', { severity: 'page' });
-  await prometheus.watched(stoppedAt, 25);
+  await watching.fired('NowServingDatabaseAway', { severity: 'page' });
+  await watching.watched(stoppedAt, 25);
   expect(await fired(stoppedAt)).toEqual(['NowServingDatabaseAway']);
   gate.target = new URL(await postgres.start());
-  await prometheus.calmed('NowServingDatabaseAway');
+  await watching.calmed('NowServingDatabaseAway');
 }, 300_000);
