@@ -81,7 +81,7 @@ const rooms = {
     'errors',
     'tools',
   ],
-  health: ['files', 'database', 'http', 'config', 'errors'],
+  health: ['files', 'queue', 'database', 'http', 'config', 'errors'],
   console: ['config', 'errors'],
 };
 

@@ -26,7 +26,8 @@ export function App() {
   const session = useQuery({
     queryKey: ['session'],
     queryFn: ({ signal }) => readSession(signal),
-    refetchInterval: 300_000,
+    // Once the service answers again, the page goes on by itself.
+    refetchInterval: ({ state }) => (state.error === null ? 300_000 : 3_000),
   });
   const [path] = useLocation();
   // What the first start prints signs in once, and only after a click.

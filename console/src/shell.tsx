@@ -3,12 +3,13 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { serviceAddress } from './api/base';
 import { signOut } from './api/calls';
-import { useLive } from './api/live';
-import type { Overview, SignedIn } from './api/types';
+import { type Live, useLive } from './api/live';
+import type { SignedIn } from './api/types';
 import { counted } from './format/quantities';
 import { Dialog } from './parts/dialog';
+import { Time } from './parts/time';
 import { markRow, moveRow, useKeys } from './parts/keyboard';
-import { nodeWord } from './parts/node-state';
+import { isRunning, nodeWord } from './parts/node-state';
 import { may } from './parts/rights';
 import { currentTheme, showTheme, type Theme, themes } from './parts/theme';
 import { askForSearch, scrollToPlace } from './parts/travel';
@@ -24,7 +25,7 @@ const views = [
 ] as const;
 
 export function Shell({ session, children }: { session: SignedIn; children: ReactNode }) {
-  const { overview, connection } = useLive();
+  const live = useLive();
   const [location, navigate] = useLocation();
   const [isHelping, setHelping] = useState(false);
   useKeys({
@@ -63,7 +64,7 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
             {links}
           </nav>
           <span className="end">
-            <Nodes overview={overview} />
+            <Nodes {...live} />
             <button type="button" className="plain only-phone" popoverTarget="views">
               Menu
             </button>
@@ -77,23 +78,61 @@ export function Shell({ session, children }: { session: SignedIn; children: Reac
         {links}
       </nav>
       <Account session={session} onHelp={() => setHelping(true)} />
-      {connection === 'lost' && (
-        <p className="offline" role="status">
-          No connection to the service. These are the last figures; it goes on by itself.
-        </p>
-      )}
+      <Outage {...live} />
       {children}
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </>
   );
 }
 
-function Nodes({ overview }: { overview: Overview | undefined }) {
+/** Why the figures are not those of now, since when, and what still works. */
+function Outage({ trouble, readAt }: Live) {
+  if (trouble === undefined) return null;
+  const { what, since } = trouble;
+  return (
+    <p className={what === 'figures' ? 'offline' : 'offline bad'} role="status">
+      {what === 'service' && (
+        <>
+          <b>No connection to the service.</b> It has not answered this page since <Time at={since} />. The
+          page connects again by itself.
+        </>
+      )}
+      {what === 'database' && (
+        <>
+          <b>The service cannot reach its database</b> since <Time at={since} />. It answers calls with 503
+          and starts nothing; what was accepted is kept. It goes on by itself once the database answers.
+        </>
+      )}
+      {what === 'figures' && <b>The service cannot read the figures, though its database answers.</b>}{' '}
+      {readAt === undefined ? (
+        'There are no figures yet.'
+      ) : (
+        <>
+          All figures are as of <Time at={readAt} />.
+        </>
+      )}
+    </p>
+  );
+}
+
+function Nodes({ overview, trouble }: Live) {
   if (overview === undefined) return null;
   const { nodes } = overview;
+  if (trouble !== undefined) {
+    return (
+      <Link href="/nodes" className="nodes-trouble">
+        {trouble.what === 'service' ? 'not connected' : counted(nodes.length, 'node')}
+        {trouble.what === 'database' && ' · no database'}
+        {trouble.what === 'figures' && ' · figures are old'}
+      </Link>
+    );
+  }
   const others = nodes.filter(({ state }) => state !== 'ready');
-  const said = others.map(({ name, state }) => `${name} ${nodeWord(state)}`).join(', ');
-  if (others.length === 0) {
+  const said = [
+    ...(nodes.some(isRunning) ? [] : ['none runs requests']),
+    ...others.map(({ name, state }) => `${name} ${nodeWord(state)}`),
+  ].join(', ');
+  if (said === '') {
     return (
       <Link href="/nodes" className="muted only-desk">
         {counted(nodes.length, 'node')} · {nodes.length === 1 ? 'ready' : 'all ready'}

@@ -8,6 +8,7 @@ import { Batcher } from '../tools/batcher.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
 import type { Caller } from './caller.js';
 import { countKeyChanges } from './queries/count-key-changes.js';
+import { KnownObservers } from './known-observers.js';
 import { findKeys, type FoundKey } from './queries/find-keys.js';
 import { touchKeys } from './queries/touch-keys.js';
 
@@ -30,6 +31,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
   private readonly known = new BoundedCache<Caller>(20_000);
   /** Apart from the known, so that a flood of invented keys cannot push valid ones out. */
   private readonly unknown = new BoundedCache<true>(10_000);
+  private readonly observers = new KnownObservers();
   /** How many changes of keys what is known tells of. */
   private changes = -1;
   private currentUntil = -Infinity;
@@ -56,6 +58,11 @@ export class CallerFinder implements BeforeApplicationShutdown {
     return this.look.then(() => this.findCurrent(hash, performance.now()));
   }
 
+  /** Where the database cannot be asked: the caller behind a key that may observe, as it was last looked up. */
+  findWithoutDatabase(hash: string): Caller | undefined {
+    return this.observers.get(hash, performance.now());
+  }
+
   private findCurrent(hash: string, now: number): Caller | undefined | Promise<Caller | undefined> {
     const caller = this.known.get(hash, now);
     if (caller !== undefined) return caller;
@@ -77,6 +84,7 @@ export class CallerFinder implements BeforeApplicationShutdown {
     this.look = undefined;
     this.searches.clear();
     this.changed.next();
+    this.recheckObservers();
   }
 
   /** What is known is no older than this afterwards. */
@@ -105,6 +113,11 @@ export class CallerFinder implements BeforeApplicationShutdown {
     this.changes = count;
     this.known.forget(() => true);
     this.changed.next();
+    this.recheckObservers();
+  }
+
+  private recheckObservers(): void {
+    for (const hash of this.observers.takeAll()) this.batches.add(hash).catch(() => undefined);
   }
 
   private async search(hashes: string[]): Promise<(Caller | undefined)[]> {
@@ -118,12 +131,15 @@ export class CallerFinder implements BeforeApplicationShutdown {
     return hashes.map((hash) => {
       const key = keys.get(hash);
       if (key === undefined) {
+        this.observers.note(hash, undefined, startedAt);
         this.unknown.set(hash, true, startedAt + unknownMs);
         return undefined;
       }
       const caller = toCaller(key);
       const until = startedAt + Math.min(knownMs, key.livesMs ?? Infinity);
-      if (key.changes === this.changes) this.known.set(hash, caller, until);
+      if (key.changes !== this.changes) return caller;
+      this.known.set(hash, caller, until);
+      this.observers.note(hash, caller, startedAt, key.livesMs);
       return caller;
     });
   }

@@ -45,6 +45,12 @@ export class CallerResolver {
     return isSecret(text) ? this.finder.find(hashOf(text)) : undefined;
   }
 
+  /** Where the database cannot be asked: whose key it is, if that may observe and was valid when it was last looked up. */
+  observerWithoutDatabase({ headers: { authorization } }: IncomingMessage): Caller | undefined {
+    const presented = authorization === undefined ? undefined : parseAuthorization(authorization);
+    return typeof presented === 'string' ? this.finder.findWithoutDatabase(hashOf(presented)) : undefined;
+  }
+
   /** For calls that go on for long: the key may be revoked by now. */
   resolveAnew(request: IncomingMessage): Resolution | Promise<Resolution> {
     return this.look(request);

@@ -4,6 +4,7 @@ import { Config } from '../config/config.js';
 import { Clock } from './clock.js';
 import { dataSourceOptions } from './data-source.js';
 import { DatabaseFaults } from './database-faults.js';
+import { DatabaseWatch } from './database-watch.js';
 import { Database } from './database.js';
 import { Connections } from './connections.js';
 import { LimitsDatabase, limitsPoolSize } from './limits-database.js';
@@ -35,11 +36,12 @@ export class DatabaseModule {
         Clock,
         Connections,
         { provide: DatabaseFaults, useValue: faults },
+        DatabaseWatch,
         {
           provide: Database,
-          inject: [Config],
-          useFactory: (config: Config) =>
-            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config, faults),
+          inject: [Config, DatabaseWatch],
+          useFactory: (config: Config, watch: DatabaseWatch) =>
+            new Database(createStatementPool({ url, size: poolSize, queryTimeoutMs }), config, faults, watch),
         },
         {
           provide: LimitsDatabase,
@@ -58,7 +60,16 @@ export class DatabaseModule {
           useFactory: (config: Config) => new NotifyChannel(config.databaseDirectUrl ?? url),
         },
       ],
-      exports: [Connections, Database, DatabaseFaults, LimitsDatabase, ObservingDatabase, Clock, NotifyChannel],
+      exports: [
+        Connections,
+        Database,
+        DatabaseFaults,
+        DatabaseWatch,
+        LimitsDatabase,
+        ObservingDatabase,
+        Clock,
+        NotifyChannel,
+      ],
     };
   }
 }

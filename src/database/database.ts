@@ -5,6 +5,7 @@ import { isRefusedRow } from '../errors/database-error.js';
 import { namedQuery } from '../internals/named-query.js';
 import { inOneTransaction } from '../internals/one-transaction.js';
 import { DatabaseFaults } from './database-faults.js';
+import type { DatabaseWatch } from './database-watch.js';
 import { Pipeline, type PipelineConnection } from './pipeline.js';
 import type { Queries, Statement } from './statement.js';
 
@@ -21,6 +22,7 @@ export class Database implements Queries, OnApplicationShutdown {
     private readonly pool: pg.Pool,
     config: Pick<Config, 'databasePreparedStatements'>,
     private readonly faults = new DatabaseFaults(),
+    private readonly watch?: DatabaseWatch,
   ) {
     this.prepared = config.databasePreparedStatements;
   }
@@ -70,7 +72,7 @@ export class Database implements Queries, OnApplicationShutdown {
         new Promise((resolve, reject) => {
           const queries = statements.map(([{ name, text }, values]) =>
             namedQuery(this.prepared ? name : undefined, text, values, (error, results) => {
-              if (error) reject(this.faults.note(error) as Error);
+              if (error) reject(this.failed(error) as Error);
               else resolve([results].flat().at(-1)!.rows as Row[]);
             }),
           );
@@ -91,7 +93,7 @@ export class Database implements Queries, OnApplicationShutdown {
 
   private async connect(): Promise<pg.PoolClient> {
     const client = await this.pool.connect().catch((error: unknown) => {
-      throw this.faults.note(error);
+      throw this.failed(error);
     });
     // The pool listens only to its idle clients: an end between two statements would have no listener, and be fatal.
     client.on('error', ignore);
@@ -101,7 +103,7 @@ export class Database implements Queries, OnApplicationShutdown {
   /** Not prepared, and without parameters. */
   private async plain(client: pg.PoolClient, text: string): Promise<void> {
     await client.query(text).catch((error: unknown) => {
-      throw this.faults.note(error);
+      throw this.failed(error);
     });
   }
 
@@ -115,11 +117,18 @@ export class Database implements Queries, OnApplicationShutdown {
       const sentAt = onStatement && performance.now();
       const query = namedQuery(this.prepared ? name : undefined, text, values, (error, result) => {
         onStatement?.(name, performance.now() - sentAt!);
-        if (error) reject(this.faults.note(error) as Error);
-        else resolve(result.rows as Row[]);
+        if (error) return reject(this.failed(error) as Error);
+        this.watch?.noteAnswer();
+        resolve(result.rows as Row[]);
       });
       client.query(query);
     });
+  }
+
+  /** What an error of a statement or a connection is to be thrown as. */
+  private failed(error: unknown): unknown {
+    this.watch?.noteFailure(error);
+    return this.faults.note(error);
   }
 
   private async onConnection<T>(

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 
 @ApiSchema({ name: 'Liveness', description: 'The process answers.' })
 export class LivenessDto {
@@ -43,4 +43,11 @@ export class ReadinessDto {
 
   @ApiProperty({ description: 'What was looked at.', type: ReadinessChecksDto })
   checks!: ReadinessChecksDto;
+
+  @ApiPropertyOptional({
+    description: 'What is wrong although requests can be taken, as where no node runs them; absent: nothing.',
+    type: [String],
+    example: ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'],
+  })
+  notes?: string[];
 }

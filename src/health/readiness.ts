@@ -7,6 +7,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { FilePlace } from '../files/file-place.js';
 import { DatabaseDisk } from './database-disk.js';
 import { Draining } from '../http/draining.js';
+import { Cluster } from '../queue/cluster/cluster.js';
 import type { ReadinessChecksDto, ReadinessDto } from './health.dto.js';
 
 const readMigrations: Statement = { name: 'read_migrations', text: 'SELECT name FROM migrations' };
@@ -39,18 +40,26 @@ export class Readiness {
     private readonly draining: Draining,
     private readonly files: FilePlace,
     private readonly disk: DatabaseDisk,
+    private readonly cluster: Cluster,
   ) {}
 
   async check(): Promise<ReadinessDto> {
     const database = await this.databaseChecks();
     const checks = { ...database, accepting: { status: this.draining.isStarted ? 'down' : 'up' } };
     const down = Object.entries(checks).filter(([, { status }]) => status !== 'up');
-    if (down.length === 0) return { status: 'ok', checks };
+    const notes = this.notes();
+    if (down.length === 0) return { status: 'ok', checks, ...(notes.length > 0 && { notes }) };
     const names = down.map(([name]) => name).join(', ');
     const why = [this.fileFault, this.storageFault].filter((fault) => fault !== undefined);
     throw new DomainError('unavailable', [`Not ready: ${names}.`, ...why].join(' '), {
       extensions: { checks },
     });
+  }
+
+  /** What keeps requests waiting, though they are taken. */
+  private notes(): string[] {
+    if (this.cluster.schedulers.length > 0) return [];
+    return ['No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain.'];
   }
 
   private async databaseChecks(): Promise<DatabaseChecks> {

@@ -1,13 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Registry } from 'prom-client';
+import { DatabaseWatch } from '../database/database-watch.js';
 import { ModelsService } from '../models/models.service.js';
 import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
+import { schedulersOf } from '../overview/node-view.js';
 import { type ClusterSnapshot, ClusterSnapshots, type Upkeep } from '../overview/cluster-snapshots.js';
+import { within } from '../tools/within.js';
 import { addCounter, addGauge } from './gauges.js';
 import { modelValues, type ModelValue } from './model-values.js';
 import { REGISTRY } from './registry.js';
 
+/** A scrape has a timeout of its own, most often 10 s: a database that hangs may not use it up. */
+const patienceMs = 2_000;
 const roles = ['all', 'api', 'scheduler'];
 
 /**
@@ -28,6 +33,7 @@ export class ClusterGauges {
     private readonly models: ModelsService,
     private readonly index: WaitingIndex,
     private readonly availability: ModelAvailability,
+    private readonly watch: DatabaseWatch,
   ) {
     this.addQueues();
     this.addRuns();
@@ -39,13 +45,18 @@ export class ClusterGauges {
   async refresh(): Promise<void> {
     const startedAt = performance.now();
     try {
-      [this.snapshot, this.upkeep] = await Promise.all([this.snapshots.get(), this.snapshots.getUpkeep()]);
-      this.readAtMs = this.snapshot.atMs;
+      const read = this.watch.state.isUp ? await within(patienceMs, this.read(), undefined) : undefined;
+      [this.snapshot, this.upkeep] = read ?? [];
     } catch {
       this.snapshot = this.upkeep = undefined;
-      this.failures++;
     }
+    if (this.snapshot === undefined) this.failures++;
+    else this.readAtMs = this.snapshot.atMs;
     this.readMs = performance.now() - startedAt;
+  }
+
+  private read(): Promise<[ClusterSnapshot, Upkeep]> {
+    return Promise.all([this.snapshots.get(), this.snapshots.getUpkeep()]);
   }
 
   private addQueues(): void {
@@ -101,6 +112,8 @@ export class ClusterGauges {
     this.add('nodes_draining', 'Nodes that are to start nothing more.', [], ({ nodes }) => [
       [[], nodes.filter(({ drainingSinceMs }) => drainingSinceMs !== null).length],
     ]);
+    const running = 'Nodes that run requests: heard of in time, and neither draining nor of role api.';
+    this.add('schedulers', running, [], (snapshot) => [[[], schedulersOf(snapshot).length]]);
     this.add('nodes', 'Nodes by role.', ['role'], ({ nodes }) =>
       roles.map((role) => [[role], nodes.filter((node) => node.role === role).length]),
     );
@@ -128,6 +141,11 @@ export class ClusterGauges {
       'webhook_overdue_seconds',
       'For how long the first pending delivery could have been tried.',
       ({ overdueDeliverySeconds }) => overdueDeliverySeconds,
+    );
+    add(
+      'webhook_failing_seconds',
+      'For how long the receiver that has failed longest has answered no delivery with success; 0: none fails.',
+      ({ failingReceiverSeconds }) => failingReceiverSeconds,
     );
   }
 

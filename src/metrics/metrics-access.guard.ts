@@ -1,15 +1,20 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { RefusedAccess } from '../auth/access-events.js';
-import { CallerResolver } from '../auth/caller-resolver.js';
+import { CallerResolver, type Resolution } from '../auth/caller-resolver.js';
 import { hasScope } from '../auth/caller.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
 import { Config } from '../config/config.js';
+import { DatabaseWatch } from '../database/database-watch.js';
+import { isDatabaseUnavailable } from '../errors/database-error.js';
 import { DomainError } from '../errors/domain-error.js';
 import { BoundedCache } from '../tools/bounded-cache.js';
+import { within } from '../tools/within.js';
 
 /** As no limit counts these calls, a key is audited once in this time. */
 const auditedAgainMs = 60_000;
+/** A scrape has a timeout of its own, most often 10 s: a database that hangs may not use it up. */
+const patienceMs = 2_000;
 
 /** Past the limits, which a node without callers does not have: a scrape every few seconds is no caller's business. */
 @Injectable()
@@ -20,12 +25,13 @@ export class MetricsAccessGuard implements CanActivate {
     private readonly callers: CallerResolver,
     private readonly config: Config,
     private readonly events: EventEmitter2,
+    private readonly watch: DatabaseWatch,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.config.metricsAccess === 'open') return true;
     const request = context.switchToHttp().getRequest<GuardedRequest>();
-    const resolution = await this.callers.resolve(request);
+    const resolution = await this.resolve(request);
     if (resolution.kind === 'invalid') throw new DomainError('invalid_key', resolution.reason);
     if (resolution.kind === 'forged') {
       const { caller, reason: forgery } = resolution;
@@ -40,6 +46,20 @@ export class MetricsAccessGuard implements CanActivate {
     if (hasScope(resolution.caller, 'observe')) return true;
     this.noteRefusal({ request, caller: resolution.caller, scope: 'observe' });
     throw new DomainError('forbidden', 'This API key does not have the scope "observe".');
+  }
+
+  /** While the database is away, a key counts as what it was: it is the metrics that say so. */
+  private async resolve(request: GuardedRequest): Promise<Resolution> {
+    const known = this.callers.observerWithoutDatabase(request);
+    const remembered: Resolution | undefined = known && { kind: 'caller', caller: known };
+    if (remembered !== undefined && !this.watch.state.isUp) return remembered;
+    try {
+      const resolving = Promise.resolve(this.callers.resolve(request));
+      return remembered === undefined ? await resolving : await within(patienceMs, resolving, remembered);
+    } catch (error) {
+      if (remembered === undefined || !isDatabaseUnavailable(error)) throw error;
+      return remembered;
+    }
   }
 
   private noteRefusal(refused: RefusedAccess): void {

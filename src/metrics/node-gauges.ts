@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { Config } from '../config/config.js';
 import { version } from '../config/package.js';
 import { Connections } from '../database/connections.js';
+import { DatabaseWatch } from '../database/database-watch.js';
 import { ModelsService } from '../models/models.service.js';
 import { Circuits } from '../queue/circuits/circuits.js';
 import { Slots } from '../queue/cluster/slots.js';
@@ -26,6 +27,7 @@ export class NodeGauges {
     private readonly outputs: OutputSources,
     private readonly connections: Connections,
     private readonly discovery: DiscoveryService,
+    private readonly watch: DatabaseWatch,
     { role }: Config,
   ) {
     addGauge(registry, 'build_info', 'Which version runs here; always 1.', ['version', 'role'], () => [
@@ -55,6 +57,8 @@ export class NodeGauges {
   }
 
   private addConnections(): void {
+    const isUp = '1: the database answers this node; 0: it has not for some seconds.';
+    addGauge(this.registry, 'database_up', isUp, [], () => [[[], this.watch.state.isUp ? 1 : 0]]);
     const pools = () => Object.entries(this.connections.pools());
     const help = 'Connections of this node to PostgreSQL.';
     addGauge(this.registry, 'database_connections', help, ['pool', 'state'], () =>
@@ -79,6 +83,10 @@ export class NodeGauges {
       duties().flatMap(({ constructor: { name }, succeededAt }) =>
         succeededAt === undefined ? [] : [[[name], succeededAt / 1_000] as const],
       ),
+    );
+    const isFailing = '1: the last round of a duty of this node failed.';
+    addGauge(this.registry, 'duty_failing', isFailing, ['duty'], () =>
+      duties().map((duty) => [[duty.constructor.name], duty.lastRoundFailed ? 1 : 0] as const),
     );
     const ofFailures = 'Rounds of a duty of this node that failed.';
     addCounter(this.registry, 'duty_failures_total', ofFailures, ['duty'], () =>

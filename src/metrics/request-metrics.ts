@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { Clock } from '../database/clock.js';
 import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
+import { isInputRefusal } from '../queue/request-errors.js';
 import type { CompletedRequest, RequestEvents } from '../queue/request-events.js';
 import { idTimeMs } from '../queue/submit/request-id.js';
 import { BoundedNames } from './bounded-names.js';
@@ -18,6 +19,7 @@ export class RequestMetrics {
   private readonly submitted: FastCounter;
   private readonly completed: FastCounter;
   private readonly failures: FastCounter;
+  private readonly refused: FastCounter;
   private readonly attempts: FastCounter;
   private readonly queueTime: FastHistogram;
   private readonly attemptTime: FastHistogram;
@@ -50,6 +52,11 @@ export class RequestMetrics {
       'Requests that failed for good, by the code of their error.',
       'model',
       'code',
+    );
+    this.refused = counter(
+      'inputs_refused_total',
+      "Requests that failed because the model refused their input with a 4xx: the mistake is the caller's.",
+      'model',
     );
     this.attempts = counter(
       'attempts_total',
@@ -89,6 +96,7 @@ export class RequestMetrics {
 
   private begin(model: string): void {
     this.submitted.add(0, model);
+    this.refused.add(0, model);
     for (const outcome of outcomes) this.completed.add(0, model, outcome);
     for (const outcome of ['succeeded', 'failed', 'lost']) this.attempts.add(0, model, outcome);
   }
@@ -114,7 +122,10 @@ export class RequestMetrics {
   private noteEnd({ id, modelId, outcome, failure, ...run }: CompletedRequest, now: number): void {
     const model = this.models.of(modelId);
     this.completed.count(model, outcome);
-    if (failure !== undefined) this.failures.count(model, failure.code);
+    if (failure !== undefined) {
+      this.failures.count(model, failure.code);
+      if (isInputRefusal(failure)) this.refused.count(model);
+    }
     this.requestTime.note(Math.max(0, now - idTimeMs(id)) / 1_000, model);
     if (run.attemptOutcome !== undefined) this.attempts.count(model, run.attemptOutcome);
     if (run.runMs !== undefined) this.attemptTime.note(run.runMs / 1_000, model);

@@ -4,15 +4,17 @@ import { ModelAvailability } from '../queue/circuits/model-availability.js';
 import { ModelLoads, type TypicalTimes } from '../queue/model-loads.js';
 import { WaitingIndex } from '../queue/waiting/waiting-index.js';
 import { Activity } from './activity.js';
-import { type ClusterSnapshot, ClusterSnapshots } from './cluster-snapshots.js';
+import { type ClusterSnapshot, ClusterSnapshots, type RecentEnds } from './cluster-snapshots.js';
 import { reasonOf, toCircuit } from './circuit-view.js';
-import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto } from './dto/model-figures.dto.js';
+import { schedulersOf } from './node-view.js';
+import type { KeyWaitingDto, ModelFiguresDto, ModelNodeDto, RecentRunsDto } from './dto/model-figures.dto.js';
 import { QueueFronts } from './queue-fronts.js';
 
 /** What has been read last, of all models. */
 export interface Looked {
   snapshot: ClusterSnapshot;
   times: ReadonlyMap<string, TypicalTimes>;
+  ends: readonly RecentEnds[];
 }
 
 /** How models do: what was read of the cluster, and what this process has in memory. */
@@ -29,17 +31,22 @@ export class ModelFigures {
 
   /** Reads what is not in memory. */
   async look(models: readonly Model[], options = { withFronts: false }): Promise<Looked> {
-    const [snapshot, times] = await Promise.all([
+    const [snapshot, times, ends] = await Promise.all([
       this.snapshots.get(),
       this.loads.typicalTimes(),
+      this.snapshots.getEnds(),
       this.activity.read(),
       options.withFronts ? this.fronts.read(models) : undefined,
     ]);
-    return { snapshot, times };
+    return { snapshot, times, ends };
   }
 
   /** `shown`: of a request's id, what the reader may see. */
-  of(model: Model, { snapshot, times }: Looked, shown?: (requestId: string) => string): ModelFiguresDto {
+  of(
+    model: Model,
+    { snapshot, times, ends }: Looked,
+    shown?: (requestId: string) => string,
+  ): ModelFiguresDto {
     const { id } = model;
     const delayed = snapshot.delayed.find(({ modelId }) => modelId === id);
     const retrying = delayed?.retrying ?? 0;
@@ -65,8 +72,9 @@ export class ModelFigures {
         isAway && circuits.length > 0
           ? iso(Math.min(...circuits.map(({ outageSinceMs }) => outageSinceMs)))
           : null,
-      unavailable_reason: isAway ? awayReasonOf(model, circuits) : null,
+      unavailable_reason: isAway ? awayReasonOf(model, circuits, snapshot) : null,
       nodes: model.runner.isPulled ? [] : nodesOf(id, snapshot),
+      recent_runs: toRecentRuns(ends.find(({ modelId }) => modelId === id)),
       run_time: typical === undefined ? null : seconds(typical.runMs),
       queue_time: typical?.queueMs ? seconds(typical.queueMs) : null,
       waiting_by_key: this.keysOf(model, snapshot),
@@ -104,8 +112,19 @@ export class ModelFigures {
   }
 }
 
-function awayReasonOf({ runner }: Model, circuits: ClusterSnapshot['circuits']): string | null {
+function toRecentRuns(ends: RecentEnds | undefined): RecentRunsDto | null {
+  if (ends === undefined) return null;
+  const { runs, failed, refused, code, message, lastAtMs } = ends;
+  return { runs, failed, refused, code, message, last_at: iso(lastAtMs) };
+}
+
+function awayReasonOf(
+  { runner }: Model,
+  circuits: ClusterSnapshot['circuits'],
+  snapshot: ClusterSnapshot,
+): string | null {
   if (runner.isPulled) return 'No worker asks for it.';
+  if (schedulersOf(snapshot).length === 0) return 'No node runs requests.';
   return circuits.length > 0 ? reasonOf(circuits) : null;
 }
 

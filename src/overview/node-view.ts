@@ -18,7 +18,15 @@ function toNodeState({ heartbeatAtMs, drainingSinceMs }: NodeRow, atMs: number):
 }
 
 export function toOverviewNodes({ nodes, atMs }: ClusterSnapshot): OverviewNodeDto[] {
-  return nodes.map((node) => ({ id: node.id, name: node.name, state: toNodeState(node, atMs) }));
+  return nodes.map((node) => ({
+    ...{ id: node.id, name: node.name, role: node.role },
+    state: toNodeState(node, atMs),
+  }));
+}
+
+/** The nodes that run requests. */
+export function schedulersOf({ nodes, atMs }: Pick<ClusterSnapshot, 'nodes' | 'atMs'>): NodeRow[] {
+  return nodes.filter((node) => node.role !== 'api' && toNodeState(node, atMs) === 'ready');
 }
 
 export function toNodes(snapshot: ClusterSnapshot, times: readonly NodeTimes[]): AdminNodeDto[] {

@@ -39,3 +39,16 @@ export const requestErrors = {
   workerLost: (atMs: number) => requestError('worker_lost', workerLost, atMs),
   failed: requestError,
 };
+
+/** Answers by which a model speaks of its address, its credentials or its quota, which are the operator's. */
+export const statusesOfOperators = [401, 402, 403, 404, 405, 407, 410];
+
+/** Whether the model refused the input, for good: what its caller sent is at fault, and neither model nor service. */
+export const isInputRefusal = ({
+  code,
+  status = 0,
+}: {
+  code: string;
+  status?: number | undefined;
+}): boolean =>
+  code === 'model_error' && status >= 400 && status <= 499 && !statusesOfOperators.includes(status);

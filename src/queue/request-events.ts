@@ -25,6 +25,8 @@ export interface StartedRequest extends RequestRun {
 export interface AttemptFailure {
   code: string;
   message: string;
+  /** What its caller is answered; undefined: another attempt follows. */
+  status?: number | undefined;
   /** What the runner broke with, where it did not fail on purpose. */
   cause?: Error | undefined;
 }

@@ -29,6 +29,11 @@ export class BoundedCache<Value> {
     }
   }
 
+  /** Those that are over among them. */
+  get keys(): string[] {
+    return [...this.entries.keys()];
+  }
+
   delete(key: string): void {
     this.entries.delete(key);
   }

@@ -1,6 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { DatabaseUnavailable, ofDatabase } from '../errors/database-error.js';
 
+/** A round that failed is followed by another at the latest then. */
+const retryMs = 30_000;
+
 /**
  * A loop with one job. `start` and `stop` may be called twice; `stop` waits for the round that is under way.
  * A lost database is said once, and its return once; the loop goes on.
@@ -15,6 +18,11 @@ export abstract class Duty {
   failures = 0;
   succeededAt: number | undefined;
   private readonly logger = new Logger(this.constructor.name);
+
+  /** Whether its last round failed. */
+  get lastRoundFailed(): boolean {
+    return this.failing;
+  }
 
   /** Milliseconds between rounds, before jitter. */
   protected abstract readonly intervalMs: number;
@@ -67,7 +75,8 @@ export abstract class Duty {
       else this.logger.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
     } finally {
       this.round = undefined;
-      if (this.running) this.schedule(this.nextIntervalMs());
+      if (this.running)
+        this.schedule(this.failing ? Math.min(this.nextIntervalMs(), retryMs) : this.nextIntervalMs());
     }
   }
 }

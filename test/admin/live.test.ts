@@ -77,7 +77,9 @@ test('the stream shows at once how all stands, and then what changes', async () 
   const stream = await watch();
   expect(stream.response.headers['content-type']).toBe('text/event-stream');
   const overview = await shown(stream, (one) => of(one, 'test/narrow').running === 1);
-  expect(overview.nodes).toEqual([{ id: expect.any(String), name: expect.any(String), state: 'ready' }]);
+  expect(overview.nodes).toEqual([
+    { id: expect.any(String), name: expect.any(String), role: 'all', state: 'ready' },
+  ]);
   const narrow = of(overview, 'test/narrow');
   expect(narrow).toMatchObject({
     ...{ waiting: 2, delayed: 0, held: 0, running: 1, slots: 1, availability: 'available' },
@@ -121,20 +123,27 @@ test('the first event is whole, and those after it have only what has changed', 
   expect(together).toEqual(whole);
 });
 
-test('where nothing changes, the stream says every 10 s that it is alive', async () => {
+/** What the stream has said of its figures. */
+const said = (stream: StreamReader): OverviewAliveDto[] =>
+  stream.events.flatMap(({ type, data }) => (type === 'alive' ? (data as unknown as OverviewAliveDto) : []));
+
+test('where nothing changes, the stream says every 3 s that it is alive, and as of when its figures are', async () => {
   const source = service.app.get(OverviewSource);
-  expect(source.aliveEveryMs).toBe(10_000);
+  expect(source.aliveEveryMs).toBe(3_000);
   source.aliveEveryMs = 20;
   try {
     const stream = await watch();
-    const beats = (): Date[] =>
-      stream.events
-        .filter(({ type }) => type === 'alive')
-        .map(({ data }) => new Date((data as unknown as OverviewAliveDto).at));
-    await until(() => beats().length > 2, { message: 'it says so again and again' });
-    expect(Math.abs(beats()[0]!.getTime() - Date.now())).toBeLessThan(60_000);
+    const last = await until(
+      () => said(stream).length > 2 && said(stream).at(-1)!.read_at && said(stream).at(-1)!,
+      {
+        message: 'it says so again and again',
+      },
+    );
+    expect(last).toMatchObject({ database: 'up', database_away_since: null });
+    expect(Date.parse(last.at) - Date.parse(last.read_at!)).toBeLessThan(60_000);
+    expect(Math.abs(Date.parse(last.at) - Date.now())).toBeLessThan(60_000);
   } finally {
-    source.aliveEveryMs = 10_000;
+    source.aliveEveryMs = 3_000;
   }
 });
 

@@ -1,19 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { faster, readRules } from './alert-rules.js';
 import { until } from './until.js';
 
-const rules = fileURLToPath(new URL('../../deploy/alerts.yaml', import.meta.url));
+interface Sample {
+  metric: Record<string, string>;
+  value: [at: number, value: string];
+}
 
 interface Alert {
   labels: Record<string, string>;
   state: 'pending' | 'firing';
 }
 
-/** A real Prometheus with the rules of deploy/alerts.yaml, which fire after a second instead of minutes. */
+interface PrometheusOptions {
+  /** A key that may observe. */
+  key?: string;
+  /** All times of the rules are divided by it; left out: alerts fire after a second, and windows stay. */
+  factor?: number;
+  /** How often it scrapes, and how long a scrape may take. */
+  intervalSeconds?: number;
+}
+
+/** A real Prometheus with the rules of deploy/alerts.yaml, which fire after seconds instead of minutes. */
 export class Prometheus {
   private constructor(
     private readonly process: ChildProcess,
@@ -22,16 +34,22 @@ export class Prometheus {
   ) {}
 
   /** `targets`: hosts and ports. */
-  static async start(targets: readonly string[]): Promise<Prometheus> {
+  static async start(
+    targets: readonly string[],
+    { key, factor, intervalSeconds = 1 }: PrometheusOptions = {},
+  ): Promise<Prometheus> {
     const directory = await mkdtemp(join(tmpdir(), 'nowserving-prometheus-'));
-    const hasty = (await readFile(rules, 'utf8')).replaceAll(/^( +for:) .*$/gm, '$1 1s');
+    const rules = await readRules();
+    const hasty = factor === undefined ? rules.replaceAll(/^( +for:) .*$/gm, '$1 1s') : faster(rules, factor);
+    const interval = `${intervalSeconds}s`;
+    const authorization = key !== undefined && { authorization: { credentials: key } };
     await writeFile(join(directory, 'alerts.yaml'), hasty);
     await writeFile(
       join(directory, 'prometheus.yml'),
       JSON.stringify({
-        global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+        global: { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: '1s' },
         rule_files: ['alerts.yaml'],
-        scrape_configs: [{ job_name: 'nowserving', static_configs: [{ targets }] }],
+        scrape_configs: [{ job_name: 'nowserving', ...authorization, static_configs: [{ targets }] }],
       }),
     );
     const port = await freePort();
@@ -66,15 +84,30 @@ export class Prometheus {
 
   /** Once all of them were scraped: what rises later is seen to rise. */
   async scraped(targets: number): Promise<void> {
-    const query = new URLSearchParams({ query: 'sum(up)' });
-    await until(
-      async () => {
-        const answer = await fetch(`${this.url}/api/v1/query?${query.toString()}`);
-        const { data } = (await answer.json()) as { data: { result: { value: [number, string] }[] } };
-        return Number(data.result[0]?.value[1]) === targets;
-      },
-      { message: 'Prometheus has scraped all', timeoutMs: 30_000 },
-    );
+    await until(async () => Number((await this.query('sum(up)'))[0]?.value[1]) === targets, {
+      message: 'Prometheus has scraped all',
+      timeoutMs: 30_000,
+    });
+  }
+
+  /** The names of all alerts that have fired at some time since, in seconds since 1970. */
+  async firedSince(since: number): Promise<string[]> {
+    const window = Math.max(1, Math.round(Date.now() / 1_000 - since));
+    const query = `count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[${window}s]))`;
+    return (await this.query(query)).map(({ metric }) => metric['alertname']!).toSorted();
+  }
+
+  /** Once the rules have been evaluated for so long, and what was to fire had its time. */
+  async watched(since: number, seconds: number): Promise<void> {
+    await until(async () => Number((await this.query('vector(time())'))[0]!.value[1]) >= since + seconds, {
+      message: `Prometheus has watched for ${seconds} s`,
+      timeoutMs: seconds * 1_000 + 30_000,
+    });
+  }
+
+  private async query(query: string): Promise<Sample[]> {
+    const answer = await fetch(`${this.url}/api/v1/query?${new URLSearchParams({ query }).toString()}`);
+    return ((await answer.json()) as { data: { result: Sample[] } }).data.result;
   }
 
   /** Once it fires. */

@@ -2,19 +2,39 @@ import { useSyncExternalStore } from 'react';
 import { serviceAddress } from './base';
 import { sayReturned } from './event-source';
 import { changed } from './overview-changes';
-import { readSessionAgain } from './query-client';
-import type { Overview, OverviewChanges } from './types';
+import { readAllAgain, readSessionAgain } from './query-client';
+import type { Overview, OverviewAlive, OverviewChanges } from './types';
+
+/**
+ * Why the figures are not those of now. `service`: it does not answer this page. `database`: it does, and cannot reach
+ * its database. `figures`: it cannot read them.
+ */
+export interface Trouble {
+  what: 'service' | 'database' | 'figures';
+  since: string;
+}
 
 /** How the figures of all views stand: one stream a tab, closed while nobody sees the page. */
 export interface Live {
   overview: Overview | undefined;
   connection: 'connecting' | 'open' | 'lost';
+  /** undefined: the figures are those of now. */
+  trouble: Trouble | undefined;
+  /** When the service last read the figures; undefined: it never has, as far as this page knows. */
+  readAt: string | undefined;
 }
 
-/** The service says `alive` every 10 s: a connection that has said nothing for so long is none. */
-const silentMs = 30_000;
+/** The service says `alive` every 3 s: a connection that has said nothing for so long is none. */
+const silentMs = 10_000;
+/** The service reads the figures every 2 s. */
+const staleMs = 7_000;
 
-const atFirst: Live = { overview: undefined, connection: 'connecting' };
+const atFirst: Live = {
+  overview: undefined,
+  connection: 'connecting',
+  trouble: undefined,
+  readAt: undefined,
+};
 let live = atFirst;
 let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
@@ -36,15 +56,18 @@ function open(): void {
     failures = 0;
     overview = next;
     listen();
-    const wasLost = live.connection === 'lost';
-    publish({ overview, connection: 'open' });
-    if (wasLost) sayReturned();
+    isOpen();
+    publish({ overview });
   };
   source.addEventListener('overview', ({ data }: MessageEvent<string>) => show(JSON.parse(data) as Overview));
   source.addEventListener('changes', ({ data }: MessageEvent<string>) => {
     if (overview !== undefined) show(changed(overview, JSON.parse(data) as OverviewChanges));
   });
-  source.addEventListener('alive', listen);
+  source.addEventListener('alive', ({ data }: MessageEvent<string>) => {
+    listen();
+    isOpen();
+    heard(JSON.parse(data) as OverviewAlive);
+  });
   // By ourselves: a browser gives up for good at an answer such as 502.
   source.addEventListener('error', ({ target }) => {
     // Of an answer other than a stream it does not say which: perhaps the session is over.
@@ -60,11 +83,69 @@ function listen(): void {
   silence = setTimeout(() => broke(true), silentMs);
 }
 
+function isOpen(): void {
+  const wasLost = live.connection === 'lost';
+  publish({ connection: 'open' });
+  if (wasLost) sayReturned();
+}
+
+/** What the service says of its figures. */
+function heard({
+  at,
+  database,
+  database_away_since,
+  read_at,
+}: Partial<OverviewAlive> & { at: string }): void {
+  const readAt = read_at ?? live.readAt;
+  const isStale = readAt !== undefined && Date.parse(at) - Date.parse(readAt) > staleMs;
+  if (database === 'away') troubled('database', database_away_since ?? at);
+  else if (isStale) troubled('figures', readAt);
+  else if (live.trouble !== undefined) {
+    publish({ trouble: undefined });
+    // What other views have read, or could not read, is of before.
+    readAllAgain();
+  }
+  publish({ readAt });
+}
+
+function troubled(what: Trouble['what'], since: string): void {
+  const { trouble } = live;
+  if (trouble?.what !== what || trouble.since !== since) publish({ trouble: { what, since } });
+}
+
+/** No stream: the service is gone, or it answers and refuses because its database is away. Its health tells, without a key. */
+async function diagnose(): Promise<void> {
+  const { trouble } = live;
+  const isNews = trouble === undefined || trouble.what === 'figures';
+  const isDatabase = await isDatabaseAway();
+  if (live.connection !== 'lost') return;
+  const since = isNews ? new Date().toISOString() : trouble.since;
+  troubled(isDatabase ? 'database' : 'service', since);
+}
+
+async function isDatabaseAway(): Promise<boolean> {
+  try {
+    const answer = await fetch(serviceAddress('health/ready'), {
+      cache: 'no-store',
+      signal: AbortSignal.timeout(4_000),
+    });
+    const { checks } = (await answer.json()) as { checks?: { database?: { status?: string } } };
+    return checks?.database?.status === 'down';
+  } catch {
+    return false;
+  }
+}
+
 function broke(isLost: boolean): void {
   close();
   failures += 1;
-  if (isLost) publish({ connection: 'lost' });
+  if (isLost) lost();
   retry = setTimeout(open, Math.min(15_000, 500 * 2 ** failures));
+}
+
+function lost(): void {
+  publish({ connection: 'lost' });
+  void diagnose();
 }
 
 function close(): void {
@@ -77,7 +158,7 @@ function close(): void {
 document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
 window.addEventListener('offline', () => {
   close();
-  publish({ connection: 'lost' });
+  lost();
 });
 window.addEventListener('online', () => {
   close();
@@ -97,3 +178,9 @@ function subscribe(listener: () => void): () => void {
 }
 
 export const useLive = (): Live => useSyncExternalStore(subscribe, () => live);
+
+/** What keeps calls from being answered; undefined: nothing. */
+export function useOutage(): Trouble | undefined {
+  const { trouble } = useLive();
+  return trouble?.what === 'figures' ? undefined : trouble;
+}

@@ -11,6 +11,11 @@ export function readSessionAgain(): void {
   void queryClient.invalidateQueries({ queryKey: ['session'] }, { cancelRefetch: false });
 }
 
+/** Reads all that is shown again, as after an outage. */
+export function readAllAgain(): void {
+  void queryClient.invalidateQueries(undefined, { cancelRefetch: false });
+}
+
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error, { queryKey: [kind] }) => {

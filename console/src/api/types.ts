@@ -9,6 +9,7 @@ export type Scope = SignedIn['scopes'][number];
 
 export type Overview = Schemas['Overview'];
 export type OverviewChanges = Schemas['OverviewChanges'];
+export type OverviewAlive = Schemas['OverviewAlive'];
 export type AdminModel = Schemas['AdminModel'];
 export type Mark = Schemas['QueueMark'];
 export type MinuteCounts = Schemas['MinuteCounts'];

@@ -1,6 +1,6 @@
 import { type UseInfiniteQueryResult, useInfiniteQuery, type InfiniteData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { Bones, Failure } from './states';
+import { Bones, Dated, Failure } from './states';
 
 interface Page<T> {
   data: T[];
@@ -37,12 +37,16 @@ interface ListedProps<T> {
 /** The frame at once, then the rows, old ones greyed where no new ones come; and a way to those behind them. */
 export function Listed<T>({ list, bones = 6, children }: ListedProps<T>) {
   const { rows, error, isPending, hasNextPage, isFetchingNextPage } = list;
+  const retry = (): void => void list.refetch();
   return (
     <>
       {isPending && <Bones rows={bones} />}
-      {error !== null && <Failure error={error} onRetry={() => void list.refetch()} />}
-      {list.data !== undefined && (
-        <div className={error === null ? 'stack' : 'stack stale'}>{children(rows)}</div>
+      {list.data === undefined ? (
+        error !== null && <Failure error={error} onRetry={retry} />
+      ) : (
+        <Dated error={error} readAt={list.dataUpdatedAt} onRetry={retry}>
+          {children(rows)}
+        </Dated>
       )}
       {hasNextPage && (
         <div>

@@ -1,4 +1,5 @@
 import { type ButtonHTMLAttributes, createContext, useContext } from 'react';
+import { type Trouble, useOutage } from '../api/live';
 import type { Scope, SignedIn } from '../api/types';
 
 export const CurrentSession = createContext<SignedIn | undefined>(undefined);
@@ -12,18 +13,28 @@ export function may(session: SignedIn | undefined, scope: Scope): boolean {
 
 export const useMay = (scope: Scope): boolean => may(useContext(CurrentSession), scope);
 
-/** A button that does nothing, and says why, for those without the scope. */
+/** A button that does nothing, and says why, for those without the scope and while nothing can be changed. */
 export function ActButton({
   needs = 'admin',
   ...button
 }: ButtonHTMLAttributes<HTMLButtonElement> & { needs?: Scope }) {
   const isAllowed = useMay(needs);
+  const outage = useOutage();
+  const reason = isAllowed
+    ? outage && unreachable[outage.what]
+    : `Your key has no scope “${needs}”, which this needs.`;
   return (
     <button
       type="button"
       {...button}
-      disabled={!isAllowed || button.disabled}
-      title={isAllowed ? button.title : `Your key has no scope “${needs}”, which this needs.`}
+      disabled={reason !== undefined || button.disabled}
+      title={reason ?? button.title}
     />
   );
 }
+
+const unreachable: Record<Trouble['what'], string> = {
+  service: 'The service does not answer: nothing can be changed now.',
+  database: 'The service cannot reach its database: nothing can be changed now.',
+  figures: '',
+};

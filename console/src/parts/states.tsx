@@ -1,6 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Problem } from '../api/client';
+import { useOutage } from '../api/live';
+import { Time } from './time';
 
 const scopeIn = (message: string): string | undefined =>
   /\b(submit|read|cancel|observe|payloads|admin)\b/.exec(message)?.[1];
@@ -63,15 +65,42 @@ interface LoadedProps<T> {
 
 /** The frame at once, old figures greyed while new ones fail to come. */
 export function Loaded<T>({ query, rows, children }: LoadedProps<T>) {
-  const { data, error, isPending } = query;
+  const { data, error, isPending, dataUpdatedAt } = query;
+  const retry = (): void => void query.refetch();
   if (data === undefined) {
     if (isPending) return <Bones rows={rows ?? 3} />;
-    return <Failure error={error} onRetry={() => void query.refetch()} />;
+    return <Failure error={error} onRetry={retry} />;
   }
   return (
+    <Dated error={error} readAt={dataUpdatedAt} onRetry={retry}>
+      {children(data)}
+    </Dated>
+  );
+}
+
+interface DatedProps {
+  /** Of the last try to read it again. */
+  error: Error | null;
+  /** When it was read, in milliseconds since 1970. */
+  readAt: number;
+  onRetry: () => void;
+  children: ReactNode;
+}
+
+/** What was read once, with its time where it could not be read since. */
+export function Dated({ error, readAt, onRetry, children }: DatedProps) {
+  const outage = useOutage();
+  const isOld = error !== null || outage !== undefined;
+  return (
     <>
-      {error !== null && <Failure error={error} onRetry={() => void query.refetch()} />}
-      <div className={error === null ? 'stack' : 'stack stale'}>{children(data)}</div>
+      {/* Of an outage the whole page is told already. */}
+      {error !== null && outage === undefined && <Failure error={error} onRetry={onRetry} />}
+      {isOld && (
+        <p className="small muted">
+          As of <Time at={new Date(readAt).toISOString()} />.
+        </p>
+      )}
+      <div className={isOld ? 'stack stale' : 'stack'}>{children}</div>
     </>
   );
 }

@@ -4,6 +4,7 @@ import { send } from '../api/client';
 import type { AuditAction, AuditEntry } from '../api/types';
 import { AsCurl } from '../parts/curl';
 import { Listed, useList } from '../parts/pages';
+import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 import { Table } from '../parts/table';
 import { Time } from '../parts/time';
@@ -40,9 +41,14 @@ export default function Audit() {
         <span className="muted">who did what, from where; nothing here can be changed</span>
         <span className="end">
           <AsCurl calls={[{ path: auditPath(filter) }]} />
-          <button type="button" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
+          <ActButton
+            needs="observe"
+            type="button"
+            disabled={exporting.isPending}
+            onClick={() => exporting.mutate()}
+          >
             Export as NDJSON
-          </button>
+          </ActButton>
         </span>
       </div>
       {exporting.error !== null && <Failure error={exporting.error} />}

@@ -5,6 +5,7 @@ import type { AdminKey, KeyBody, NewKey, Scope } from '../api/types';
 import { localTime } from '../format/times';
 import { Dialog } from '../parts/dialog';
 import { ReasonField, reasonIn } from '../parts/reason-field';
+import { ActButton } from '../parts/rights';
 import { Failure } from '../parts/states';
 
 const scopes: readonly (readonly [Scope, string])[] = [
@@ -130,9 +131,9 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
           <button type="button" onClick={onClose}>
             {given === undefined ? 'Make none' : 'Leave it as it is'}
           </button>
-          <button type="submit" className="primary" disabled={saving.isPending || chosen.size === 0}>
+          <ActButton type="submit" className="primary" disabled={saving.isPending || chosen.size === 0}>
             {given === undefined ? 'Make the key' : `Change ${given.name}`}
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

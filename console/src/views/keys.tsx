@@ -119,14 +119,14 @@ function Revoke({ given, onClose }: { given: AdminKey; onClose: () => void }) {
         <button type="button" onClick={onClose}>
           Keep it
         </button>
-        <button
+        <ActButton
           type="button"
           className="primary danger"
           disabled={revoking.isPending}
           onClick={() => revoking.mutate()}
         >
           Revoke {given.name}
-        </button>
+        </ActButton>
       </div>
     </Dialog>
   );

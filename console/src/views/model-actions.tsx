@@ -96,9 +96,9 @@ function PauseDialog({ model, change, onClose }: ChangeProps) {
           <button type="button" onClick={onClose}>
             Leave it running
           </button>
-          <button type="submit" className="primary" disabled={change.isPending}>
+          <ActButton type="submit" className="primary" disabled={change.isPending}>
             Pause {model.id}
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>
@@ -148,24 +148,24 @@ function ConcurrencyDialog({ model, change, onClose }: ChangeProps) {
         {change.error !== null && <Failure error={change.error} />}
         <div className="buttons">
           {override !== null && (
-            <button
+            <ActButton
               type="button"
               disabled={change.isPending}
               onClick={() => change.mutate({ concurrency: null, ...reasonIn(reason) })}
             >
               Reset to {base ?? 'any number'}
-            </button>
+            </ActButton>
           )}
           <button type="button" onClick={onClose}>
             Leave it at {current ?? 'any number'}
           </button>
-          <button
+          <ActButton
             type="submit"
             className="primary"
             disabled={change.isPending || value === String(current ?? '')}
           >
             Run {value || '…'} at once
-          </button>
+          </ActButton>
         </div>
       </form>
     </Dialog>

@@ -195,14 +195,14 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
             <button type="button" onClick={() => setAsked(false)}>
               Leave it running
             </button>
-            <button
+            <ActButton
               type="button"
               className="primary"
               disabled={draining.isPending}
               onClick={() => draining.mutate(true)}
             >
               Drain {name}
-            </button>
+            </ActButton>
           </div>
         </Dialog>
       )}

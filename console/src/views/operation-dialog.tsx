@@ -7,6 +7,7 @@ import { AsCurl } from '../parts/curl';
 import { Dialog } from '../parts/dialog';
 import { ReasonField, reasonIn } from '../parts/reason-field';
 import { shownState, State } from '../parts/request-state';
+import { ActButton } from '../parts/rights';
 import { Bones, Failure } from '../parts/states';
 import { Ago } from '../parts/time';
 import { verbs } from './operations';
@@ -86,14 +87,14 @@ export function OperationDialog({ action, filter, onClose, onStarted }: Operatio
         <button type="button" onClick={onClose}>
           Leave them
         </button>
-        <button
+        <ActButton
           type="button"
           className={action === 'retry' ? 'primary' : 'primary danger'}
           disabled={!count?.value || starting.isPending}
           onClick={() => starting.mutate()}
         >
           {verb} {said} {count?.value === 1 ? 'request' : 'requests'}
-        </button>
+        </ActButton>
       </div>
     </Dialog>
   );

@@ -5,7 +5,9 @@ import { listModels, listRequests } from '../api/calls';
 import { useLive } from '../api/live';
 import type { AdminModel } from '../api/types';
 import { counted, ofSlots, rate, short, whole } from '../format/quantities';
+import { time } from '../format/times';
 import { AsCurl } from '../parts/curl';
+import { isRunning } from '../parts/node-state';
 import { Failure, Bones } from '../parts/states';
 import { Since } from '../parts/time';
 import { FirstRun } from './first-run';
@@ -14,10 +16,10 @@ import { Plate, plateState, Slots } from './plate';
 import { Reload } from './reload';
 import { Sparkline } from './sparkline';
 import { Strip, StripLegend } from './strip';
-import { Trouble } from './trouble';
+import { isFailing, NoScheduler, Trouble } from './trouble';
 
 export function Overview() {
-  const { overview, connection } = useLive();
+  const { overview, trouble, readAt } = useLive();
   const models = useQuery({ queryKey: ['models'], queryFn: ({ signal }) => listModels(signal) });
   const shown = overview?.models ?? models.data?.data;
   const [isAllShown, setAllShown] = useState(false);
@@ -28,6 +30,8 @@ export function Overview() {
     queryFn: ({ signal }) => listRequests({}, { limit: 1 }, signal),
     enabled: isIdle,
   });
+  // Old figures say nothing of the nodes that there are now.
+  const runsNothing = overview !== undefined && trouble === undefined && !overview.nodes.some(isRunning);
   const isFirstRun = isIdle && first.data?.data.length === 0;
   // Few models are cards in any case; of many, those where nothing happens are a list.
   const isMany = (shown?.length ?? 0) > 6;
@@ -38,7 +42,16 @@ export function Overview() {
   return (
     <main className="page">
       <div className="head">
-        <h1>{shown === undefined ? 'Overview' : <Headline models={shown} />}</h1>
+        <h1>
+          {shown === undefined ? (
+            'Overview'
+          ) : (
+            <>
+              {trouble !== undefined && readAt !== undefined && `At ${time(readAt)}: `}
+              <Headline models={shown} runsNothing={runsNothing} />
+            </>
+          )}
+        </h1>
         <span className="end">
           <Reload />
           <AsCurl
@@ -55,8 +68,9 @@ export function Overview() {
         ) : (
           <Failure error={models.error} onRetry={() => void models.refetch()} />
         ))}
+      {runsNothing && <NoScheduler nodes={overview!.nodes} models={shown!} />}
       {isFirstRun && <FirstRun models={shown!} />}
-      <div className={connection === 'lost' ? 'stack stale' : 'stack'}>
+      <div className={trouble === undefined ? 'stack' : 'stack stale'}>
         {cards?.map((model) => (
           <ModelCard key={model.id} model={model} />
         ))}
@@ -98,14 +112,15 @@ const isAway = ({ availability }: AdminModel): boolean => availability === 'unav
 const isPaused = ({ paused }: AdminModel): boolean => paused.current !== false;
 
 /** The page in a sentence, for a glance. */
-function Headline({ models }: { models: readonly AdminModel[] }) {
+function Headline({ models, runsNothing }: { models: readonly AdminModel[]; runsNothing: boolean }) {
   const sum = (of: (model: AdminModel) => number): number =>
     models.reduce((total, model) => total + of(model), 0);
   const [running, waiting] = [sum((model) => model.running), sum((model) => model.waiting)];
   return (
     <>
       {running + waiting === 0 ? 'Nothing waits' : `${whole(running)} running, ${whole(waiting)} waiting`}
-      <Some models={models.filter(isAway)} are="away" />
+      {!runsNothing && <Some models={models.filter(isAway)} are="away" />}
+      <Some models={models.filter(isFailing)} are="failing" />
       <Some models={models.filter(isPaused)} are="paused" />
     </>
   );

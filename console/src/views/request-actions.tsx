@@ -61,14 +61,14 @@ export function Actions({ request }: { request: AdminRequest }) {
             <button type="button" onClick={() => setAsked(undefined)}>
               Leave it
             </button>
-            <button
+            <ActButton
               type="button"
               className="primary danger"
               disabled={acting.isPending}
               onClick={() => acting.mutate(asked)}
             >
               {asks[asked]}
-            </button>
+            </ActButton>
           </div>
         </Dialog>
       )}

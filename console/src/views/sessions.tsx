@@ -90,14 +90,14 @@ function End({ session }: { session: AdminSession }) {
             <button type="button" onClick={() => setAsked(false)}>
               Leave it
             </button>
-            <button
+            <ActButton
               type="button"
               className="primary danger"
               disabled={ending.isPending}
               onClick={() => ending.mutate()}
             >
               End this session
-            </button>
+            </ActButton>
           </div>
         </Dialog>
       )}

@@ -1,6 +1,10 @@
-import type { AdminModel } from '../api/types';
+import { Link } from 'wouter';
+import type { AdminModel, Overview } from '../api/types';
 import { counted } from '../format/quantities';
 import { Time } from '../parts/time';
+
+/** As the service says it. */
+const noScheduler = 'No node runs requests.';
 
 /** What is wrong, since when, what it means for those who wait, and what can be done. */
 export function Trouble({ model }: { model: AdminModel }) {
@@ -38,6 +42,9 @@ export function Trouble({ model }: { model: AdminModel }) {
       </p>
     );
   }
+  if (availability === 'unavailable' && model.unavailable_reason === noScheduler) {
+    return <p className="trouble">No node runs requests. {wait}.</p>;
+  }
   if (availability === 'unavailable') {
     return (
       <p className="trouble">
@@ -53,6 +60,7 @@ export function Trouble({ model }: { model: AdminModel }) {
       </p>
     );
   }
+  if (isFailing(model)) return <Failing model={model} />;
   const open = nodes.filter(({ circuit }) => circuit !== 'closed');
   if (open.length > 0) {
     return (
@@ -72,4 +80,64 @@ export function Trouble({ model }: { model: AdminModel }) {
     );
   }
   return null;
+}
+
+/** Fewer runs say little. */
+const fewRuns = 5;
+
+/** Whether each of its last runs failed. */
+export const isFailing = ({ recent_runs: runs }: AdminModel): boolean =>
+  runs !== null && runs.runs >= fewRuns && runs.failed === runs.runs;
+
+function Failing({ model: { id, recent_runs: recent } }: { model: AdminModel }) {
+  const { runs, refused, code, message, last_at } = recent!;
+  const said = message === null ? '' : ` (${message.replace(/\.$/, '')})`;
+  const failed = (
+    <Link href={`/requests?model_id=${encodeURIComponent(id)}&outcome=failed`}>those that failed</Link>
+  );
+  if (refused === runs) {
+    return (
+      <p className="trouble paused">
+        It refused the input of all of its last {runs} runs{said}, the last at <Time at={last_at} />: what
+        callers send does not fit it. Look at {failed}.
+      </p>
+    );
+  }
+  return (
+    <p className="trouble">
+      All of its last {runs} runs failed: {code ?? 'no code'}
+      {said}, the last at <Time at={last_at} />. New requests are still taken and run: pause it to hold them
+      while you look at {failed}.
+    </p>
+  );
+}
+
+interface NoSchedulerProps {
+  nodes: Overview['nodes'];
+  models: readonly AdminModel[];
+}
+
+/** There is no node that starts requests; those of workers go on. */
+export function NoScheduler({ nodes, models }: NoSchedulerProps) {
+  const waiting = models.reduce((sum, model) => sum + (model.kind === 'worker' ? 0 : model.waiting), 0);
+  const resting = nodes.filter(({ role, state }) => role !== 'api' && state === 'draining');
+  return (
+    <p className="notice bad" role="status">
+      <span>
+        <b>
+          No node runs requests
+          {waiting > 0 && `: ${counted(waiting, 'request')} wait${waiting === 1 ? 's' : ''}, none is lost`}.
+        </b>{' '}
+        {resting.length > 0 ? (
+          <>
+            {resting.map(({ name }) => name).join(', ')} {resting.length === 1 ? 'drains' : 'drain'}: let one
+            run again under <Link href="/nodes">Nodes</Link>, or start
+          </>
+        ) : (
+          'Start'
+        )}{' '}
+        a process of the service with <code>ROLE=all</code> or <code>ROLE=scheduler</code>.
+      </span>
+    </p>
+  );
 }

@@ -146,14 +146,14 @@ function Switch({ given: { id, url, host, pending, is_pending_exact, disabled_at
             <button type="button" onClick={() => setAsked(false)}>
               Leave it as it is
             </button>
-            <button
+            <ActButton
               type="button"
               className="primary danger"
               disabled={switching.isPending}
               onClick={() => switching.mutate()}
             >
               Disable this endpoint
-            </button>
+            </ActButton>
           </div>
         </Dialog>
       )}

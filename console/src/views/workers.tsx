@@ -131,14 +131,14 @@ function Actions({ worker: { uid, name, state, running } }: { worker: AdminWorke
             <button type="button" onClick={() => setAsked(undefined)}>
               Leave it running
             </button>
-            <button
+            <ActButton
               type="button"
               className={asked === 'stop' ? 'primary danger' : 'primary'}
               disabled={telling.isPending}
               onClick={() => telling.mutate(asked)}
             >
               {asks[asked][0]} {name}
-            </button>
+            </ActButton>
           </div>
         </Dialog>
       )}

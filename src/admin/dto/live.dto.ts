@@ -96,10 +96,22 @@ export class QueueEntryDto {
   estimated_start?: TimeIntervalDto;
 }
 
-@ApiSchema({ name: 'OverviewAlive', description: 'The stream goes on.' })
+@ApiSchema({ name: 'OverviewAlive', description: 'The stream goes on, and what its figures are worth.' })
 export class OverviewAliveDto {
-  @Field('When it was sent, in UTC.', '2026-03-01T12:00:00.000Z', { type: String, format: 'date-time' })
+  @Field('When it was sent, by the clock of the node.', exampleTime, time)
   at!: string;
+  @Field('Whether the database answers the node: if it is `away`, calls are answered 503.', 'up', {
+    enum: ['up', 'away'],
+  })
+  database!: 'up' | 'away';
+  @Field('Since when it has not answered; null: it does.', null, maybeTime)
+  database_away_since!: string | null;
+  @Field(
+    'When the figures were last read, by the clock of the node; null: they have not been.',
+    exampleTime,
+    maybeTime,
+  )
+  read_at!: string | null;
 }
 
 @ApiSchema({ name: 'QueueEntryPage', description: 'A page of a queue.' })

@@ -19,9 +19,10 @@ export const ApiOverview = (): MethodDecorator =>
       description:
         'Server-sent events: at once one of the type `overview`, an `Overview`; then, when something has changed, twice ' +
         'a second at most, one of the type `changes`, an `OverviewChanges`, to be applied to what was before. Where ' +
-        'models or nodes have come or gone, a new `overview` takes its place. Every 10 s one of the type `alive`, an ' +
-        '`OverviewAlive`: who hears nothing for 25 s has lost the connection. All who look share one source. It ends ' +
-        'when the key is revoked or the session is over.',
+        'models or nodes have come or gone, a new `overview` takes its place. Every 3 s, and at once when the ' +
+        'database goes away or comes back, one of the type `alive`, an `OverviewAlive`: it says as of when the figures ' +
+        'are. A reader that hears nothing for 10 s has lost the connection. All who look share one source. It ends when ' +
+        'the key is revoked or the session is over.',
     }),
     ApiExtraModels(OverviewDto, OverviewChangesDto, OverviewAliveDto),
     ApiOkResponse({

@@ -10,6 +10,7 @@ import {
   map,
   merge,
   type Observable,
+  of,
   ReplaySubject,
   scan,
   share,
@@ -19,11 +20,13 @@ import {
   timer,
 } from 'rxjs';
 import { Handles } from '../../auth/handles.js';
+import { DatabaseWatch } from '../../database/database-watch.js';
 import { type Looked, ModelFigures } from '../../overview/model-figures.js';
 import { toOverviewNodes } from '../../overview/node-view.js';
 import { QueueFronts } from '../../overview/queue-fronts.js';
 import { ModelsService } from '../../models/models.service.js';
 import { QueueEvents } from '../../queue/queue-events.js';
+import type { OverviewAliveDto } from '../dto/live.dto.js';
 import { ModelControl } from '../model-control.js';
 import { changesOf, type OverviewChanges, type OverviewContent } from './overview-changes.js';
 
@@ -91,11 +94,19 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private readonly stopped = new Subject<void>();
   private looked: Looked | undefined;
 
+  /** When that was, in milliseconds since 1970. */
+  private readAtMs: number | undefined;
+
   /** A test may make it shorter. */
-  aliveEveryMs = 10_000;
-  /** Without a change too: a browser hides comments from its page, which could not tell silence from a lost connection. */
-  readonly alive: Observable<{ type: string; data: string }> = defer(() => interval(this.aliveEveryMs)).pipe(
-    map(() => ({ type: 'alive', data: JSON.stringify({ at: new Date().toISOString() }) })),
+  aliveEveryMs = 3_000;
+  /**
+   * At once, and again without a change: a browser hides comments from its page, which could not tell silence from a
+   * lost connection. Says what the figures are worth.
+   */
+  readonly alive: Observable<{ type: string; data: string }> = defer(() =>
+    merge(of(undefined), this.occasions),
+  ).pipe(map(() => ({ type: 'alive', data: JSON.stringify(this.state()) })));
+  private readonly occasions = defer(() => merge(interval(this.aliveEveryMs), this.watch.changes)).pipe(
     takeUntil(this.stopped),
     share(),
   );
@@ -109,7 +120,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
     filter(({ isEmpty }) => !isEmpty),
     takeUntil(this.stopped),
     finalize(() => {
-      this.looked = undefined;
+      this.looked = this.readAtMs = undefined;
       this.fronts.forget();
     }),
     share({ connector: () => new ReplaySubject(1) }),
@@ -121,6 +132,7 @@ export class OverviewSource implements BeforeApplicationShutdown {
     private readonly fronts: QueueFronts,
     private readonly control: ModelControl,
     private readonly handles: Handles,
+    private readonly watch: DatabaseWatch,
     events: QueueEvents,
   ) {
     const change = (): void => this.changed.next();
@@ -138,12 +150,23 @@ export class OverviewSource implements BeforeApplicationShutdown {
   private look(): Observable<void> {
     return defer(async () => {
       this.looked = await this.figures.look(this.models.all(), { withFronts: true });
+      this.readAtMs = Date.now();
     }).pipe(
       catchError((error: Error) => {
         this.log.debug(`the cluster could not be read: ${error.message}`);
         return EMPTY;
       }),
     );
+  }
+
+  private state(): OverviewAliveDto {
+    const { isUp, awaySinceMs } = this.watch.state;
+    return {
+      at: new Date().toISOString(),
+      database: isUp ? 'up' : 'away',
+      database_away_since: iso(awaySinceMs),
+      read_at: iso(this.readAtMs ?? null),
+    };
   }
 
   private message(looked: Looked, last: OverviewMessage | undefined): OverviewMessage {
@@ -153,3 +176,5 @@ export class OverviewSource implements BeforeApplicationShutdown {
     return new OverviewMessage({ models, nodes }, (id) => this.handles.handleOf(id), last);
   }
 }
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -68,6 +68,28 @@ export class ModelPercentilesDto {
   p95!: number;
 }
 
+@ApiSchema({ name: 'RecentRuns', description: 'How the last runs of a model ended, on all nodes.' })
+export class RecentRunsDto {
+  @Field('How many were looked at: the last 20 that ended within the hour.', 20, { ...whole, maximum: 20 })
+  runs!: number;
+  @Field('Of these, those that failed, took too long, or were lost.', 20, whole)
+  failed!: number;
+  @Field('Of those that failed, the runs whose input the model refused with a 4xx.', 0, whole)
+  refused!: number;
+  @Field('The most frequent code of those that failed; null: none did.', 'model_error', {
+    type: String,
+    nullable: true,
+  })
+  code!: string | null;
+  @Field('What the last of them said; null: none did, or it said nothing.', 'The model answered 500.', {
+    type: String,
+    nullable: true,
+  })
+  message!: string | null;
+  @Field('When the last of them ended.', exampleTime, time)
+  last_at!: string;
+}
+
 const percentiles = { type: ModelPercentilesDto, nullable: true } as const;
 
 /** What of a model as operators see it is measured. */
@@ -109,6 +131,12 @@ export class ModelFiguresDto {
   unavailable_reason!: string | null;
   @ApiProperty({ description: 'The nodes that run requests.', type: [ModelNodeDto] })
   nodes!: ModelNodeDto[];
+  @ApiProperty({
+    description: 'How its last runs ended, up to some seconds ago; null: none ended within the hour.',
+    type: RecentRunsDto,
+    nullable: true,
+  })
+  recent_runs!: RecentRunsDto | null;
   @ApiProperty({
     description: 'How long its runs took in the last hour; null: too little is known.',
     ...percentiles,

@@ -10,6 +10,8 @@ export class OverviewNodeDto {
   id!: string;
   @Field('`NODE_NAME`.', 'gpu-2:4711')
   name!: string;
+  @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
+  role!: string;
   @Field('How it is.', 'ready', { enum: nodeStates })
   state!: NodeState;
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.js';
 import { statement } from '../../database/statement.js';
 import type { QueueKey } from '../../queue/waiting/waiting-index.js';
+import { readFailingSeconds } from './failing-receivers.js';
 
 export interface NodeRow {
   id: string;
@@ -120,6 +121,8 @@ export interface Upkeep {
   pendingDeliveries: number;
   /** Since when the first of them could have been tried; 0: none waits. */
   overdueDeliverySeconds: number;
+  /** For how long the receiver that has failed longest has taken no delivery; 0: none fails. */
+  failingReceiverSeconds: number;
 }
 
 /** More pending deliveries are not counted. */
@@ -144,6 +147,9 @@ const upkeepStatement = statement('upkeep')`SELECT
 FROM (SELECT next_try_at FROM webhook_delivery WHERE state = 'pending' LIMIT ${String(maxCounted)}) AS pending`;
 
 export async function readUpkeep(database: Database): Promise<Upkeep> {
-  const [row] = await database.query<Upkeep>(upkeepStatement);
-  return row!;
+  const [[row], failingReceiverSeconds] = await Promise.all([
+    database.query<Omit<Upkeep, 'failingReceiverSeconds'>>(upkeepStatement),
+    readFailingSeconds(database),
+  ]);
+  return { ...row!, failingReceiverSeconds };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { NodeCircuit } from '../queries/circuits.js';
+import { ModelsService } from '../../models/models.service.js';
 import { Cluster } from '../cluster/cluster.js';
 
 export type Availability = 'available' | 'unavailable';
@@ -10,11 +11,16 @@ export class ModelAvailability {
   private nodesWithout = new Map<string, Set<string>>();
   private withoutWorkers = new Set<string>();
 
-  constructor(private readonly cluster: Cluster) {}
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly models: ModelsService,
+  ) {}
 
-  /** Unavailable: each node that runs requests has found it away, or no worker asks for it. */
+  /** Unavailable: no node runs requests, each that does has found it away, or no worker asks for it. */
   of(modelId: string): Availability {
     if (this.withoutWorkers.has(modelId)) return 'unavailable';
+    if (this.models.get(modelId)?.runner.isPulled !== true && this.cluster.schedulers.length === 0)
+      return 'unavailable';
     const without = this.nodesWithout.get(modelId);
     const isAway = without !== undefined && this.cluster.schedulers.every((id) => without.has(id));
     return isAway ? 'unavailable' : 'available';

@@ -35,7 +35,9 @@ export function toCompleted(finish: RunFinish): CompletedRequest {
   const { requestId: id, modelId, attempt, runMs, attemptOutcome, outputBytes, error, cause } = finish;
   const outcome = attemptOutcome === 'timed_out' ? 'failed' : attemptOutcome;
   const failure =
-    outcome === 'failed' && error !== null ? { code: error.code, message: error.message, cause } : undefined;
+    outcome === 'failed' && error !== null
+      ? { code: error.code, message: error.message, status: error.status, cause }
+      : undefined;
   return { id, modelId, outcome, attempt, attemptOutcome, runMs, outputBytes, failure };
 }
 

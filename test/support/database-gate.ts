@@ -1,0 +1,71 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Stands between a service and its database: passes everything on, breaks every connection, or goes silent. */
+export class DatabaseGate {
+  private readonly sockets = new Set<Socket>();
+  private state: 'open' | 'closed' | 'hanging' = 'open';
+  private readonly server = createServer((client) => this.accept(client));
+
+  /** `target`: a server that was started again may have another port. */
+  private constructor(public target: URL) {}
+
+  /** `databaseUrl`: of a PostgreSQL that listens on TCP. */
+  static async before(databaseUrl: string): Promise<DatabaseGate> {
+    const gate = new DatabaseGate(new URL(databaseUrl));
+    await new Promise<void>((resolve) => gate.server.listen(0, '127.0.0.1', resolve));
+    return gate;
+  }
+
+  /** Of the database, through the gate. */
+  get url(): string {
+    const url = new URL(this.target);
+    url.hostname = '127.0.0.1';
+    url.port = String((this.server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  open(): void {
+    this.state = 'open';
+    for (const socket of this.sockets) socket.resume();
+  }
+
+  /** As a database that was stopped. */
+  close(): void {
+    this.state = 'closed';
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** As one that was frozen: connections stay, and nothing is answered. */
+  hang(): void {
+    this.state = 'hanging';
+    for (const socket of this.sockets) socket.pause();
+  }
+
+  async stop(): Promise<void> {
+    this.close();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private accept(client: Socket): void {
+    if (this.state === 'closed') {
+      client.resetAndDestroy();
+      return;
+    }
+    const server = connect({ host: this.target.hostname, port: Number(this.target.port) });
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.sockets.add(from);
+      from.setNoDelay(true);
+      from.on('data', (chunk) => void to.write(chunk));
+      from.on('end', () => to.end());
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        this.sockets.delete(from);
+        to.destroy();
+      });
+      if (this.state === 'hanging') from.pause();
+    }
+  }
+}
