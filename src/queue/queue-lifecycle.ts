@@ -74,9 +74,13 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     for (const duty of this.duties) duty.start();
   }
 
-  /** Claims nothing more, lets runs end within the grace, and hands the rest back to the queue. */
+  /**
+   * Claims nothing more, leaves its idle slots to the others, lets runs end within the grace, and hands the rest back to
+   * the queue.
+   */
   async drain(): Promise<void> {
     await this.scheduler.stop();
+    const leaving = this.leaveSlots();
     if (this.runs.size > 0) {
       const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;
       const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;
@@ -86,9 +90,20 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     this.runs.abortAll('shutdown');
     // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
     await this.runsEnded(10_000);
+    await leaving;
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
     await this.messages.stop();
+  }
+
+  /** The slot keeper gives them back in its next round, and the others look for more once they know. */
+  private async leaveSlots(): Promise<void> {
+    try {
+      await this.heartbeat.announceStop();
+      await this.controls.publish();
+    } catch (error) {
+      this.log.debug(`the other nodes do not know yet that this one stops: ${(error as Error).message}`);
+    }
   }
 
   endGracePeriod(): void {
