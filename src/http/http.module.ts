@@ -5,6 +5,7 @@ import { AnswerFields } from './answer-fields.js';
 import { BodyReader } from './body-reader.js';
 import { ClientAddress } from './client-address.js';
 import { Draining } from './draining.js';
+import { OpenAnswers } from './open-answers.js';
 import { ErrorForms } from './error-forms.js';
 import { ApiDocument } from './openapi/api-document.js';
 import { ProblemFilter } from './problem.filter.js';
@@ -21,7 +22,17 @@ import { ProblemFilter } from './problem.filter.js';
     ClientAddress,
     Draining,
     ErrorForms,
+    OpenAnswers,
   ],
-  exports: [AccessLog, AnswerFields, ApiDocument, BodyReader, ClientAddress, Draining, ErrorForms],
+  exports: [
+    AccessLog,
+    AnswerFields,
+    ApiDocument,
+    BodyReader,
+    ClientAddress,
+    Draining,
+    ErrorForms,
+    OpenAnswers,
+  ],
 })
 export class HttpModule {}

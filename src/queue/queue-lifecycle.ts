@@ -46,7 +46,6 @@ export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 export class QueueLifecycle implements OnApplicationBootstrap {
   private duties: Duty[] = [];
   private readonly log = new Logger(QueueLifecycle.name);
-  private graceEnded = false;
 
   constructor(
     private readonly config: Config,
@@ -76,9 +75,9 @@ export class QueueLifecycle implements OnApplicationBootstrap {
 
   /**
    * Claims nothing more, leaves its idle slots to the others, lets runs end within the grace, and hands the rest back to
-   * the queue.
+   * the queue. `graceEnd`: nothing is waited for any more.
    */
-  async drain(): Promise<void> {
+  async drain(graceEnd: AbortSignal): Promise<void> {
     await this.scheduler.stop();
     const leaving = this.leaveSlots();
     if (this.runs.size > 0) {
@@ -86,10 +85,10 @@ export class QueueLifecycle implements OnApplicationBootstrap {
       const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;
       this.log.log(`stopping: ${runs} may end within ${grace}; a second signal hands them back now`);
     }
-    await this.runsEnded(this.config.shutdownGraceMs, () => this.graceEnded);
+    await this.runsEnded(graceEnd);
     this.runs.abortAll('shutdown');
     // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
-    await this.runsEnded(10_000);
+    await this.runsEnded(AbortSignal.timeout(10_000));
     await leaving;
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
@@ -106,12 +105,7 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     }
   }
 
-  endGracePeriod(): void {
-    this.graceEnded = true;
-  }
-
-  private async runsEnded(withinMs: number, graceEnded = (): boolean => false): Promise<void> {
-    const deadline = performance.now() + withinMs;
-    while (this.runs.size > 0 && performance.now() < deadline && !graceEnded()) await delay(20);
+  private async runsEnded(end: AbortSignal): Promise<void> {
+    while (this.runs.size > 0 && !end.aborted) await delay(20);
   }
 }
