@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { EventEmitterModule } from '@nestjs/event-emitter';
+import type { Logger } from 'pino';
 import { AllowancesModule } from './allowances/allowances.module.js';
 import { AdminModule } from './admin/admin.module.js';
 import { ModelsReloadModule } from './admin/models-reload.module.js';
@@ -32,12 +33,12 @@ import { WorkersModule } from './workers/workers.module.js';
 @Module({})
 export class AppModule {
   /** `databaseUrl` reaches a database whose migrations are done. */
-  static register(config: Config, databaseUrl: string, models: FileModel[]): DynamicModule {
+  static register(config: Config, databaseUrl: string, models: FileModel[], logger?: Logger): DynamicModule {
     return {
       module: AppModule,
       imports: [
         ConfigModule.register(config),
-        LoggingModule.register(config),
+        LoggingModule.register(config, logger),
         AllowancesModule,
         TracingModule,
         DatabaseModule.register(databaseUrl, config.databasePoolSize),

@@ -22,15 +22,18 @@ import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { ClientAddress } from './http/client-address.js';
 import { AuditedWebhooks } from './webhooks/cli/audited-webhooks.js';
+import { exitNow, StopSignals } from './tools/stop-signals.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
 import { WebhookEndpoints } from './webhooks/webhook-endpoints.js';
 import { WebhookSecrets } from './webhooks/webhook-secrets.js';
 
-// An embedded server that was started for this command must be stopped by it, so an interrupt waits.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => undefined);
+// An embedded server that was started for this command must be stopped by it: what is begun is undone, and a change that
+// is under way completes.
+const start = new AbortController();
+const interrupted = new Error('Interrupted before anything was changed.');
+new StopSignals(() => start.abort(interrupted), exitNow);
 
 /** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
 const print = (work: (keys: KeyWebhooks) => Promise<string>): Promise<void> =>
@@ -52,7 +55,8 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    process.stderr.write(`${redacted((error as Error).message)}\n`);
+    const { name, message } = error as Error;
+    process.stderr.write(`${name === 'AbortError' ? interrupted.message : redacted(message)}\n`);
     process.exitCode = 1;
   }
 }
@@ -66,13 +70,15 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
   const embedded = running === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let dataSource: DataSource | undefined;
   try {
-    const url = running ?? (await embedded!.start());
-    await migrate(config.databaseDirectUrl ?? url);
+    const url = running ?? (await embedded!.start(start.signal));
+    const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
+    await migrate(config.databaseDirectUrl ?? url, { signal: start.signal, report });
     const entities = [
       ...[ApiKey, AuditEntryEntity, SessionEntity, SignInLinkEntity],
       ...[WebhookEndpointEntity, WebhookSecretEntity],
     ];
     dataSource = await createDataSource({ url, poolSize: 1, entities }).initialize();
+    start.signal.throwIfAborted();
     const [rule, rows] = [new AddressRule(config, new Resolver()), dataSource];
     return await work({
       keys: keyCommands(rows, config),

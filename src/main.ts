@@ -2,12 +2,7 @@ import { isatty } from 'node:tty';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
 import { type RunningService, startService } from './service.js';
-
-/**
- * npm passes a Ctrl-C on that the terminal has sent to all: the same one, twice. Measured, the second comes up to 7 ms
- * later, also on a busy machine; a person takes longer for another.
- */
-const echoMs = 100;
+import { exitNow, StopSignals } from './tools/stop-signals.js';
 
 /** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
 async function main(): Promise<void> {
@@ -15,27 +10,14 @@ async function main(): Promise<void> {
   // Node would print all that such an error has, settings among them.
   process.on('uncaughtException', (error) => fail(error instanceof Error ? error.stack! : String(error)));
   const config = loadConfig();
-  const starting = startService(config);
-  let stoppingSince: number | undefined;
-  // Also during the start: what has begun by then, such as a database, is first completed and then ended.
-  const stop = (): void => {
-    if (stoppingSince !== undefined) {
-      if (performance.now() - stoppingSince > echoMs)
-        void starting.then((service) => service.endGracePeriod());
-      return;
-    }
-    stoppingSince = performance.now();
-    starting
-      .then((service) => service.stop())
-      .then(
-        () => {
-          process.stdout.write('stopped\n');
-          process.exit(0);
-        },
-        (error: Error) => fail(`The service did not stop cleanly: ${error.message}`),
-      );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+  const start = new AbortController();
+  const starting = startService(config, start.signal);
+  let service: RunningService | undefined;
+  // During the start, what has begun by then, such as a database, is undone; there are no runs to be handed back.
+  const signals = new StopSignals(
+    () => (service === undefined ? start.abort() : void end(service)),
+    (signal) => (service === undefined ? exitNow(signal) : service.endGracePeriod()),
+  );
   // At its exit Node 20 resets the terminal; on one that is gone it fails at that and hangs for ever. Before the other
   // listeners, as the log, which has nowhere to go, throws in its.
   const killNow = (): void => void process.kill(process.pid, 'SIGKILL');
@@ -44,14 +26,34 @@ async function main(): Promise<void> {
   process.on('SIGHUP', () => {
     if (terminals.length > 0 && !terminals.every(isatty)) {
       process.prependOnceListener('exit', killNow);
-      stop();
-    } else if (stoppingSince === undefined) void starting.then((service) => service.reloadModels());
+      signals.receive('SIGHUP');
+    } else if (!signals.wasReceived)
+      void starting.then(
+        (started) => started.reloadModels(),
+        () => undefined,
+      );
   });
   // A closed terminal takes nothing more; the stop that it has caused goes on.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-  const service = await starting;
-  if (stoppingSince === undefined) process.stdout.write(startupBanner(service, config));
+  try {
+    service = await starting;
+  } catch (error) {
+    if (!start.signal.aborted) throw error;
+    return stopped();
+  }
+  if (start.signal.aborted) return end(service);
+  process.stdout.write(startupBanner(service, config));
+}
+
+async function end(service: RunningService): Promise<void> {
+  await service.stop().catch((error: Error) => fail(`The service did not stop cleanly: ${error.message}`));
+  stopped();
+}
+
+function stopped(): never {
+  process.stdout.write('stopped\n');
+  process.exit(0);
 }
 
 /** A driver or a parser may have put a part of a setting into its message. */

@@ -12,7 +12,9 @@ import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { migrate } from './database/migrate.js';
 import { configureHttp } from './http/configure-http.js';
 import { listen } from './http/listen.js';
+import { createLogger } from './http/logging.module.js';
 import { Draining } from './http/draining.js';
+import { HttpConnections } from './http/http-connections.js';
 import { ModelsReload } from './admin/models-reload.js';
 import { ModelsService } from './models/models.service.js';
 import { QueueLifecycle } from './queue/queue-lifecycle.js';
@@ -41,33 +43,41 @@ export interface RunningService {
   endGracePeriod(): void;
 }
 
-/** Models file, database, migrations, application, port: in that order, and undone in reverse if one fails. */
-export async function startService(config: Config): Promise<RunningService> {
+/**
+ * Models file, database, migrations, application, port: in that order, and undone in reverse if one fails, or when
+ * `signal` says so.
+ */
+export async function startService(config: Config, signal?: AbortSignal): Promise<RunningService> {
   const models = readModels(config);
   const embedded = config.databaseUrl === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
   let app: NestExpressApplication | undefined;
   let stopping: Promise<void> | undefined;
+  const graceEnd = new AbortController();
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
-      if (app !== undefined) await closeApp(app, config);
+      if (app !== undefined) await closeApp(app, config, graceEnd);
       await embedded?.stop();
     })());
   try {
-    const databaseUrl = config.databaseUrl ?? (await embedded!.start());
-    await migrate(config.databaseDirectUrl ?? databaseUrl);
+    const databaseUrl = config.databaseUrl ?? (await embedded!.start(signal));
+    const logger = await createLogger(config);
+    const report = (sentence: string): void => logger.warn({ context: 'Migrations' }, sentence);
+    await migrate(config.databaseDirectUrl ?? databaseUrl, { signal, report });
     // Before there is a router: a model may be `Requests/x`, which is not below `requests`.
     const adapter = new ExpressAdapter(express().set('case sensitive routing', true));
-    const module = AppModule.register(config, databaseUrl, models);
+    const module = AppModule.register(config, databaseUrl, models, logger);
     app = await NestFactory.create<NestExpressApplication>(module, adapter, {
       bodyParser: false,
       bufferLogs: true,
       abortOnError: false,
       forceCloseConnections: true,
     });
+    signal?.throwIfAborted();
     const service = app.get(ModelsService);
     if (config.role !== 'scheduler') app.get(FastPath).install(app.getHttpServer());
     configureHttp(app, () => service.all());
     await app.init();
+    signal?.throwIfAborted();
     const [keys, actor] = [app.get(AuditedKeys), ownNode(config.nodeName)];
     // A key that its caller has is there with the first call. One that is made is not lost to a port that is taken.
     const bootstrapped = config.bootstrapApiKey !== undefined && (await keys.bootstrap(actor));
@@ -85,7 +95,7 @@ export async function startService(config: Config): Promise<RunningService> {
       needsKey,
       stop,
       reloadModels: () => app!.get(ModelsReload).reloadHere(),
-      endGracePeriod: () => app?.get(QueueLifecycle).endGracePeriod(),
+      endGracePeriod: () => graceEnd.abort(),
     };
   } catch (error) {
     await stop().catch(() => undefined);
@@ -93,15 +103,26 @@ export async function startService(config: Config): Promise<RunningService> {
   }
 }
 
-/** No new connections; workers ask elsewhere; then the runs, then the held calls and streams that showed them, then everything else. */
-async function closeApp(app: NestExpressApplication, config: Config): Promise<void> {
+/**
+ * No new connections; workers ask elsewhere; then the runs, then the held calls and streams that showed them, then the
+ * answers that are under way, then everything else. Runs and answers have the same grace.
+ */
+async function closeApp(
+  app: NestExpressApplication,
+  config: Config,
+  graceEnd: AbortController,
+): Promise<void> {
+  // A timer of more than 24 days would be over at once.
+  const grace = setTimeout(() => graceEnd.abort(), Math.min(config.shutdownGraceMs, 2 ** 31 - 1));
   app.get(Draining).begin();
   app.getHttpServer().close();
   await app.get(WorkerClaims).stop();
   app.get(WorkerBeats).stop();
-  await app.get(QueueLifecycle).drain();
+  await app.get(QueueLifecycle).drain(graceEnd.signal);
   if (config.role !== 'scheduler') await app.get(HeldCalls).stop();
   app.get(StatusSources).closeAll();
+  await app.get(HttpConnections).answersEnded(graceEnd.signal);
+  clearTimeout(grace);
   await app.close();
 }
 

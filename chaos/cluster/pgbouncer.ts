@@ -14,10 +14,16 @@ export class PgBouncer {
     this.port = port;
   }
 
-  static async start(directory: string, serverPort: number, password: string): Promise<PgBouncer> {
+  /** `settings`: lines of its configuration beside ours. */
+  static async start(
+    directory: string,
+    serverPort: number,
+    password: string,
+    settings = '',
+  ): Promise<PgBouncer> {
     const bouncer = new PgBouncer(await freePort());
     const file = join(directory, 'pgbouncer.ini');
-    writeFileSync(file, settings(bouncer.port, serverPort, password));
+    writeFileSync(file, configuration(bouncer.port, serverPort, password) + settings);
     chmodSync(file, 0o644);
     // As root it has to change its user.
     const user = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
@@ -39,7 +45,7 @@ export class PgBouncer {
  * `server_login_retry` and `query_wait_timeout` are 15 s and 120 s by default: with those no node would be back within
  * 10 s of the database.
  */
-function settings(port: number, serverPort: number, password: string): string {
+function configuration(port: number, serverPort: number, password: string): string {
   return `[databases]
 * = host=127.0.0.1 port=${serverPort} user=postgres password=${password}
 [pgbouncer]

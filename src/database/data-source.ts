@@ -12,6 +12,7 @@ import { Output1790000000109 } from '../../migrations/0009-output.js';
 import { Operators1790000000110 } from '../../migrations/0010-operators.js';
 import { Views1790000000111 } from '../../migrations/0011-views.js';
 import { StorableText1790000000112 } from '../../migrations/0012-storable-text.js';
+import { StoppingNodes1790000000114 } from '../../migrations/0014-stopping-nodes.js';
 import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
@@ -30,6 +31,7 @@ export const migrations = [
   Operators1790000000110,
   Views1790000000111,
   StorableText1790000000112,
+  StoppingNodes1790000000114,
   StoredFiles1790000000115,
 ];
 

@@ -1,28 +1,50 @@
-import type { DataSource } from 'typeorm';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import pg from 'pg';
 import { createDataSource, migrations } from './data-source.js';
 
 const oldestVersion = 150_000;
 const migrationLock = 0x6d696772;
+const retryMs = 200;
+const firstReportMs = 1_000;
+const reportEveryMs = 15_000;
+
+export interface MigrateOptions {
+  /** Ends the wait, or rolls the migration under way back. */
+  signal?: AbortSignal;
+  /** Gets a sentence about what is waited for. */
+  report?: (sentence: string) => void;
+  /** How long another session may keep the lock. */
+  patienceMs?: number;
+}
 
 /**
- * Brings the schema up to date. Any number of processes may start at once: one migrates, the others wait.
- * `url` must be a direct connection: a session lock does not survive a transaction pooler.
+ * Brings the schema up to date. Any number of processes may start at once: one migrates, the others wait. Each
+ * migration is one transaction that holds the lock, so nothing outlives it, and it works through a pooler that hands
+ * out a connection for each transaction.
  */
-export async function migrate(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => undefined);
+export async function migrate(
+  url: string,
+  { signal, report, patienceMs = 120_000 }: MigrateOptions = {},
+): Promise<void> {
+  if (await orAborted(isUpToDate(url), signal)) return;
+  const dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
+  const runner = dataSource.createQueryRunner();
   try {
-    await client.connect();
-  } catch (cause) {
-    await client.end().catch(() => undefined);
-    const { message, code = 'no answer' } = cause as NodeJS.ErrnoException;
-    const reason = message === '' ? code : message;
-    throw new Error(`The database at ${describe(url)} cannot be reached: ${reason}`, { cause });
+    const executor = new MigrationExecutor(dataSource, runner);
+    const lock = new MigrationLock(runner, { signal, report, patienceMs });
+    while (await migrateNext(executor, lock, dataSource, signal));
+  } finally {
+    await runner.release();
+    await dataSource.destroy();
   }
-  let dataSource: DataSource | undefined;
+}
+
+/** Looks without the lock: most starts find nothing to do, and need not wait for anybody. */
+async function isUpToDate(url: string): Promise<boolean> {
+  const client = await connect(url);
   try {
-    const { rows } = await client.query<{ version: number; text: string }>(
+    const { rows } = await client.query<{ version: number; text: string; begun: boolean }>(
       `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS text`,
     );
     if (rows[0]!.version < oldestVersion) {
@@ -30,30 +52,167 @@ export async function migrate(url: string): Promise<void> {
         `The database at ${describe(url)} is PostgreSQL ${rows[0]!.text}; 15 or newer is needed.`,
       );
     }
-    await client.query('SELECT pg_advisory_lock($1)', [migrationLock]);
-    await refuseUnreleased(client, url);
-    dataSource = await createDataSource({ url, poolSize: 2 }).initialize();
-    await dataSource.runMigrations();
+    const done = await readMigrations(client);
+    refuseUnreleased(done, url);
+    const names = new Set(done.map(({ name }) => name));
+    return migrations.every(({ name }) => names.has(name));
   } finally {
-    await dataSource?.destroy();
     await client.end();
   }
 }
 
-/** The migrations were rewritten before the first release: a database that the old ones made cannot be upgraded. */
-async function refuseUnreleased(client: pg.Client, url: string): Promise<void> {
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 10_000,
+    query_timeout: 10_000,
+    application_name: 'nowserving',
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (cause) {
+    await client.end().catch(() => undefined);
+    const { message, code = 'no answer' } = cause as NodeJS.ErrnoException;
+    const reason = message === '' ? code : message;
+    throw new Error(`The database at ${describe(url)} cannot be reached: ${reason}`, { cause });
+  }
+}
+
+/** A look that changes nothing is not waited for. */
+function orAborted<T>(look: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal!.reason as Error);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    void look.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
+  });
+}
+
+interface DoneMigration {
+  name: string;
+  timestamp: number;
+}
+
+async function readMigrations(client: pg.Client): Promise<DoneMigration[]> {
   const begun = await client.query(`SELECT WHERE to_regclass('migrations') IS NOT NULL`);
-  if (begun.rowCount === 0) return;
-  const names = migrations.map(({ name }) => name);
-  const newest = Number(names.at(-1)!.slice(-13));
-  const { rowCount } = await client.query(
-    'SELECT FROM migrations WHERE name <> ALL ($1) AND timestamp <= $2',
-    [names, newest],
-  );
-  if (rowCount === 0) return;
+  if (begun.rowCount === 0) return [];
+  return (await client.query<DoneMigration>('SELECT name, timestamp::float8 AS timestamp FROM migrations'))
+    .rows;
+}
+
+/** The migrations were rewritten before the first release: a database that the old ones made cannot be upgraded. */
+function refuseUnreleased(done: readonly DoneMigration[], url: string): void {
+  const names = new Set(migrations.map(({ name }) => name));
+  const newest = Number(migrations.at(-1)!.name.slice(-13));
+  if (done.every(({ name, timestamp }) => names.has(name) || timestamp > newest)) return;
   throw new Error(
     `The database at ${describe(url)} is of an unreleased earlier version, which this one cannot take over: ` +
       'use a new database, or remove DATA_DIR if it is the embedded one. Nothing was changed.',
+  );
+}
+
+/** False: none was left. */
+async function migrateNext(
+  executor: MigrationExecutor,
+  lock: MigrationLock,
+  dataSource: DataSource,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { runner, pid } = await lock.take();
+  const cancel = (): void =>
+    void dataSource.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => undefined);
+  signal?.addEventListener('abort', cancel);
+  let name = '';
+  try {
+    const [next] = await executor.getPendingMigrations();
+    if (next !== undefined) {
+      name = next.name;
+      await executor.executeMigration(next);
+    }
+    await runner.commitTransaction();
+    return next !== undefined;
+  } catch (cause) {
+    await runner.rollbackTransaction().catch(() => undefined);
+    signal?.throwIfAborted();
+    if ((cause as NodeJS.ErrnoException).code !== lockNotAvailable) throw cause;
+    throw new Error(
+      `The migration ${name} could not lock its table, because another session is using it for long. ` +
+        'Nothing was changed. Start again; if it fails again, look in pg_stat_activity for old transactions.',
+      { cause },
+    );
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** SQLSTATE of a statement that waited longer than `lock_timeout`. */
+const lockNotAvailable = '55P03';
+
+interface Holder {
+  pid: number;
+  application_name: string | null;
+  client: string | null;
+  state: string | null;
+  since: string | null;
+}
+
+const findHolders = `
+SELECT pid, application_name, coalesce(client_addr::text, 'the same machine') AS client, state,
+       to_char(coalesce(xact_start, state_change, backend_start) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') AS since
+FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = $1 AND objsubid = 1
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+/** Held by a transaction, never by a session: a pooler keeps a session, and its locks, for whoever comes next. */
+class MigrationLock {
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly options: MigrateOptions & { patienceMs: number },
+  ) {}
+
+  /** Begins a transaction that has the lock. `pid`: of the process that serves it, also behind a pooler. */
+  async take(): Promise<{ runner: QueryRunner; pid: number }> {
+    const { runner } = this;
+    const { signal, report, patienceMs } = this.options;
+    const beganAt = performance.now();
+    let reportAt = beganAt + firstReportMs;
+    for (;;) {
+      signal?.throwIfAborted();
+      await runner.startTransaction();
+      // A migration takes as long as it takes, whatever a pooler's connection was told before.
+      await runner.query('SET LOCAL statement_timeout = 0');
+      const [row] = (await runner.query(
+        'SELECT pg_try_advisory_xact_lock($1) AS taken, pg_backend_pid() AS pid',
+        [migrationLock],
+      )) as [{ taken: boolean; pid: number }];
+      if (row.taken) return { runner, pid: row.pid };
+      const holders = (await runner.query(findHolders, [migrationLock])) as Holder[];
+      await runner.rollbackTransaction();
+      const now = performance.now();
+      if (now - beganAt > patienceMs) throw tooLong(holders, patienceMs);
+      if (now > reportAt) {
+        reportAt = now + reportEveryMs;
+        report?.(
+          `Waits for another session to migrate the database: ${holders.map(describeHolder).join(', ')}.`,
+        );
+      }
+      await delay(retryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+function describeHolder({ pid, application_name: name, client, state, since }: Holder): string {
+  return `process ${pid} of PostgreSQL (${name || 'no name'}, from ${client}, ${state ?? 'state unknown'} since ${since})`;
+}
+
+function tooLong(holders: readonly Holder[], patienceMs: number): Error {
+  const ends = holders.map(({ pid }) => `SELECT pg_terminate_backend(${pid})`).join('; ');
+  return new Error(
+    `For ${Math.round(patienceMs / 1_000)} s another session has had the lock of the migrations: ` +
+      `${holders.map(describeHolder).join(', ')}. If a node is migrating, wait for its end and start again. ` +
+      `If none is, the lock was left behind in a connection pooler: end that session with ${ends}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { isPooled } from '../internals/pooled.js';
 
 const channel = 'nowserving';
 const selfTestMs = 15_000;
@@ -7,7 +8,12 @@ const selfTestPatienceMs = 5_000;
 const reconnectMs = 500;
 /** Messages retained over an outage. A node that was away for longer reads everything again anyway. */
 const maxWaiting = 1_000;
-const notifyAll = 'SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS payload';
+/**
+ * A notification is lost in a crash anyway; without `synchronous_commit = off` each would wait for the disk, and hold
+ * the lock meanwhile. Set for the one transaction: a pooler would hand a setting of the session on to submissions.
+ */
+const notifyAll = `SELECT pg_notify($1, payload), set_config('synchronous_commit', 'off', true)
+FROM unnest($2::text[]) AS payload`;
 
 export interface ChannelListener {
   /** A message of another process, or of this one. */
@@ -40,6 +46,11 @@ export class NotifyChannel {
   private flushedAt = 0;
   private testTimer: NodeJS.Timeout | undefined;
   private receivedAt = 0;
+  /** The connections lead to a pooler. One that lends a server for each transaction passes no notification on. */
+  private isPooled = false;
+  /** Something has come over the connection that there is now. */
+  private hasHeard = false;
+  private isDeaf = false;
   private stopped = true;
   private reconnecting: Promise<void> | undefined;
   /** A connection was lost; also one of two, while the other was being made. */
@@ -113,20 +124,24 @@ export class NotifyChannel {
   }
 
   private async notify(payloads: string[]): Promise<void> {
-    await this.sending?.query({ name: 'notify_all', text: notifyAll, values: [channel, payloads] });
+    // Not under a name: a pooler may lose what was prepared.
+    await this.sending?.query(notifyAll, [channel, payloads]);
   }
 
   private async connect(): Promise<void> {
+    this.hasHeard = false;
     this.listening = await this.open();
     this.listening.on('notification', ({ payload }) => {
       this.receivedAt = performance.now();
+      this.hasHeard = true;
+      this.isDeaf = false;
       if (payload !== undefined && payload !== '') this.receive(payload);
     });
     await this.listening.query(`LISTEN ${channel}`);
     this.sending = await this.open();
-    // A notification is lost in a crash anyway; without this each would wait for the disk, and hold the lock meanwhile.
-    await this.sending.query('SET synchronous_commit = off');
+    this.isPooled = await isPooled(this.sending);
     this.receivedAt = performance.now();
+    if (this.isPooled) void this.test();
   }
 
   /** The queue's messages are objects; those under a topic begin with its word. */
@@ -188,14 +203,31 @@ export class NotifyChannel {
 
   /** Sends an empty message to itself; not hearing it means that the listener is dead. */
   private async selfTest(): Promise<void> {
+    if (performance.now() - this.receivedAt < selfTestMs / 2 || this.sending === undefined) return;
+    await this.test();
+  }
+
+  private async test(): Promise<void> {
+    const { listening } = this;
     const asked = performance.now();
-    if (asked - this.receivedAt < selfTestMs / 2 || this.sending === undefined) return;
     const look = (): void => {
-      if (this.receivedAt < asked) this.reconnect();
+      if (this.receivedAt >= asked || this.listening !== listening) return;
+      // Another connection to the pooler would hear as little.
+      if (this.isPooled && !this.hasHeard) this.warnOfPooler();
+      else this.reconnect();
     };
     await this.notify(['']).then(
       () => setTimeout(look, selfTestPatienceMs).unref(),
       () => this.reconnect(),
+    );
+  }
+
+  private warnOfPooler(): void {
+    if (this.isDeaf || this.stopped) return;
+    this.isDeaf = true;
+    this.log.warn(
+      'the database is reached through a connection pooler that passes no notifications on, so this node learns only ' +
+        'after seconds what the others do: set DATABASE_DIRECT_URL to the address of PostgreSQL itself',
     );
   }
 }

@@ -40,8 +40,8 @@ export class DataDirectory {
   }
 
   /** Does `work` while no other process does here; waits for one that does. The password is made the first time. */
-  async withStartLock<T>(work: () => Promise<T>): Promise<T> {
-    while (!this.takeStartLock()) await delay(retryMs);
+  async withStartLock<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    while (!this.takeStartLock()) await delay(retryMs, undefined, { signal });
     try {
       this.asUsable(() => {
         if (fs.existsSync(this.passwordFile)) return;

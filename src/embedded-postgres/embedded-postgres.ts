@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { DataDirectory, type ServerUser } from './data-directory.js';
-import { freeCluster, OwnerLock, stopServer } from './ownership.js';
+import { freeCluster, isAlive, OwnerLock, stopServer } from './ownership.js';
 import {
   assertReachable,
   findBinaries,
@@ -35,12 +35,12 @@ export class EmbeddedPostgres {
   }
 
   /** Starts the server, initialising the directory the first time, and returns its URL. */
-  async start(): Promise<string> {
+  async start(signal?: AbortSignal): Promise<string> {
     const binaries = await findBinaries();
     const user = this.directory.userOf(await findUser());
     this.directory.prepare(user);
     assertReachable([binaries.postgres, this.directory.clusterDir], user);
-    return this.directory.withStartLock(() => this.startAlone(binaries, user));
+    return this.directory.withStartLock(() => this.startAlone(binaries, user, signal), signal);
   }
 
   async stop(): Promise<void> {
@@ -49,24 +49,30 @@ export class EmbeddedPostgres {
     this.lock = undefined;
     if (this.pid !== undefined) await stopServer(this.pid);
     this.pid = undefined;
+    process.off('exit', this.stopAtExit);
   }
 
-  private async startAlone(binaries: PostgresBinaries, user: ServerUser): Promise<string> {
+  private async startAlone(
+    binaries: PostgresBinaries,
+    user: ServerUser,
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
     const { name, clusterDir, urlFile } = this.directory;
-    if (!(await freeCluster(clusterDir, (port) => this.url(port)))) {
+    if (!(await freeCluster(clusterDir, (port) => this.url(port), signal))) {
       throw new Error(
         `Another service is running on the data directory ${name}. ` +
           'Stop it, set DATA_DIR to another directory, or set DATABASE_URL for both to share one PostgreSQL.',
       );
     }
     if (!existsSync(join(clusterDir, 'PG_VERSION'))) {
-      await initialiseCluster(this.directory, binaries.initdb, user);
+      await initialiseCluster(this.directory, binaries.initdb, user, signal);
     }
     const port = await freePort();
     const child = this.spawnServer(binaries.postgres, port, user);
     this.pid = child.pid;
+    process.once('exit', this.stopAtExit);
     const url = this.url(port);
-    await this.untilReady(url, child);
+    await this.untilReady(url, child, signal);
     void this.keepRunning(child, () => this.spawnServer(binaries.postgres, port, user));
     writeFileSync(urlFile, `${url}\n`, { mode: 0o600 });
     return url;
@@ -103,7 +109,7 @@ export class EmbeddedPostgres {
   }
 
   /** Ready when it takes the lock that shows other services whose server this is. */
-  private async untilReady(url: string, child: ChildProcess): Promise<void> {
+  private async untilReady(url: string, child: ChildProcess, signal: AbortSignal | undefined): Promise<void> {
     const { name, log } = this.directory;
     const deadline = performance.now() + startPatienceMs;
     this.lock = new OwnerLock();
@@ -117,9 +123,15 @@ export class EmbeddedPostgres {
         await this.stop();
         throw new Error(`PostgreSQL did not become ready in ${name}; see ${log}`);
       }
-      await delay(retryMs);
+      if (signal?.aborted) await this.stop();
+      await delay(retryMs, undefined, { signal });
     }
   }
+
+  /** A process that ends in a hurry waits for nothing: the server then ends by itself. */
+  private readonly stopAtExit = (): void => {
+    if (this.pid !== undefined && isAlive(this.pid)) process.kill(this.pid, 'SIGINT');
+  };
 
   private url(port: string): string {
     const password = readFileSync(this.directory.passwordFile, 'utf8').trim();

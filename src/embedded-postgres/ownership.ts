@@ -41,7 +41,11 @@ export class OwnerLock {
  * A server left behind by a killed service is stopped, a file left behind by a server that is gone is removed.
  * False: another service uses the server, which is left alone.
  */
-export async function freeCluster(clusterDir: string, urlOf: (port: string) => string): Promise<boolean> {
+export async function freeCluster(
+  clusterDir: string,
+  urlOf: (port: string) => string,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const pidFile = join(clusterDir, 'postmaster.pid');
   const deadline = performance.now() + recoveryPatienceMs;
   while (existsSync(pidFile)) {
@@ -57,7 +61,7 @@ export async function freeCluster(clusterDir: string, urlOf: (port: string) => s
     // PostgreSQL believes a file whose process id another process has by now, for example after a reboot.
     if (!mayBeServer(pid)) rmSync(pidFile, { force: true });
     else if (performance.now() > deadline) break;
-    else await delay(retryMs);
+    else await delay(retryMs, undefined, { signal });
   }
   return true;
 }

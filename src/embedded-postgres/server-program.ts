@@ -69,6 +69,7 @@ export async function initialiseCluster(
   { name, path, clusterDir, passwordFile }: DataDirectory,
   initdb: string,
   user: ServerUser,
+  signal?: AbortSignal,
 ): Promise<void> {
   const passwordCopy = join(path, 'password.initdb');
   const prefix = `${basename(clusterDir)}.new-`;
@@ -83,7 +84,7 @@ export async function initialiseCluster(
       for (const file of [unfinished, passwordCopy]) fs.chownSync(file, user.uid, user.gid!);
     }
     const settings = ['-U', 'postgres', '-A', 'scram-sha-256', '-E', 'UTF8', '--locale=C'];
-    const options = { ...user, env: serverEnvironment };
+    const options = { ...user, env: serverEnvironment, signal };
     await run(initdb, ['-D', unfinished, `--pwfile=${passwordCopy}`, ...settings], options);
     fs.renameSync(unfinished, clusterDir);
   } catch (cause) {

@@ -1,12 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Logger } from '@nestjs/common';
 import { DomainError } from '../errors/domain-error.js';
 import { selectionOf } from './byte-range.js';
 import { dispositionOf } from './file-name.js';
 import type { Files } from './files.js';
 import { freeMemory } from './free-memory.js';
 import type { StoredFile } from './queries/find-files.js';
+
+const log = new Logger('Files');
 
 /** Whatever a file holds, it runs nothing, loads nothing, and is in no frame. */
 const policy =
@@ -49,20 +52,36 @@ export async function sendFile(
     response.setHeader('Content-Length', length);
   }
   if (bytes === undefined) response.end();
-  // Who hangs up wants no more; and a store that breaks off shows by the length.
-  else await pipeline(bytes, bodyOf(response)).catch(() => undefined);
+  // A client that disconnects is no error. A store that gives less than the file has breaks the answer off.
+  else await pipeline(bytes, bodyOf(response, length)).catch(() => undefined);
 }
 
-/** Frees what it has sent. */
-function bodyOf(response: ServerResponse): Writable {
+function wrongLength(): Error {
+  const text =
+    'a file has another length where it is stored than when it was stored; its download was broken off';
+  log.error(text);
+  return new Error(text);
+}
+
+/**
+ * Frees what it has sent. With another number of bytes than `length` the connection is broken off: kept, it would take
+ * the next answer for the rest of this one.
+ */
+function bodyOf(response: ServerResponse, length: number): Writable {
+  let left = length;
   const body = new Writable({
     write(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) return done(wrongLength());
       response.write(chunk, (error) => {
         freeMemory(chunk);
         done(error);
       });
     },
-    final: (done) => void response.end(done),
+    final(done) {
+      if (left > 0) done(wrongLength());
+      else response.end(done);
+    },
     destroy(error, done) {
       if (!response.writableFinished) response.destroy();
       done(error);

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { descriptorLimit } from '../internals/descriptors.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 const everyMs = 2_000;
@@ -17,7 +18,7 @@ const folder = '/proc/self/fd';
 export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly log = new Logger('Descriptors');
   private readonly lines = new RepeatedLines();
-  private readonly limit = softLimit();
+  private readonly limit = descriptorLimit();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly adapter: HttpAdapterHost) {}
@@ -30,7 +31,7 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
         this.log.error({ times, code: error.code }, 'connections cannot be accepted'),
       ),
     );
-    if (this.limit !== undefined) this.timer = setInterval(() => this.look(this.limit!), everyMs).unref();
+    if (this.limit < Infinity) this.timer = setInterval(() => this.look(this.limit), everyMs).unref();
   }
 
   onApplicationShutdown(): void {
@@ -47,16 +48,6 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
         'this process is at its limit of open files (ulimit -n): new connections are closed unanswered, and files cannot be opened',
       ),
     );
-  }
-}
-
-/** undefined: there is none, or it cannot be seen. */
-function softLimit(): number | undefined {
-  try {
-    const found = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
-    return found === null ? undefined : Number(found[1]);
-  } catch {
-    return undefined;
   }
 }
 

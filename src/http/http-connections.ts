@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Allowances } from '../allowances/allowances.js';
 import { descriptorLimit } from '../internals/descriptors.js';
@@ -76,6 +77,16 @@ export class HttpConnections implements OnModuleDestroy {
       this.timer = setTimeout(check, this.pace.checkMs).unref();
     };
     if (this.timer === undefined) check();
+  }
+
+  /**
+   * Resolves once the answers in progress have been written, or `signal` says that there is no more time. A stream of events
+   * is not waited for: its client goes on elsewhere.
+   */
+  async answersEnded(signal: AbortSignal): Promise<void> {
+    const isMissed = ({ current }: Connection): boolean =>
+      current !== undefined && isAwaitedByClient(current);
+    while (!signal.aborted && [...this.busy.values()].some(isMissed)) await delay(20);
   }
 
   onModuleDestroy(): void {
@@ -184,6 +195,18 @@ export class HttpConnections implements OnModuleDestroy {
       this.log.warn(`${message}${times > 1 ? `; ${times} times in the last minute` : ''}`),
     );
   }
+}
+
+/** A client that is still sending its body sends it again elsewhere. */
+function isAwaitedByClient({
+  request,
+  response,
+}: {
+  request: IncomingMessage;
+  response: ServerResponse;
+}): boolean {
+  const type = String(response.getHeader('content-type') ?? '');
+  return (response.headersSent || request.complete) && !type.startsWith('text/event-stream');
 }
 
 /** Whether the rest of a body is wanted and has not come: a reader that has paused is no fault of the client. */

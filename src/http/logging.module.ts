@@ -81,27 +81,31 @@ export function serializeError(error: unknown): Record<string, unknown> {
   return { type: error.constructor.name, message, code, stack, cause: inner };
 }
 
+/** Made before the application, which may have something to wait for. */
+export async function createLogger(config: Config): Promise<Logger> {
+  const redaction = new Redaction(config.environment);
+  return pino(
+    {
+      level: config.logLevel,
+      base: { node: config.nodeName },
+      timestamp: isoTime(),
+      formatters: { level: (level) => ({ level }) },
+      serializers: { err: serializeError },
+      hooks: { streamWrite: (line) => redaction.text(line) },
+    },
+    logLines(isForPeople(config) ? await readableLines(showsColour(config)) : undefined),
+  );
+}
+
 @Global()
 @Module({})
 export class LoggingModule {
-  static async register(config: Config): Promise<DynamicModule> {
-    const redaction = new Redaction(config.environment);
-    const logger: Logger = pino(
-      {
-        level: config.logLevel,
-        base: { node: config.nodeName },
-        timestamp: isoTime(),
-        formatters: { level: (level) => ({ level }) },
-        serializers: { err: serializeError },
-        hooks: { streamWrite: (line) => redaction.text(line) },
-      },
-      logLines(isForPeople(config) ? await readableLines(showsColour(config)) : undefined),
-    );
+  static async register(config: Config, logger?: Logger): Promise<DynamicModule> {
     return {
       module: LoggingModule,
       providers: [
-        { provide: PINO, useValue: logger },
-        { provide: Redaction, useValue: redaction },
+        { provide: PINO, useValue: logger ?? (await createLogger(config)) },
+        { provide: Redaction, useValue: new Redaction(config.environment) },
         QuietNestLogger,
       ],
       exports: [PINO, Redaction, QuietNestLogger],

@@ -109,8 +109,11 @@ export class ClusterGauges {
     this.ofModels('model_unavailable', unavailable, isUnavailable, 'max');
     const isPaused = (id: string): number => (this.models.get(id)!.paused === null ? 0 : 1);
     this.ofModels('model_paused', '1: an operator has paused the model.', isPaused, 'max');
-    this.add('nodes_draining', 'Nodes that are to start nothing more.', [], ({ nodes }) => [
-      [[], nodes.filter(({ drainingSinceMs }) => drainingSinceMs !== null).length],
+    this.add('nodes_draining', 'Nodes that an operator lets start nothing more.', [], ({ nodes }) => [
+      [[], nodes.filter(({ drainingSinceMs, isStopping }) => drainingSinceMs !== null && !isStopping).length],
+    ]);
+    this.add('nodes_stopping', 'Nodes whose process is ending.', [], ({ nodes }) => [
+      [[], nodes.filter(({ isStopping }) => isStopping).length],
     ]);
     const running = 'Nodes that run requests: heard of in time, and neither draining nor of role api.';
     this.add('schedulers', running, [], (snapshot) => [[[], schedulersOf(snapshot).length]]);

@@ -10,10 +10,11 @@ type NodeRow = ClusterSnapshot['nodes'][number];
 const fencedAfterMs = 5_000;
 const lostAfterMs = 6_000;
 
-function toNodeState({ heartbeatAtMs, drainingSinceMs }: NodeRow, atMs: number): NodeState {
+function toNodeState({ heartbeatAtMs, drainingSinceMs, isStopping }: NodeRow, atMs: number): NodeState {
   const silentMs = atMs - heartbeatAtMs;
   if (silentMs > lostAfterMs) return 'lost';
   if (silentMs > fencedAfterMs) return 'fenced';
+  if (isStopping) return 'stopping';
   return drainingSinceMs === null ? 'ready' : 'draining';
 }
 

@@ -46,7 +46,6 @@ export const duties = [Heartbeat, ...everywhere, ...whereRequestsRun];
 export class QueueLifecycle implements OnApplicationBootstrap {
   private duties: Duty[] = [];
   private readonly log = new Logger(QueueLifecycle.name);
-  private graceEnded = false;
 
   constructor(
     private readonly config: Config,
@@ -74,29 +73,39 @@ export class QueueLifecycle implements OnApplicationBootstrap {
     for (const duty of this.duties) duty.start();
   }
 
-  /** Claims nothing more, lets runs end within the grace, and hands the rest back to the queue. */
-  async drain(): Promise<void> {
+  /**
+   * Claims nothing more, leaves its idle slots to the others, lets runs end within the grace, and hands the rest back to
+   * the queue. `graceEnd`: nothing is waited for any more.
+   */
+  async drain(graceEnd: AbortSignal): Promise<void> {
     await this.scheduler.stop();
+    const leaving = this.leaveSlots();
     if (this.runs.size > 0) {
       const runs = `${this.runs.size} ${this.runs.size === 1 ? 'run' : 'runs'}`;
       const grace = `${Math.ceil(this.config.shutdownGraceMs / 1_000)} s`;
       this.log.log(`stopping: ${runs} may end within ${grace}; a second signal hands them back now`);
     }
-    await this.runsEnded(this.config.shutdownGraceMs, () => this.graceEnded);
+    await this.runsEnded(graceEnd);
     this.runs.abortAll('shutdown');
     // Without a database nothing can be handed back: the others take it once the heartbeat is overdue.
-    await this.runsEnded(10_000);
+    await this.runsEnded(AbortSignal.timeout(10_000));
+    await leaving;
     for (const duty of this.duties) await duty.stop();
     await this.heartbeat.stop();
     await this.messages.stop();
   }
 
-  endGracePeriod(): void {
-    this.graceEnded = true;
+  /** The slot keeper gives them back in its next round, and the others look for more once they know. */
+  private async leaveSlots(): Promise<void> {
+    try {
+      await this.heartbeat.announceStop();
+      await this.controls.publish();
+    } catch (error) {
+      this.log.debug(`the other nodes do not know yet that this one stops: ${(error as Error).message}`);
+    }
   }
 
-  private async runsEnded(withinMs: number, graceEnded = (): boolean => false): Promise<void> {
-    const deadline = performance.now() + withinMs;
-    while (this.runs.size > 0 && performance.now() < deadline && !graceEnded()) await delay(20);
+  private async runsEnded(end: AbortSignal): Promise<void> {
+    while (this.runs.size > 0 && !end.aborted) await delay(20);
   }
 }

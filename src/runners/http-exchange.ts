@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import { Readable } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import { RunFailure } from '../queue/runs/runner.js';
 import { agent, mayReuse, noteAnswer, secureAgent } from './keep-alive.js';
@@ -20,7 +21,7 @@ export interface HttpCall {
 export interface HttpAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** Else its end is that of the connection, and nothing tells it from a break. */
+  /** It has a length or chunks. Else its end is that of the connection, and nothing distinguishes it from a break. */
   hasOwnEnd: boolean;
   /** Ends when the answer is complete; throws a `RunFailure` when the connection breaks before. */
   chunks: AsyncIterable<Buffer>;
@@ -45,6 +46,7 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
     const request = (secure ? https : http).request({ ...options, headers, signal });
     let connecting: NodeJS.Timeout | undefined;
     let isConnected = false;
+    let fault: Error | undefined;
     const connected = (): void => {
       clearTimeout(connecting);
       isConnected = true;
@@ -65,9 +67,15 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
       socket.once(secure ? 'secureConnect' : 'connect', connected);
     });
     request.on('error', (error) => {
+      fault = error;
       reject(signal.aborted ? stopped(signal) : connectionFailure(error, isConnected));
     });
     request.on('close', () => clearTimeout(connecting));
+    // Unasked for; without a listener the connection would count as broken.
+    request.on('upgrade', ({ headers }, socket) => {
+      socket.destroy();
+      resolve({ status: 101, headers, hasOwnEnd: true, chunks: Readable.from([]), close: () => undefined });
+    });
     request.on('response', (response) => {
       noteAnswer(response.socket, response);
       // The reader of the chunks gets the error; without a listener it would end the process.
@@ -75,8 +83,8 @@ export function exchange(call: HttpCall): Promise<HttpAnswer> {
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
-        hasOwnEnd: 'content-length' in response.headers || 'transfer-encoding' in response.headers,
-        chunks: readChunks(response, signal),
+        hasOwnEnd: hasOwnEnd(response.headers),
+        chunks: readChunks(response, signal, () => fault),
         close: () => request.destroy(),
       });
     });
@@ -94,9 +102,24 @@ function targetOf(text: string): { secure: boolean; options: http.RequestOptions
   return { secure, options };
 }
 
-async function* readChunks(response: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** Of several codings the last one says where the answer ends. */
+function hasOwnEnd({
+  'content-length': length,
+  'transfer-encoding': coding = '',
+}: http.IncomingHttpHeaders): boolean {
+  return coding === '' ? length !== undefined : /(^|,)[ \t]*chunked[ \t]*$/i.test(coding);
+}
+
+/** `fault`: of the connection, such as bytes beyond the length that the answer has given. */
+async function* readChunks(
+  response: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+  fault: () => Error | undefined,
+): AsyncGenerator<Buffer> {
   try {
     yield* response;
+    const seen = fault();
+    if (seen !== undefined) throw seen;
   } catch (error) {
     throw signal.aborted ? stopped(signal) : connectionFailure(error as Error, true);
   }

@@ -44,6 +44,10 @@ export function statusFailure(
 
 export async function failureOf(answer: HttpAnswer): Promise<RunFailure> {
   const { status, headers } = answer;
+  if (status < 300) {
+    const why = 'only 200 with the whole output is a success';
+    return new RunFailure(`The model answered ${status}: ${why}.`);
+  }
   if (status >= 300 && status <= 399) {
     return new RunFailure(`The model answered ${status}: redirects are not followed.`);
   }

@@ -11,7 +11,7 @@ import { codeOf, type Ending, Tracing } from '../tracing/tracing.js';
 import { isFileType, keepOutput } from './file-output.js';
 import { failureOf } from './http-failure.js';
 import { exchange, type HttpAnswer } from './http-exchange.js';
-import { readJsonOutput, readNdjsonOutput } from './output.js';
+import { endUnknown, readJsonOutput, readNdjsonOutput } from './output.js';
 
 const maxTextLength = 8_192;
 /** Header fields and query parameters whose values are secrets. */
@@ -94,16 +94,19 @@ export class HttpRunner implements Runner {
   }
 
   private async read(answer: HttpAnswer, run: Run): Promise<string | undefined> {
-    const { status, headers, chunks } = answer;
+    const { status, headers, chunks, hasOwnEnd } = answer;
     const { maxOutputBytes } = this.config;
-    if (status < 200 || status > 299) throw await failureOf(answer);
+    if (status !== 200) throw await failureOf(answer);
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
-    if (type === 'application/json') return readJsonOutput(chunks, maxOutputBytes);
+    if (type === 'application/json') return readJsonOutput(answer, maxOutputBytes);
     if (type === 'application/x-ndjson') return readNdjsonOutput(answer, maxOutputBytes, run);
-    if (isFileType(type)) return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
+    if (isFileType(type)) {
+      if (!hasOwnEnd) throw endUnknown();
+      return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));
+    }
     const got = type.slice(0, 100) || 'no content type';
     throw unreadable(
       `expected application/json, application/x-ndjson, application/octet-stream, a picture, a sound or a video, got ${got}`,

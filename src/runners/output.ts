@@ -2,13 +2,19 @@ import { type Run, RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { parseJson } from '../tools/storable-text.js';
 import type { HttpAnswer } from './http-exchange.js';
-import { type Chunks, readBody, readLines } from './answer-body.js';
+import { readBody, readLines } from './answer-body.js';
 
 const maxWarnings = 10;
 
-export async function readJsonOutput(chunks: Chunks, maxBytes: number): Promise<string> {
+/** An answer that ends with its connection may be cut. An object or an array that can be read is whole; half of a number is one. */
+export async function readJsonOutput(
+  { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
+  maxBytes: number,
+): Promise<string> {
   const text = await readBody(chunks, maxBytes);
-  if (parseJson(text) !== undefined) return text;
+  const isJson = parseJson(text) !== undefined;
+  if (!hasOwnEnd && !(isJson && /^\s*[[{]/.test(text))) throw endUnknown();
+  if (isJson) return text;
   const reason = text.trim() === '' ? 'is empty' : 'is called application/json, but cannot be read as JSON';
   throw new RunFailure(`The model's answer ${reason}.`);
 }
@@ -24,10 +30,17 @@ export async function readNdjsonOutput(
 ): Promise<string | undefined> {
   const warnings = new Set<string>();
   let deltaBytes = 0;
+  let fault: RunFailure | undefined;
   for await (const line of readLines(chunks, maxBytes)) {
+    // A line after it, also an empty one, shows that it was not the end of the connection that cut it.
+    if (fault !== undefined) throw fault;
     const text = line.trim();
     if (text === '') continue;
     const said = read(text);
+    if (said instanceof RunFailure) {
+      fault = said;
+      continue;
+    }
     switch (said.type) {
       case 'log':
         run.log(said.level, said.message, said.source);
@@ -49,16 +62,25 @@ export async function readNdjsonOutput(
         warnOnce(said.warning, warnings, run);
     }
   }
+  if (fault !== undefined) throw hasOwnEnd ? fault : endUnknown();
   if (deltaBytes > 0 && hasOwnEnd) return undefined;
-  const unsure = deltaBytes > 0 ? ', and with no length or chunks to tell its end from a break' : '';
-  throw new RunFailure(`The model's answer ended without an output line${unsure}.`, { retryable: true });
+  if (deltaBytes > 0) throw endUnknown();
+  throw new RunFailure("The model's answer ended without an output line.", { retryable: true });
 }
 
-function read(line: string): Said {
+/** The answer may be whole, or the rest of it may have been lost with the connection. */
+export function endUnknown(): RunFailure {
+  return new RunFailure(
+    "The model's answer ended with its connection, so nobody knows whether it was whole: send Content-Length or chunks.",
+    { retryable: true },
+  );
+}
+
+function read(line: string): Said | RunFailure {
   try {
     return readSaid(line);
   } catch (error) {
-    if (error instanceof SaidFault) throw new RunFailure(`The model's answer holds ${error.message}.`);
+    if (error instanceof SaidFault) return new RunFailure(`The model's answer holds ${error.message}.`);
     throw error;
   }
 }

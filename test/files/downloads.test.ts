@@ -1,7 +1,7 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestService, until, type TestService } from '../support/index.js';
-import { FileCalls, sha256, someBytes } from '../support/file-calls.js';
+import { FileCalls, fileId, sha256, someBytes } from '../support/file-calls.js';
 import { verdict } from '../support/queue-calls.js';
 
 let service: TestService;
@@ -157,6 +157,25 @@ describe('a name', () => {
     const extended = /filename\*=UTF-8''(.*)$/.exec(disposition)?.[1];
     if (extended !== undefined) expect(decodeURIComponent(extended)).toBe(kept);
   });
+});
+
+test('a file that has lost its end where it is stored breaks its download off, and the next one on the connection is whole', async () => {
+  const large = await files.store(someBytes(1_000_000));
+  const folder = join(service.config.dataDir, 'files');
+  const stored = readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((name) =>
+    name.includes(`${fileId(large)}-`),
+  )!;
+  truncateSync(join(folder, stored), 700_000);
+  const answer = await fetch(large);
+  expect(answer.headers.get('content-length')).toBe('1000000');
+  await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+  expect((await files.bytes(url)).equals(bytes)).toBe(true);
+  // Nor is there anything of it beyond its end.
+  const beyond = await fetch(large, { headers: { range: 'bytes=800000-' } }).then(
+    (response) => response.arrayBuffer(),
+    (error: unknown) => error,
+  );
+  expect(beyond).toBeInstanceOf(TypeError);
 });
 
 test('a reader that hangs up leaves no open file', async () => {

@@ -124,6 +124,40 @@ test('a store that cannot be read is said, before any of the file is', async () 
   expect(await verdict(fetch(url))).toEqual([503, 'unavailable']);
 });
 
+test.each([
+  ['fewer bytes than it has, as if they were all', 206, 5_000],
+  ['more bytes than it has', 206, 20_000],
+  ['all of it for a part from its beginning on', 200, 10_000],
+])('a store that gives of a file %s breaks the download off', async (_, status, count) => {
+  const url = await files.store(someBytes(10_000));
+  fault = (__, response) => response.writeHead(status).end(someBytes(count)) !== undefined;
+  const range = { range: 'bytes=0-7499' };
+  const [whole, part] = await Promise.all(
+    [fetch(url), fetch(url, { headers: range })].map((call) =>
+      call.then((answer) => answer.arrayBuffer()).catch((error: unknown) => error),
+    ),
+  );
+  if (status === 206) expect(whole).toBeInstanceOf(TypeError);
+  expect(part).toBeInstanceOf(TypeError);
+});
+
+test('a store that knows no ranges is no store of parts', async () => {
+  const url = await files.store(someBytes(10_000));
+  fault = (_, response) => response.writeHead(200).end(someBytes(10_000)) !== undefined;
+  const part = fetch(url, { headers: { range: 'bytes=100-199' } });
+  expect(await verdict(part)).toEqual([503, 'unavailable']);
+});
+
+test('a store that breaks off in the middle breaks the download off', async () => {
+  const url = await files.store(someBytes(10_000));
+  fault = (_, response) => {
+    response.writeHead(206, { 'content-length': '10000' });
+    response.write(someBytes(5_000), () => response.destroy());
+    return true;
+  };
+  await expect(fetch(url).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+});
+
 test('a node that looks at a disk is not ready where the files are in a bucket', async () => {
   await files.store('x');
   const { databaseUrl, key } = service;

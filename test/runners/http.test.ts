@@ -80,7 +80,7 @@ describe('the call to a model', () => {
 describe('a JSON answer', () => {
   it('is the output, exactly as it was sent', async () => {
     const output = ' {"seed": 12345678901234567890, "a":1.0,\n "a":2, "text":"\\u0000 é"} ';
-    server.respond = json(output, 201, { 'content-type': 'Application/JSON; charset=utf-8' });
+    server.respond = json(output, 200, { 'content-type': 'Application/JSON; charset=utf-8' });
     expect(await runner.run(httpRun())).toBe(output);
   });
 

@@ -135,7 +135,9 @@ describe('an NDJSON answer', () => {
     const part = '{"type":"delta","delta":"a"}\n';
     server.respond = ({ socket }) => socket.end(answer + part);
     const failure = await failureOf(runner, testRun({ kind: 'http', url: server.url, headers: {} }));
-    expect(failure.message).toMatch('ended without an output line, and with no length or chunks');
+    expect(failure.message).toMatch(
+      'ended with its connection, so nobody knows whether it was whole: send Content-Length',
+    );
     expect(failure.options.retryable).toBe(true);
     server.respond = ({ socket }) => socket.end(answer + part + output);
     expect(await runner.run(testRun({ kind: 'http', url: server.url, headers: {} }))).toBe('1');

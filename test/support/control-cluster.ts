@@ -62,7 +62,7 @@ export class ControlCluster {
     return writeFile(this.modelsFile, this.model.file(models));
   }
 
-  async add(): Promise<ControlledNode> {
+  async add(environment: Record<string, string> = {}): Promise<ControlledNode> {
     const service = await spawnService({
       DATABASE_URL: this.database.url,
       MODELS_FILE: this.modelsFile,
@@ -71,6 +71,7 @@ export class ControlCluster {
       RATE_LIMIT_OTHER: 'off',
       NODE_NAME: `node-${this.nodes.length}`,
       LOG_LEVEL: 'info',
+      ...environment,
     });
     const node = new ControlledNode(service);
     this.nodes.push(node);

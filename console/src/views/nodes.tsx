@@ -85,6 +85,7 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
         <span className="muted">{roles[role] ?? role}</span>
         <span className="end">
           {role !== 'api' &&
+            state !== 'stopping' &&
             (state === 'draining' ? (
               <ActButton
                 className="primary"
@@ -109,7 +110,13 @@ function NodeCard({ node, all }: { node: AdminNode; all: readonly AdminNode[] })
           )}
         </p>
       )}
-      {draining_since !== null && (
+      {state === 'stopping' && (
+        <p className="trouble paused">
+          Its process is ending: it starts nothing more, and its idle slots are the other nodes’;{' '}
+          {counted(running, 'run')} left.
+        </p>
+      )}
+      {draining_since !== null && state !== 'stopping' && (
         <p className="trouble paused">
           Draining since <Time at={draining_since} />: it starts nothing more; {counted(running, 'run')} left.
         </p>

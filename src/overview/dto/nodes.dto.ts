@@ -46,7 +46,8 @@ export class AdminNodeDto {
   @Field('Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).', 'all')
   role!: string;
   @Field(
-    '`fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is ' +
+    '`draining`: an operator said so. `stopping`: its process is ending. Both start nothing more and leave their idle ' +
+      'slots to the others. `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is ' +
       'listed so for an hour.',
     'ready',
     { enum: nodeStates },

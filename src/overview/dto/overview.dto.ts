@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { Field } from '../../http/openapi/problem.dto.js';
 
-export const nodeStates = ['ready', 'draining', 'fenced', 'lost'] as const;
+export const nodeStates = ['ready', 'draining', 'stopping', 'fenced', 'lost'] as const;
 export type NodeState = (typeof nodeStates)[number];
 
 @ApiSchema({ name: 'OverviewNode', description: 'A node in short.' })

@@ -9,12 +9,13 @@ export interface NodeRow {
   role: 'all' | 'api' | 'scheduler';
   version: string | null;
   drainingSinceMs: number | null;
+  isStopping: boolean;
   startedAtMs: number;
   heartbeatAtMs: number;
 }
 
 /** One that was given up, and is not back. */
-export interface LostNodeRow extends Omit<NodeRow, 'drainingSinceMs'> {
+export interface LostNodeRow extends Omit<NodeRow, 'drainingSinceMs' | 'isStopping'> {
   lostAtMs: number;
   /** So many it had, which others have taken. */
   runs: number;
@@ -66,6 +67,7 @@ const list = (rows: string): string => `(SELECT coalesce(json_agg(row), '[]') FR
  */
 const snapshotStatement = statement('cluster_snapshot')`SELECT ${ms('clock_timestamp()')} AS "atMs",
 ${list(`SELECT id, name, role, version, ${ms('draining_since')} AS "drainingSinceMs",
+  stopping_since IS NOT NULL AS "isStopping",
   ${ms('started_at')} AS "startedAtMs", ${ms('heartbeat_at')} AS "heartbeatAtMs"
   FROM node ORDER BY name, id`)} AS nodes,
 (SELECT coalesce(jsonb_agg(row.node), '[]') FROM (

@@ -19,8 +19,9 @@ export class Cluster {
   beats = 0;
   /** The nodes that run requests. */
   schedulers: readonly string[] = [];
-  /** It starts nothing more, by an operator's word. */
+  /** It starts nothing more, by an operator's word or because it stops. */
   isDraining = false;
+  isStopping = false;
   private isMember = false;
   private beatAt = 0;
 
@@ -63,6 +64,7 @@ export class Cluster {
 
   /** What operators have said of the nodes. */
   setControls(schedulers: readonly string[], isDraining: boolean): void {
+    isDraining ||= this.isStopping;
     const changed = isDraining !== this.isDraining || schedulers.join() !== this.schedulers.join();
     this.isDraining = isDraining;
     this.schedulers = schedulers;

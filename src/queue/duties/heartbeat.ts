@@ -3,7 +3,7 @@ import { Config } from '../../config/config.js';
 import { version } from '../../config/package.js';
 import { Clock } from '../../database/clock.js';
 import { Database } from '../../database/database.js';
-import { beat, leave, register } from '../queries/heartbeat.js';
+import { announceStop, beat, leave, register } from '../queries/heartbeat.js';
 import { Runs } from '../runs/runs.js';
 import { Slots } from '../cluster/slots.js';
 import { Cluster, lostAfterMs } from '../cluster/cluster.js';
@@ -33,6 +33,12 @@ export class Heartbeat extends Duty {
     this.watch ??= setInterval(() => this.fenceIfLate(), 250);
   }
 
+  /** The others see that this node is stopping, and do without it. */
+  async announceStop(): Promise<void> {
+    this.cluster.isStopping = true;
+    await announceStop(this.database, this.cluster.nodeId);
+  }
+
   /** The runs must have ended. */
   override async stop(): Promise<void> {
     clearInterval(this.watch);
@@ -56,8 +62,8 @@ export class Heartbeat extends Duty {
 
   private register(): Promise<void> {
     const { nodeName: name, role } = this.config;
-    const { nodeId: id, isDraining } = this.cluster;
-    return register(this.database, { id, name, role, version, isDraining });
+    const { nodeId: id, isDraining, isStopping } = this.cluster;
+    return register(this.database, { id, name, role, version, isDraining, isStopping });
   }
 
   private fenceIfLate(): void {

@@ -10,7 +10,7 @@ export interface NodeState {
 
 const columns = 'node.id, node.name, node.role';
 
-/** As it was, and is. One that drains already does so since then. undefined: there is no such node. */
+/** As it was, and is. One that drains already does so since then, and one that is stopping goes on draining. undefined: there is no such node. */
 export async function setDraining(
   manager: EntityManager,
   id: string,
@@ -22,7 +22,7 @@ export async function setDraining(
   );
   if (before === undefined) return undefined;
   const [[after]] = await manager.query<[[NodeState]]>(
-    `UPDATE node SET draining_since = CASE WHEN $2::boolean THEN coalesce(draining_since, clock_timestamp()) END
+    `UPDATE node SET draining_since = CASE WHEN $2::boolean OR stopping_since IS NOT NULL THEN coalesce(draining_since, clock_timestamp()) END
      WHERE id = $1::uuid
      RETURNING ${columns}, draining_since AS "drainingSince"`,
     [id, isDraining],

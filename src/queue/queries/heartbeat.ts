@@ -56,16 +56,38 @@ export async function beat(database: Database, nodeId: string, lostAfterMs: numb
 
 const registerStatement = statement(
   'register_node',
-)`INSERT INTO node (id, name, role, version, draining_since)
-VALUES ($1::uuid, $2::text, $3::text, $4::text, CASE WHEN $5::boolean THEN clock_timestamp() END)
+)`INSERT INTO node (id, name, role, version, draining_since, stopping_since)
+VALUES ($1::uuid, $2::text, $3::text, $4::text, CASE WHEN $5::boolean THEN clock_timestamp() END,
+        CASE WHEN $6::boolean THEN clock_timestamp() END)
 ON CONFLICT (id) DO UPDATE SET heartbeat_at = clock_timestamp()`;
 
 export async function register(
   database: Database,
-  node: { id: string; name: string; role: Config['role']; version: string; isDraining?: boolean },
+  node: {
+    id: string;
+    name: string;
+    role: Config['role'];
+    version: string;
+    isDraining?: boolean;
+    isStopping?: boolean;
+  },
 ): Promise<void> {
-  const { id, name, role, version, isDraining = false } = node;
-  await database.query(registerStatement, [id, name, role, version, isDraining]);
+  const { id, name, role, version, isDraining = false, isStopping = false } = node;
+  await database.query(registerStatement, [id, name, role, version, isDraining, isStopping]);
+}
+
+/*
+ * Purpose: says that a node is stopping. It starts nothing more, as if an operator had drained it, so the others take
+ *   the slots that it gives back.
+ * Race: an operator who lets it run again changes nothing of it any more.
+ * Index: node_pkey.
+ */
+const stopStatement = statement('stop_node')`UPDATE node
+SET stopping_since = clock_timestamp(), draining_since = coalesce(draining_since, clock_timestamp())
+WHERE id = $1::uuid`;
+
+export async function announceStop(database: Database, nodeId: string): Promise<void> {
+  await database.query(stopStatement, [nodeId]);
 }
 
 const leaveStatement = statement('leave_cluster')`WITH granted AS (

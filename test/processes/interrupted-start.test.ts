@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { pidFile, temporaryDirectory } from '../support/data-directory.js';
+import { createTestDatabase, SpawnedService, type TestDatabase, until } from '../support/index.js';
+import { createEmptyDatabase } from '../support/test-database.js';
+
+/** The lock of `src/database/migrate.ts`, as releases before held it: by a session. */
+const takeMigrationLock = 'SELECT pg_advisory_lock(1835624306)';
+const inOrder = { code: 0, signal: null };
+/** A process has to load before it does anything, which takes long on a busy machine. */
+const soon = { timeoutMs: 60_000 };
+
+let session: pg.Client;
+let database: TestDatabase;
+
+async function use(created: Promise<TestDatabase>): Promise<void> {
+  database = await created;
+  session = new pg.Client({ connectionString: database.url, application_name: 'left behind' });
+  await session.connect();
+}
+
+afterEach(async () => {
+  await session.end();
+  await database.drop();
+});
+
+describe('a start that waits for the lock of the migrations', () => {
+  beforeEach(async () => {
+    await use(createEmptyDatabase());
+    await session.query(takeMigrationLock);
+  });
+
+  const waiting = (program: SpawnedService): Promise<unknown> =>
+    until(() => /Waits for another session .*left behind/.test(program.output), {
+      ...soon,
+      explain: () => program.output,
+    });
+
+  test('says whom it waits for, and ends at a signal', async () => {
+    const service = new SpawnedService({ DATABASE_URL: database.url });
+    await waiting(service);
+    const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    expect(service.output).toContain(`process ${rows[0]!.pid} of PostgreSQL`);
+    service.kill('SIGTERM');
+    expect(await service.exited).toEqual(inOrder);
+    expect(service.output).toMatch(/stopped\n$/);
+  });
+
+  test('goes on once the lock is free', async () => {
+    const service = new SpawnedService({ DATABASE_URL: database.url });
+    await waiting(service);
+    await session.query('SELECT pg_advisory_unlock_all()');
+    await until(() => service.output.includes('listening on'), soon);
+    await service.stop();
+  });
+
+  test('is also that of the keys program, which then changes nothing', async () => {
+    const program = new SpawnedService(
+      { DATABASE_URL: database.url },
+      { script: 'dist/src/keys.js', args: ['create', '--name', 'none'] },
+    );
+    await waiting(program);
+    program.kill('SIGINT');
+    expect(await program.exited).toEqual({ code: 1, signal: null });
+    expect(program.output).toContain('Interrupted before anything was changed.');
+    const { rows } = await session.query(`SELECT to_regclass('api_key') AS "table"`);
+    expect(rows).toEqual([{ table: null }]);
+  });
+});
+
+describe('a signal', () => {
+  test('ends a start whose database takes the connection and says nothing', async () => {
+    await use(createTestDatabase());
+    const silent = createServer().listen(0, '127.0.0.1');
+    await until(() => silent.listening);
+    let calls = 0;
+    silent.on('connection', (socket) => {
+      calls++;
+      socket.on('error', () => undefined);
+    });
+    const { port } = silent.address() as AddressInfo;
+    const service = new SpawnedService({ DATABASE_URL: `postgresql://somebody@127.0.0.1:${port}/queue` });
+    await until(() => calls > 0, soon);
+    service.kill('SIGTERM');
+    expect(await service.exited).toEqual(inOrder);
+    silent.close();
+  });
+
+  test('rolls a migration back that is under way', async () => {
+    await use(createEmptyDatabase());
+    // Another session makes a table of that name and does not say whether it will stay.
+    await session.query('BEGIN; CREATE TABLE node (id integer)');
+    const service = new SpawnedService({ DATABASE_URL: database.url });
+    await until(isBlocked, soon);
+    service.kill('SIGTERM');
+    expect(await service.exited).toEqual(inOrder);
+    await session.query('ROLLBACK');
+    const { rows } = await session.query(`SELECT to_regclass('node') AS "table"`);
+    expect(rows).toEqual([{ table: null }]);
+    const { rows: locks } = await session.query(`SELECT FROM pg_locks WHERE objid = 1835624306`);
+    expect(locks).toEqual([]);
+  });
+
+  test('ends a start before its first beat', async () => {
+    await use(createTestDatabase());
+    await session.query('BEGIN; LOCK TABLE node');
+    const first = new SpawnedService({ DATABASE_URL: database.url });
+    await until(isBlocked, soon);
+    first.kill('SIGTERM');
+    expect(await first.exited).toEqual(inOrder);
+    await session.query('ROLLBACK');
+  });
+
+  test('that is the second ends such a start at once', async () => {
+    await use(createTestDatabase());
+    await session.query('BEGIN; LOCK TABLE node');
+    const second = new SpawnedService({ DATABASE_URL: database.url });
+    let hasExited = false;
+    const exited = second.exited.finally(() => (hasExited = true));
+    await until(isBlocked, soon);
+    second.kill('SIGTERM');
+    await until(() => {
+      second.kill('SIGTERM');
+      return hasExited;
+    });
+    expect(await exited).toEqual({ code: 143, signal: null });
+    await session.query('ROLLBACK');
+  });
+
+  test.each([1, 2])('stops the embedded PostgreSQL that has begun to start: %d of them', async (signals) => {
+    await use(createTestDatabase());
+    const directory = join(await temporaryDirectory(), 'data');
+    const service = new SpawnedService({ DATA_DIR: directory });
+    await until(() => existsSync(pidFile(directory)), soon);
+    let hasExited = false;
+    const exited = service.exited.finally(() => (hasExited = true));
+    service.kill('SIGTERM');
+    if (signals > 1) await until(() => (service.kill('SIGTERM'), hasExited));
+    await exited;
+    await until(() => !existsSync(pidFile(directory)), soon);
+  });
+});
+
+/** Whether a session waits for a lock that `session` holds. */
+async function isBlocked(): Promise<boolean> {
+  await session.query('SELECT pg_stat_clear_snapshot()');
+  const { rowCount } = await session.query(
+    `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
+  );
+  return rowCount! > 0;
+}

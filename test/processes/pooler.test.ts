@@ -1,0 +1,92 @@
+import pg from 'pg';
+import { PgBouncer } from '../../chaos/cluster/pgbouncer.js';
+import { temporaryDirectory } from '../support/data-directory.js';
+import { createEmptyDatabase, type TestDatabase } from '../support/test-database.js';
+import { SpawnedService, spawnService, submitTo, until } from '../support/index.js';
+
+const key = 'test_pooler_key_0123456789';
+
+let database: TestDatabase;
+let pooler: PgBouncer;
+let direct: pg.Client;
+let pooledUrl: string;
+
+beforeEach(async () => {
+  database = await createEmptyDatabase();
+  const { port, password, pathname } = new URL(database.url);
+  pooler = await PgBouncer.start(await temporaryDirectory(), Number(port), decodeURIComponent(password));
+  pooledUrl = `postgresql://anybody@127.0.0.1:${pooler.port}${pathname}`;
+  direct = new pg.Client({ connectionString: database.url });
+  await direct.connect();
+});
+afterEach(async () => {
+  await direct.end();
+  pooler.abandon();
+  await database.drop();
+});
+
+const environment = (): Record<string, string> => ({
+  DATABASE_URL: pooledUrl,
+  DATABASE_PREPARED_STATEMENTS: 'off',
+  BOOTSTRAP_API_KEY: key,
+});
+
+/** What sessions hold that no transaction does: the pooler would hand it on to others. */
+async function leftBehind(): Promise<object[]> {
+  const { rows } = await direct.query<object>(
+    `SELECT pid, locktype, objid, state FROM pg_locks JOIN pg_stat_activity USING (pid)
+     WHERE locktype = 'advisory' AND state = 'idle'
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+  return rows;
+}
+
+test('the keys program migrates and starts follow through a pooler in transaction mode, and leave no lock behind', async () => {
+  const program = new SpawnedService(environment(), {
+    script: 'dist/src/keys.js',
+    args: ['create', '--name', 'pooled'],
+  });
+  expect(await program.exited).toEqual({ code: 0, signal: null });
+  expect(program.output).toMatch(/ns_[\w-]{43}/);
+  expect(await leftBehind()).toEqual([]);
+
+  const nodes = [await spawnService(environment()), await spawnService(environment())];
+  expect(await leftBehind()).toEqual([]);
+  const { status_url } = await submitTo(nodes[0]!.url, key, 'demo/text/echo', { text: 'hello' });
+  await until(async () => (await (await fetch(status_url)).text()).includes('COMPLETED'));
+  for (const node of nodes) await node.stop();
+  expect(await leftBehind()).toEqual([]);
+});
+
+test('a node that is deaf behind a pooler says which setting it needs, and one that has it says nothing', async () => {
+  const deaf = await spawnService(environment());
+  await until(() => deaf.output.includes('set DATABASE_DIRECT_URL to the address of PostgreSQL itself'));
+  const hearing = await spawnService({ ...environment(), DATABASE_DIRECT_URL: database.url });
+  const { status_url } = await submitTo(hearing.url, key, 'demo/text/echo', { text: 'hello' });
+  await until(async () => (await (await fetch(status_url)).text()).includes('COMPLETED'));
+  await deaf.stop();
+  await hearing.stop();
+  expect(hearing.output).not.toContain('DATABASE_DIRECT_URL');
+});
+
+test('no setting that is for notifications or looks stays on the connections of the pooler', async () => {
+  const node = await spawnService(environment());
+  const look = await fetch(`${node.url}/v1/admin/nodes`, { headers: { authorization: `Key ${key}` } });
+  expect(look.status).toBe(200);
+  await until(() => node.output.includes('DATABASE_DIRECT_URL'));
+  const pool = new pg.Pool({ connectionString: pooledUrl, max: 20 });
+  // All at once, so that each has another connection of the pooler.
+  const seen = await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const { rows } = await pool.query<{ commit: string; timeout: string }>(
+        `SELECT current_setting('synchronous_commit') AS commit, current_setting('statement_timeout') AS timeout
+         FROM pg_sleep(0.2)`,
+      );
+      return rows[0]!;
+    }),
+  );
+  expect(new Set(seen.map(({ commit }) => commit))).toEqual(new Set([seen[0]!.commit]));
+  expect(seen.map(({ timeout }) => timeout)).not.toContain('2s');
+  await pool.end();
+  await node.stop();
+});
