@@ -1,7 +1,7 @@
 import { InputSchemas, type SchemaFault } from './input-schemas.js';
 
 function check(schema: Record<string, unknown>, json: string) {
-  return new InputSchemas().compile(schema)(JSON.parse(json));
+  return new InputSchemas().compile(schema).validate(JSON.parse(json));
 }
 
 function faultOf(schema: Record<string, unknown>): SchemaFault {
@@ -79,7 +79,7 @@ describe('an input schema', () => {
   it('leaves the input as it is', () => {
     const input = { prompt: 'a', width: 20 };
     const properties = { ...picture.properties, steps: { default: 3 } };
-    new InputSchemas().compile({ ...picture, properties })(input);
+    new InputSchemas().compile({ ...picture, properties }).validate(input);
     expect(input).toEqual({ prompt: 'a', width: 20 });
   });
 
@@ -94,7 +94,7 @@ describe('an input schema', () => {
     const schemas = new InputSchemas();
     const shared = { $id: 'https://models.example/size', type: 'object' };
     schemas.compile({ ...shared, required: ['a'] });
-    expect(schemas.compile({ ...shared, required: ['b'] })({})[0]?.path).toBe('/b');
+    expect(schemas.compile({ ...shared, required: ['b'] }).validate({})[0]?.path).toBe('/b');
     const other = { $ref: 'https://models.example/size' };
     expect(() => schemas.compile(other)).toThrow('is nowhere in the schema');
   });

@@ -1,13 +1,9 @@
-import {
-  _,
-  Ajv2020,
-  type ErrorObject,
-  type KeywordCxt,
-  MissingRefError,
-  type ValidateFunction,
-} from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, MissingRefError, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { FieldError } from '../errors/domain-error.js';
+import { compilePattern, type Pattern } from './patterns.js';
+import { costOf, type SchemaCost } from './schema-cost.js';
+import { useQuickKeywords } from './schema-keywords.js';
 import { fieldErrors } from './validation-messages.js';
 
 /** What is wrong with a schema, and where: at a JSON Pointer, or where a word stands. */
@@ -21,15 +17,43 @@ export class SchemaFault extends Error {
   }
 }
 
+export interface InputSchema {
+  /** What is wrong with the input; empty: it fits. */
+  validate(input: unknown): FieldError[];
+  /** An input of more bytes may take too long to be checked between two other calls. */
+  maxInlineBytes: number;
+  /** Why no input is checked there. */
+  unbounded: SchemaCost['unbounded'];
+}
+
+/** What is larger is read and checked in a thread: to read so much takes up to 8 ms. */
+export const maxInlineBytes = 64 * 1024;
+/** In nanoseconds, for the check alone. */
+const maxInlineCost = 10_000_000;
+
 const maxValues = 2_000;
 const draft = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Compiles the input schemas of one models file. Nothing is ever fetched: only references within a schema work. */
 export class InputSchemas {
-  private readonly quick = createAjv(false);
-  private readonly thorough = createAjv(true);
+  private readonly patterns = new Map<string, Pattern>();
+  private readonly patternOf = (source: string): Pattern => {
+    const known = this.patterns.get(source);
+    const pattern = known ?? compilePattern(source);
+    this.patterns.set(source, pattern);
+    return pattern;
+  };
 
-  compile(schema: Record<string, unknown>): (input: unknown) => FieldError[] {
+  /** What ajv takes for a regular expression; it tells them apart by their text. */
+  private readonly regExp = (source: string): { test(text: string): boolean; toString(): string } => {
+    const { test } = this.patternOf(source);
+    return { test, toString: () => `/${source}/u` };
+  };
+
+  private readonly quick = this.createAjv(false);
+  private readonly thorough = this.createAjv(true);
+
+  compile(schema: Record<string, unknown>): InputSchema {
     if (schema.$schema !== undefined && schema.$schema !== draft) {
       throw new SchemaFault(`expected "$schema" to be ${draft}, or left out`, '/$schema');
     }
@@ -38,29 +62,35 @@ export class InputSchemas {
     try {
       const quick = compileAlone(this.quick, schema);
       const thorough = compileAlone(this.thorough, schema);
-      return (input) => validate(input, quick, thorough);
+      const { cost, unbounded } = costOf(schema, this.patternOf);
+      return {
+        validate: (input) => validate(input, quick, thorough),
+        maxInlineBytes: Math.min(maxInlineBytes, Math.floor(maxInlineCost / cost)),
+        unbounded,
+      };
     } catch (error) {
       throw compileFault(error as Error);
     }
   }
-}
 
-function createAjv(allErrors: boolean): Ajv2020 {
-  const ajv = new Ajv2020({
-    allErrors,
-    strict: true,
-    strictRequired: false,
-    strictTypes: false,
-    strictTuples: false,
-    // `{"required": ["constructor"]}` must not be met by what every object inherits.
-    ownProperties: true,
-    // Hands the schema to the messages, for their hints.
-    verbose: true,
-    logger: false,
-  });
-  formats.default(ajv);
-  useQuickStringLengths(ajv);
-  return ajv;
+  private createAjv(allErrors: boolean): Ajv2020 {
+    const ajv = new Ajv2020({
+      allErrors,
+      strict: true,
+      strictRequired: false,
+      strictTypes: false,
+      strictTuples: false,
+      // `{"required": ["constructor"]}` must not be met by what every object inherits.
+      ownProperties: true,
+      // Hands the schema to the messages, for their hints.
+      verbose: true,
+      logger: false,
+      code: { regExp: Object.assign(this.regExp, { code: 'compilePattern' }) },
+    });
+    formats.default(ajv);
+    useQuickKeywords(ajv);
+    return ajv;
+  }
 }
 
 /** Takes the schema out again, so that two models may use one `$id` and none can refer to another's. */
@@ -125,35 +155,4 @@ function isSmall(input: unknown): boolean {
     open.push(...children);
   }
   return true;
-}
-
-/**
- * JSON Schema counts characters (code points), ajv by walking every string, which took a quarter of a long prompt's
- * submission. A text has at most as many code points as code units, and at least half as many: mostly that decides.
- */
-function useQuickStringLengths(ajv: Ajv2020): void {
-  replace(ajv, 'maxLength', (text, limit) => text.length > limit && codePoints(text) > limit);
-  replace(ajv, 'minLength', (text, limit) => text.length < 2 * limit && codePoints(text) < limit);
-}
-
-function replace(ajv: Ajv2020, keyword: string, isWrong: (text: string, limit: number) => boolean): void {
-  ajv.removeKeyword(keyword).addKeyword({
-    keyword,
-    type: 'string',
-    schemaType: 'number',
-    error: { message: `must satisfy ${keyword}`, params: ({ schemaCode }) => _`{limit: ${schemaCode}}` },
-    code(context: KeywordCxt) {
-      const check = context.gen.scopeValue('func', { ref: isWrong });
-      context.fail(_`${check}(${context.data}, ${context.schemaCode})`);
-    },
-  });
-}
-
-function codePoints(text: string): number {
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    if (text.codePointAt(at)! > 0xffff) at++;
-    count++;
-  }
-  return count;
 }

@@ -41,6 +41,10 @@ export interface FileModel {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** What is wrong with the input; empty: it fits. */
   validate(input: unknown): FieldError[];
+  /** An input of more bytes is read and checked in a thread. */
+  readonly maxInlineBytes: number;
+  /** What of its entry in the file should be otherwise, with the place. A function: a place is no part of what the model is. */
+  warnings(): readonly string[];
 }
 
 /** With what operators have set beside the file. */

@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { type Config, ConfigError } from '../config/config.js';
 import { parseSwitch } from '../config/parsers.js';
 import { Parsed, WholeNumber } from '../tools/validation.js';
-import { InputSchemas, SchemaFault } from './input-schemas.js';
+import { InputSchemas, maxInlineBytes, SchemaFault } from './input-schemas.js';
 import { type FileModel, isModelId, type Order, orders, type Retry } from './model.js';
 import { OptionMap } from './option-map.js';
 import { Duration, Required, type RunnerKind, type RunnerOptions, Text } from './runner-kind.js';
@@ -46,7 +46,7 @@ export function loadModelsFile(path: string, ...context: Context): FileModel[] {
 /** `file` is how messages call it. */
 export function parseModels(text: string, file: string, ...context: Context): FileModel[] {
   const source = new YamlSource(text);
-  const models = source.isReadable ? new ModelsReader(source, ...context).read() : [];
+  const models = source.isReadable ? new ModelsReader(source, file, ...context).read() : [];
   if (source.faults.length === 0) return models;
   const lines = source.faults
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
@@ -71,6 +71,7 @@ class ModelsReader {
 
   constructor(
     private readonly source: YamlSource,
+    private readonly file: string,
     private readonly environment: Config['environment'],
     private readonly kinds: readonly RunnerKind[],
   ) {}
@@ -158,14 +159,22 @@ class ModelsReader {
     return { baseMs, capMs, on };
   }
 
-  private readInputSchema(map: OptionMap): Pick<FileModel, 'inputSchema' | 'validate'> {
+  private readInputSchema(
+    map: OptionMap,
+  ): Pick<FileModel, 'inputSchema' | 'validate' | 'maxInlineBytes' | 'warnings'> {
     const { source } = this;
     const node = map.node('input_schema');
     try {
       if (node !== null) {
         if (!isMap(node)) throw new Error('expected a JSON Schema: a map such as { type: object, … }');
-        const schema = source.value(node) as Record<string, unknown>;
-        return { inputSchema: schema, validate: this.schemas.compile(schema) };
+        const inputSchema = source.value(node) as Record<string, unknown>;
+        const { validate, maxInlineBytes: bytes, unbounded } = this.schemas.compile(inputSchema);
+        const warnings = unbounded.map(
+          ({ word, reason }) =>
+            `${this.file} line ${source.lineOf(source.find(node, word))}: input_schema: ${reason}; ` +
+            'every input is checked in a thread, and refused if that takes too long',
+        );
+        return { inputSchema, validate, maxInlineBytes: bytes, warnings: () => warnings };
       }
     } catch (error) {
       const { message } = error as Error;
@@ -176,7 +185,7 @@ class ModelsReader {
         source.fault(place, `input_schema: ${message}`);
       }
     }
-    return { inputSchema: null, validate: () => [] };
+    return { inputSchema: null, validate: () => [], maxInlineBytes, warnings: () => [] };
   }
 
   private mapAt(node: Node | null, expected: string): OptionMap | undefined {

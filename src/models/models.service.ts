@@ -121,6 +121,7 @@ export class ModelsService implements OnModuleInit {
       if (known?.file === file && model?.concurrency === concurrency && model.paused === paused)
         return [file.id, known] as const;
       hasChanged = true;
+      if (known?.file !== file) for (const warning of file.warnings()) this.log.warn(warning);
       return [file.id, { file, model: { ...file, concurrency, paused } }] as const;
     });
     this.models = new Map(entries);

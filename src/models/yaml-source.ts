@@ -34,8 +34,12 @@ export class YamlSource {
   }
 
   fault(node: Node | null | undefined, message: string): void {
+    this.faults.push({ line: this.lineOf(node), message });
+  }
+
+  lineOf(node: Node | null | undefined): number | undefined {
     const start = node?.range?.[0];
-    this.faults.push({ line: start === undefined ? undefined : this.lines.linePos(start).line, message });
+    return start === undefined ? undefined : this.lines.linePos(start).line;
   }
 
   /** The node itself, or the one that an alias (`*name`) stands for. */
