@@ -27,7 +27,12 @@ async function run(script: string, options: Partial<Command> = {}, input: unknow
   return output instanceof JsonText ? JSON.parse(output.text) : output;
 }
 
-function outputOf(script: string, options: Partial<Command> = {}, inputText = '{}'): Promise<unknown> {
+function outputOf(
+  script: string,
+  options: Partial<Command> = {},
+  inputText = '{}',
+  room = (): Promise<unknown> => Promise.resolve(),
+): Promise<unknown> {
   const command = { command: 'sh', args: ['-c', script], stdout: 'json' as const, killAfterMs: 100, env: [] };
   return execute(
     commandHandler({ ...command, ...options }),
@@ -47,7 +52,7 @@ function outputOf(script: string, options: Partial<Command> = {}, inputText = '{
         return `https://files/${name}`;
       },
     },
-    () => Promise.resolve(),
+    async () => void (await room()),
   );
 }
 
@@ -170,3 +175,25 @@ test('what it leaves behind is ended', async () => {
   const pid = (await run('sleep 1000 >/dev/null 2>&1 & echo $!')) as number;
   await until(() => !isAlive(pid));
 });
+
+test('what left its group and holds its pipe is not waited for', async () => {
+  const pid = (await run('setsid sleep 1000 & echo $!')) as number;
+  process.kill(pid, 'SIGKILL');
+});
+
+test('what it printed is read to its end, however long the service takes over the first of it', async () => {
+  const script = `head -c 120000 /dev/zero | tr '\\0' a; echo $$ >&2`;
+  const outcome = outputOf(script, { stdout: 'text' }, '{}', async () => {
+    const pid = await until(() => events.some(({ type }) => type === 'log') && pidOf(events));
+    await until(() => !isAlive(pid));
+    const endedMs = performance.now();
+    await until(() => performance.now() - endedMs > 3_000); // for longer than idle pipes are left open
+  });
+  await outcome;
+  expect(text()).toBe('a'.repeat(120_000));
+}, 60_000);
+
+function pidOf(said: readonly RunEvent[]): number {
+  const line = said.find(({ type }) => type === 'log') as { message: string };
+  return Number(line.message);
+}

@@ -58,7 +58,7 @@ test.each([
   [
     '/upload/1',
     403,
-    { message: 'Error: The upload of a.png was refused: It is some_problem.', retryable: true },
+    { message: 'TransferError: The upload of a.png was refused: It is some_problem.', retryable: true },
   ],
 ])('an upload that %s refuses with %i fails the run in its words', async (route, status, failure) => {
   service.next['files'] = [[200, { file_url: '/v1/files/1/a.png', upload_url: '/upload/1' }]];

@@ -1,13 +1,22 @@
-import { createFalClient, type FalClient } from '@fal-ai/client';
+import * as published from '@fal-ai/client';
+import type { FalClient } from '@fal-ai/client';
 import type { TestService } from './index.js';
+import { readPage } from './page-examples.js';
 
-/** The published client with nothing but its address changed. */
-export function falAt(service: TestService, credentials = service.key): FalClient {
-  return createFalClient({
-    credentials,
-    requestMiddleware: (request) => {
-      const url = request.url.replace(/^https:\/\/(queue\.fal\.run|rest\.fal\.ai)/, `${service.url}/fal`);
-      return Promise.resolve({ ...request, url });
-    },
-  });
+/** Makes a client as docs/fal.md says, with another address and key, and with what it calls the network by. */
+export function falAt(
+  { url, key }: Pick<TestService, 'url' | 'key'>,
+  credentials = key,
+  fetch = globalThis.fetch,
+): FalClient {
+  const [, recipe] = /^```js\n(import .*?)^```$/ms.exec(readPage('docs/fal.md'))!;
+  const program = recipe!
+    .replace("import { createFalClient } from '@fal-ai/client';", '')
+    .replace('http://127.0.0.1:3000', url)
+    .replace('process.env.QUEUE_KEY', 'credentials');
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval
+  const make = new Function('createFalClient', 'credentials', 'fetch', `${program}; return fal;`) as (
+    ...given: unknown[]
+  ) => FalClient;
+  return make(published.createFalClient, credentials, fetch);
 }

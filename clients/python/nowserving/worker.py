@@ -1002,16 +1002,15 @@ class _Files:
         self, attempt: Callable[[], Any], over: threading.Event, is_ours: bool, size: Callable[[], int] = lambda: 0
     ) -> Any:
         """Tries again where that may help: a service that is away for as long as the lease lives."""
-        backoff, tries, before = Backoff(LEASED_PAUSE_S), 0, 0
+        backoff, tries, furthest = Backoff(LEASED_PAUSE_S), 0, 0
         while True:
             try:
                 return attempt()
             except _Broken as broken:
-                now = size()
-                if now > before:
-                    tries = 0
+                if size() > furthest:
+                    furthest, tries = size(), 0
                     backoff.reset()
-                before, tries = now, tries + 1
+                tries += 1
                 is_away = is_ours and broken.is_away and not self._service.is_inherited
                 if over.is_set() or (tries >= MAX_TRIES and not is_away):
                     raise TransferError(str(broken), status=broken.status) from broken
@@ -1120,7 +1119,7 @@ class _Arrival:
             raise _Broken("The file that came is not the one that the service keeps: its SHA-256 differs.", is_away=False)
         if self._size is None and known is None and not getattr(answer, "chunked", False):
             self._restart()
-            raise _Broken("The download does not say how long it is, so nobody can tell whether it is whole.", is_away=False)
+            raise _Broken("The download does not say where it ends, so nobody can tell whether it is whole.", is_away=False)
 
     def _restart(self) -> None:
         self._file.seek(0)

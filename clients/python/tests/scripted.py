@@ -20,7 +20,7 @@ def answer(body: bytes, status: str = "200 OK", length: int | None = None, **fie
 
 def chunked(body: bytes, is_whole: bool = True, **fields: str) -> bytes:
     said = answer(b"", Content_Length="", Transfer_Encoding="chunked", **fields).replace(b"Content-Length: 0\r\n", b"")
-    return said + f"{len(body):x}\r\n".encode() + body + b"\r\n" + (b"0\r\n\r\n" if is_whole else b"5\r\nab")
+    return said + f"{len(body):x}\r\n".encode() + body + b"\r\n" + (b"0\r\n\r\n" if is_whole else b"")
 
 
 def unframed(body: bytes, **fields: str) -> bytes:

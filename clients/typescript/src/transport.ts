@@ -159,6 +159,7 @@ export class Transport {
       const text = await response.text();
       if (!response.ok) throw problemOf(response, text, call);
       const body = (response.status === 204 ? undefined : JSON.parse(text)) as T;
+      if (mayBeCut(response, body)) throw new SyntaxError('The number may be a part of one.');
       return { status: response.status, headers: response.headers, body };
     } catch (error) {
       throw explained(error, deadline, call);
@@ -185,10 +186,37 @@ function pathOf(parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 
+/**
+ * Whether fetch fails if a body is not whole. Where neither is there, the end of the connection is that of the body; and
+ * Node takes it for the end of chunks too, if the connection was to be closed.
+ */
+export function isFramed(headers: Headers): boolean {
+  if (headers.has('content-length')) return true;
+  return headers.has('transfer-encoding') && headers.get('connection')?.toLowerCase() !== 'close';
+}
+
+/**
+ * JSON that is cut shows, unless it is a number. Browsers do not show how a body is framed, and an answer that a program
+ * made has no address.
+ */
+function mayBeCut({ url, headers }: Response, body: unknown): boolean {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } };
+  const isSeen = url !== '' && process?.versions?.node !== undefined;
+  return typeof body === 'number' && isSeen && !isFramed(headers);
+}
+
+/** A file that has changed since it was opened, or that is gone. */
+export const isUnreadable = (cause: unknown): boolean =>
+  (cause as Partial<Error> | undefined)?.name === 'NotReadableError';
+
 function explained(error: unknown, { isOver }: Deadline, { signal, requestId }: Call): unknown {
   if (error instanceof NowServingError) return error;
   const fields = { cause: error, requestId };
   if (signal?.aborted === true) return abortError(signal, requestId);
+  if (isUnreadable((error as Partial<Error> | undefined)?.cause)) {
+    const said = 'The file changed while it was uploaded, or cannot be read. Upload what is written and closed.';
+    return new NowServingError('unreadable_file', said, fields);
+  }
   if (isOver) return new NowServingError('timeout', 'The service did not answer in time.', fields);
   if (error instanceof SyntaxError) {
     return new NowServingError('invalid_response', 'The answer is no JSON, or only a part of it.', fields);

@@ -96,7 +96,8 @@ export async function answerOf(response: Response): Promise<Answer> {
   };
   const body = parsed(text);
   if (response.ok) {
-    if (body === undefined && text !== '') throw new Error('The answer is no JSON, or only a part of it.');
+    if (body === undefined && response.status !== 204)
+      throw new Error('The answer is no JSON object, or only a part of it.');
     return { ...answer, body: body ?? {} };
   }
   const { code, detail } = body ?? {};
@@ -110,7 +111,9 @@ export async function answerOf(response: Response): Promise<Answer> {
 
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
-    return (JSON.parse(text) as Record<string, unknown> | null) ?? undefined;
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;
   }

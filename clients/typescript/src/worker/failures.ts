@@ -51,6 +51,36 @@ export class HandBack extends Error {
   override name = 'HandBack';
 }
 
+/** What `run.download` and `run.upload` reject with: a file did not come, or go, as a whole. */
+export class TransferError extends Error {
+  override name = 'TransferError';
+  /** The HTTP status of what was answered, if something was. */
+  readonly status: number | undefined;
+
+  constructor(message: string, { status, cause }: { status?: number | undefined; cause?: unknown } = {}) {
+    super(message, { cause });
+    this.status = status;
+  }
+}
+
+/** A try of a transfer failed; another one may not. */
+export class Broken extends Error {
+  readonly status: number | undefined;
+  /** The service, or what is before it, does not answer. */
+  readonly isAway: boolean;
+  readonly retryAfterS: number | undefined;
+
+  constructor(
+    message: string,
+    { status, isAway = true, retryAfterS }: { status?: number; isAway?: boolean; retryAfterS?: number | undefined } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.isAway = isAway;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
 /** As the service takes it. */
 export interface Failure {
   message: string;

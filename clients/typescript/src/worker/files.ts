@@ -1,13 +1,13 @@
-import { createWriteStream, openAsBlob } from 'node:fs';
+import { openAsBlob } from 'node:fs';
 import { basename, extname } from 'node:path';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
 import { pause } from '../deadline.js';
+import { isUnreadable, secondsOf } from '../transport.js';
+import { type Answered, Arrival, reasonOf } from './arrival.js';
 import { Backoff } from './backoff.js';
 import { type Answer, answerOf, isSuccess, type WorkerCalls } from './calls.js';
-import { Fail } from './failures.js';
+import { Broken, Fail, TransferError } from './failures.js';
 
+/** In a row, of a transfer that gets no further, unless the service is away. */
 const maxTries = 6;
 const maxPauseMs = 8_000;
 const maxRedirects = 5;
@@ -42,36 +42,68 @@ export function sourceOf(
   );
 }
 
-/** Tried again where that may help; `to`: into that file. */
+/** Whole, or not at all: one that breaks off goes on where it was, or begins again. `to`: into that file. */
 export async function download(url: string, access: FileAccess, to?: string): Promise<Uint8Array | string> {
-  return withTries(access.signal, async () => {
-    const response = await followed(url, access);
-    if (!response.ok)
-      throw statusError(response, `${new URL(response.url).origin} answered ${response.status}`);
-    if (to === undefined) return new Uint8Array(await response.arrayBuffer());
-    await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(to), {
-      signal: access.signal,
-    });
-    return to;
-  });
+  const { isOurs } = sourceOf(url, access.calls.base, access.downloads);
+  const arrival = await Arrival.begin(to);
+  try {
+    const attempt = (): Promise<void> => arrival.take((fields) => followed(url, access, fields));
+    await persist(attempt, { signal: access.signal, isOurs, size: () => arrival.size });
+    return await arrival.whole();
+  } finally {
+    await arrival.end();
+  }
 }
 
 /** Redirects lead nowhere that might not be asked itself. */
 async function followed(
   url: string,
   { calls, leaseToken, downloads, signal }: FileAccess,
-): Promise<Response> {
+  fields: Record<string, string>,
+): Promise<Answered> {
   let next = url;
   for (let hops = 0; hops <= maxRedirects; hops++) {
-    const source = sourceOf(next, calls.base, downloads);
-    const headers = source.isOurs ? { ...calls.authorization, 'lease-token': leaseToken } : {};
-    const response = await fetch(source.url, { headers, signal, redirect: 'manual' });
+    const { url: source, isOurs } = sourceOf(next, calls.base, downloads);
+    const own = isOurs ? { ...calls.authorization, 'lease-token': leaseToken } : {};
+    const response = await asked(source, { headers: { ...own, ...fields }, signal, redirect: 'manual' });
     const location = response.headers.get('location');
-    if (response.status < 300 || response.status > 399 || location === null) return response;
+    const isRedirect = response.status >= 300 && response.status <= 399 && location !== null;
+    if (!isRedirect) return { response: await checked(response), isOurs };
     await response.body?.cancel();
-    next = new URL(location, source.url).href;
+    next = new URL(location, source).href;
   }
   throw new Fail('The download was redirected too often.');
+}
+
+/** Asks for a file from wherever it is, once. */
+export async function downloadOnce(url: string, to?: string): Promise<Uint8Array | string> {
+  const arrival = await Arrival.begin(to);
+  try {
+    await arrival.take(async (headers) => ({
+      response: await checked(await asked(new URL(url), { headers })),
+      isOurs: false,
+    }));
+    return await arrival.whole();
+  } catch (error) {
+    throw error instanceof Broken ? finalOf(error) : error;
+  } finally {
+    await arrival.end();
+  }
+}
+
+async function asked(url: URL, init: RequestInit): Promise<Response> {
+  return fetch(url, init).catch((error: unknown) => {
+    throw new Broken(`The download got no answer: ${reasonOf(error)}`);
+  });
+}
+
+async function checked(response: Response): Promise<Response> {
+  const { status, ok, headers } = response;
+  if (ok || status === 416) return response;
+  await response.body?.cancel().catch(() => undefined);
+  const said = `The download was answered ${status}.`;
+  if (!isPassing(status)) throw new TransferError(said, { status });
+  throw new Broken(said, { status, isAway: isAway(status), retryAfterS: secondsOf(headers.get('retry-after')) });
 }
 
 export async function upload(
@@ -89,54 +121,80 @@ export async function upload(
     leaseToken,
     signal,
   };
-  return withTries(signal, async () => {
-    const answer = await calls.once(call);
+  const attempt = async (): Promise<string> => {
+    const answer = await calls.once(call).catch((error: unknown) => {
+      throw new Broken(`The service does not answer: ${reasonOf(error)}`);
+    });
     if (!isSuccess(answer)) throw refusal(answer, name);
     const { file_url, upload_url } = answer.body as { file_url: string; upload_url: string };
-    const headers = { 'content-type': type };
-    const response = await fetch(new URL(upload_url, calls.base), { method: 'PUT', headers, body, signal });
-    if (!response.ok) throw refusal(await answerOf(response), name);
-    await response.body?.cancel();
+    const kept = await put(new URL(upload_url, calls.base), { body, type, name, signal });
+    if (!isSuccess(kept)) throw refusal(kept, name);
+    const size = body instanceof Blob ? body.size : body.byteLength;
+    if ((kept.body['size'] ?? size) !== size) {
+      throw new Broken(`The service did not keep ${basename(name)} as it was sent: its size differs.`, {
+        isAway: false,
+      });
+    }
     return file_url;
-  });
+  };
+  return persist(attempt, { signal, isOurs: true });
 }
 
-class StatusError extends Error {
-  constructor(
-    message: string,
-    readonly isPassing: boolean,
-  ) {
-    super(message);
+async function put(
+  url: URL,
+  { body, type, name, signal }: { body: Uint8Array | Blob; type: string; name: string; signal: AbortSignal },
+): Promise<Answer> {
+  try {
+    const headers = { 'content-type': type };
+    return await answerOf(await fetch(url, { method: 'PUT', headers, body, signal }));
+  } catch (error) {
+    const { cause } = error as Error;
+    if (isUnreadable(cause)) {
+      const said = `The file ${basename(name)} changed while it was uploaded, or cannot be read.`;
+      throw new TransferError(`${said} Upload what is written and closed.`, { cause });
+    }
+    throw new Broken(`The upload of ${basename(name)} broke off: ${reasonOf(error)}`);
   }
 }
 
-const statusError = ({ status }: { status: number }, said: string): StatusError =>
-  new StatusError(said, status >= 500 || [408, 409, 425, 429].includes(status));
+const isPassing = (status: number): boolean => status >= 500 || [408, 409, 425, 429].includes(status);
+
+/** What says so is asked for as long as the lease lives. */
+const isAway = (status: number): boolean => [408, 425, 429, 502, 503, 504].includes(status);
 
 /** Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again. */
 function refusal(answer: Answer, name: string): Error {
-  const { status, detail = `The service answered ${status}.` } = answer;
-  const error = statusError(answer, `The upload of ${basename(name)} was refused: ${detail}`);
-  const isFinal = !error.isPassing && status >= 400 && ![401, 403].includes(status);
-  return isFinal ? new Fail(error.message) : error;
+  const { status, detail = `The service answered ${status}.`, retryAfterS } = answer;
+  const said = `The upload of ${basename(name)} was refused: ${detail}`;
+  if (isPassing(status)) return new Broken(said, { status, isAway: isAway(status), retryAfterS });
+  return [401, 403].includes(status) ? new TransferError(said, { status }) : new Fail(said);
 }
 
-async function withTries<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+/** Tries again where that may help: a service that is away for as long as the lease lives. */
+async function persist<T>(
+  attempt: () => Promise<T>,
+  { signal, isOurs, size = () => 0 }: { signal: AbortSignal; isOurs: boolean; size?: () => number },
+): Promise<T> {
   const backoff = new Backoff(maxPauseMs);
-  for (let tried = 1; ; tried++) {
+  for (let tries = 1, furthest = 0; ; tries++) {
     try {
       return await attempt();
     } catch (error) {
       signal.throwIfAborted();
-      const isFinal = error instanceof Fail || (error instanceof StatusError && !error.isPassing);
-      if (isFinal || tried === maxTries || isLocal(error)) throw error;
-      await pause(backoff.next(), signal);
+      if (!(error instanceof Broken)) throw error;
+      if (size() > furthest) {
+        furthest = size();
+        tries = 1;
+        backoff.reset();
+      }
+      if (tries >= maxTries && !(isOurs && error.isAway)) throw finalOf(error);
+      await pause(backoff.next(error.retryAfterS), signal);
     }
   }
 }
 
-/** No such file, no room on the disk: another try would meet the same. */
-const isLocal = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.syscall === 'open';
+const finalOf = (error: Broken): TransferError =>
+  new TransferError(error.message, { status: error.status, cause: error });
 
 const types: Record<string, string> = {
   png: 'image/png',

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { lineOf, type RunEvent } from './event-sender.js';
 import { execute, outputText, voiceOf } from './execute.js';
 import { Fail, failureOf, Retry, Stopped } from './failures.js';
+import { downloadOnce } from './files.js';
 import { joined } from './json-text.js';
 import type { Handler, Run } from './types.js';
 
@@ -63,9 +64,8 @@ function print(line: string): void {
 
 /** Whoever tries may read any file and any address. */
 async function downloadHere(url: string, { to }: { to?: string } = {}): Promise<Uint8Array | string> {
-  const bytes = url.startsWith('file:')
-    ? await readFile(fileURLToPath(url))
-    : new Uint8Array(await (await fetch(url)).arrayBuffer());
+  if (!url.startsWith('file:')) return downloadOnce(url, to);
+  const bytes = await readFile(fileURLToPath(url));
   if (to === undefined) return bytes;
   await writeFile(to, bytes);
   return to;

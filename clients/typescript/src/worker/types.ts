@@ -18,9 +18,12 @@ export interface Run {
   progress(value: number, message?: string): void;
   /** A piece of the output, shown at once. Texts in a row are joined, others listed, unless the handler gives an output. */
   delta(value: unknown): void;
-  /** The bytes of a file of the service, or of an origin that `downloads` allows. */
+  /**
+   * The bytes of a file of the service, or of an origin that `downloads` allows. Only a whole file is handed over; one
+   * that cannot be had whole is a `TransferError`.
+   */
   download(url: string): Promise<Uint8Array>;
-  /** The same, into a file: its path. */
+  /** The same, into a file, which is there only when it is whole: its path. */
   download(url: string, options: { to: string }): Promise<string>;
   /** Keeps a file (bytes, a Blob, or the path of one): the URL for the output. */
   upload(name: string, content: Uint8Array | Blob | string, contentType?: string): Promise<string>;

@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Exit, startError } from './exit-codes.js';
 
-/** A process that left the group may keep the pipes open. */
+/** A process that left the group may keep the pipes open: they are cut when for so long nothing came and all was read. */
 const pipesMs = 2_000;
 const running = new Set<ProcessGroup>();
 process.on('exit', () => {
   for (const group of running) group.kill('SIGKILL');
 });
+
+const bytesOf = (pipes: readonly Socket[]): number => pipes.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
 
 export interface CommandOptions {
   command: string;
@@ -33,12 +36,16 @@ export class ProcessGroup {
         clearTimeout(this.timer);
         this.kill('SIGKILL'); // what it left behind
         running.delete(this);
-        const pipes = setTimeout(
-          () => [child.stdout, child.stderr].forEach((pipe) => pipe?.destroy()),
-          pipesMs,
-        );
+        const pipes = [child.stdout, child.stderr] as Socket[];
+        let read = bytesOf(pipes);
+        const timer = setInterval(() => {
+          const before = read;
+          read = bytesOf(pipes);
+          const isIdle = read === before && pipes.every(({ readableLength }) => readableLength === 0);
+          if (isIdle) for (const pipe of pipes) pipe.destroy();
+        }, pipesMs);
         child.once('close', () => {
-          clearTimeout(pipes);
+          clearInterval(timer);
           resolve({ code, signal });
         });
       });

@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isFramed } from '../transport.js';
+import { Broken } from './failures.js';
+
+export interface Answered {
+  response: Response;
+  /** Whether it is the service that answered. */
+  isOurs: boolean;
+}
+
+/** Asks for the file; `fields` are those that name a part of it. */
+export type Ask = (fields: Record<string, string>) => Promise<Answered>;
+
+/** What has come of a file: in memory, or under a name of its own beside the one that it gets when it is whole. */
+export class Arrival {
+  private readonly chunks: Uint8Array[] = [];
+  private hash = createHash('sha256');
+  private count = 0;
+  private etag: string | undefined;
+  /** Of the whole file, where that was said. */
+  private total: number | undefined;
+
+  private constructor(
+    private readonly to?: string,
+    private readonly target = '',
+    private readonly part = '',
+    private readonly file?: FileHandle,
+  ) {}
+
+  static async begin(to?: string): Promise<Arrival> {
+    if (to === undefined) return new Arrival();
+    const target = await realpath(to).catch(() => resolve(to));
+    const there = await stat(target).catch(() => undefined);
+    if (there?.isFile() === false) throw new Error(`${to} is no plain file.`);
+    const name = `.${basename(target).slice(0, 100)}.${randomBytes(6).toString('hex')}.part`;
+    const part = join(dirname(target), name);
+    return new Arrival(to, target, part, await open(part, 'wx'));
+  }
+
+  /** Bytes that have come. */
+  get size(): number {
+    return this.count;
+  }
+
+  /** One try: resolves once all is there. */
+  async take(ask: Ask): Promise<void> {
+    // A length is of no use where what it counts is packed.
+    const fields: Record<string, string> = { 'accept-encoding': 'identity' };
+    if (this.count > 0 && this.etag !== undefined) {
+      fields['range'] = `bytes=${this.count}-`;
+      fields['if-range'] = this.etag;
+    }
+    const { response, isOurs } = await ask(fields);
+    const reader = response.body?.getReader();
+    try {
+      if (response.status === 416) {
+        await this.restart();
+        throw new Broken('The download was answered 416.', { status: 416, isAway: false });
+      }
+      await this.beginWith(response);
+      for (;;) {
+        const { done = true, value } =
+          (await reader?.read().catch((error: unknown) => {
+            throw this.cut(reasonOf(error));
+          })) ?? {};
+        if (done || value === undefined) break;
+        await this.add(value);
+      }
+      await this.check(response, isOurs);
+    } finally {
+      await reader?.cancel().catch(() => undefined);
+    }
+  }
+
+  /** The bytes, or the path. */
+  async whole(): Promise<Uint8Array | string> {
+    if (this.file === undefined) return new Uint8Array(Buffer.concat(this.chunks));
+    await this.file.close();
+    await rename(this.part, this.target);
+    return this.to!;
+  }
+
+  /** Leaves nothing of what did not become whole. */
+  async end(): Promise<void> {
+    await this.file?.close().catch(() => undefined);
+    if (this.file !== undefined) await rm(this.part, { force: true });
+  }
+
+  private async beginWith({ status, headers }: Response): Promise<void> {
+    if (status === 206) {
+      const [, from, total] = /^bytes (\d+)-\d+\/(\d+)/.exec(headers.get('content-range') ?? '') ?? [];
+      const isNext = Number(from) === this.count && (this.total ?? Number(total)) === Number(total);
+      if (!isNext) {
+        await this.restart();
+        const said = 'The download was answered with another part than the one asked for.';
+        throw new Broken(said, { isAway: false });
+      }
+      this.total = Number(total);
+      return;
+    }
+    await this.restart();
+    if (headers.has('content-encoding')) return;
+    const length = headers.get('content-length');
+    this.total = length === null ? undefined : Number(length);
+    const etag = headers.get('etag') ?? '';
+    this.etag = etag.startsWith('"') ? etag : undefined;
+  }
+
+  private async add(chunk: Uint8Array): Promise<void> {
+    if (this.file === undefined) this.chunks.push(chunk);
+    for (let at = 0; this.file !== undefined && at < chunk.length;) {
+      at += (await this.file.write(chunk, at, chunk.length - at, this.count + at)).bytesWritten;
+    }
+    this.hash.update(chunk);
+    this.count += chunk.length;
+  }
+
+  private async check({ headers }: Response, isOurs: boolean): Promise<void> {
+    if (this.total !== undefined && this.count !== this.total) throw this.cut('the connection ended');
+    // The service's ETag of a file is its SHA-256.
+    const known = isOurs ? /^"([0-9a-f]{64})"$/.exec(this.etag ?? '')?.[1] : undefined;
+    if (known !== undefined && known !== this.hash.digest('hex')) {
+      await this.restart();
+      const said = 'The file that came is not the one that the service keeps: its SHA-256 differs.';
+      throw new Broken(said, { isAway: false });
+    }
+    if (known !== undefined || isFramed(headers)) return;
+    await this.restart();
+    const said = 'The download does not say where it ends, so nobody can tell whether it is whole.';
+    throw new Broken(said, { isAway: false });
+  }
+
+  private async restart(): Promise<void> {
+    if (this.count > 0) {
+      this.chunks.splice(0);
+      await this.file?.truncate(0);
+    }
+    this.count = 0;
+    this.hash = createHash('sha256');
+    this.etag = undefined;
+    this.total = undefined;
+  }
+
+  private cut(why: string): Broken {
+    const of = this.total === undefined ? '' : ` of ${this.total}`;
+    return new Broken(`The download broke off after ${this.count}${of} bytes: ${why}.`);
+  }
+}
+
+/** Without the URL, which may be the right to read the file. */
+export function reasonOf(error: unknown): string {
+  const { cause = error } = error as Error;
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : message;
+}

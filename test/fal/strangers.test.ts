@@ -1,0 +1,95 @@
+import { createFalClient, type FalClient } from '@fal-ai/client';
+import { falAt } from '../support/fal-client.js';
+import { until } from '../support/until.js';
+
+const service = { url: 'http://127.0.0.1:3000', key: 'ns_secret' };
+const image = 'acme/image/upscale';
+
+let sent: string[];
+/** Nothing leaves: what would have is noted. */
+const network = ((url: string | URL | Request) => {
+  sent.push(new URL(url instanceof Request ? url.url : url).origin);
+  return Promise.resolve(Response.json({ request_id: 'id', file_url: 'f', upload_url: `${service.url}/up` }));
+}) as typeof fetch;
+const webSocket = Object.getOwnPropertyDescriptor(globalThis, 'WebSocket');
+
+beforeEach(() => {
+  sent = [];
+  const opened = function (url: string): void {
+    sent.push(new URL(url).origin);
+  };
+  Object.defineProperty(globalThis, 'WebSocket', { value: opened, configurable: true });
+});
+afterEach(() => {
+  if (webSocket === undefined) Reflect.deleteProperty(globalThis, 'WebSocket');
+  else Object.defineProperty(globalThis, 'WebSocket', webSocket);
+});
+
+async function streamed(fal: FalClient, options: object): Promise<unknown> {
+  const stream = await fal.stream(image, { input: {}, ...options });
+  return stream.done();
+}
+
+const large = { size: 91 * 1024 * 1024, type: 'image/png', slice: () => new Blob() } as unknown as Blob;
+
+const calls: [string, (fal: FalClient) => Promise<unknown>][] = [
+  ['run', (fal) => fal.run(image, { input: {} })],
+  ['run of an address', (fal) => fal.run('https://elsewhere.example/a/b', { input: {} })],
+  ['run of an address that begins alike', (fal) => fal.run('https://queue.fal.run.evil.example/a/b')],
+  ['run of another scheme', (fal) => fal.run('http://queue.fal.run/a/b')],
+  ['stream', (fal) => streamed(fal, {})],
+  ['stream with a token of fal', (fal) => streamed(fal, { connectionMode: 'client' })],
+  [
+    'stream with a token of the caller',
+    (fal) => streamed(fal, { connectionMode: 'client', tokenProvider: () => Promise.resolve('token') }),
+  ],
+  ['an upload in parts', (fal) => fal.storage.upload(large)],
+];
+
+test.each(calls)('%s is refused, and nothing is sent', async (_name, call) => {
+  const fal = falAt(service, service.key, network);
+  const outcome = call(fal).then(
+    () => 'was sent',
+    (error: Error) => error.message,
+  );
+  expect(await outcome).toMatch(/^Refused: \S+ is not served by http:\/\/127\.0\.0\.1:3000\.$/);
+  expect(sent).toEqual([]);
+});
+
+test('realtime gets no token, so it opens no connection', async () => {
+  const { warn } = console;
+  let isAsking = false;
+  console.warn = () => (isAsking = true);
+  try {
+    const fal = falAt(service, service.key, network);
+    fal.realtime.connect(image, { onResult: () => undefined }).send({ prompt: 'x' });
+    await until(() => isAsking);
+    // The client says nothing of a token that it did not get.
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(sent).toEqual([]);
+  } finally {
+    console.warn = warn;
+  }
+});
+
+test('what is served goes to the service, and nowhere else', async () => {
+  const fal = falAt(service, service.key, network);
+  await fal.queue.submit(image, { input: { image: new Blob(['x']) }, webhookUrl: 'https://hooks.example/' });
+  await fal.queue.status(image, { requestId: 'id' });
+  await fal.queue.cancel(image, { requestId: 'id' });
+  await fal.storage.upload(new Blob(['x']));
+  expect(sent).toHaveLength(7);
+  expect(new Set(sent)).toEqual(new Set([service.url]));
+});
+
+test('with "proxyUrl" every call that has the key goes to the service', async () => {
+  const fal = createFalClient({
+    credentials: service.key,
+    fetch: network,
+    proxyUrl: { url: `${service.url}/fal`, when: 'always' },
+  });
+  const proxied = calls.filter(([name]) => !name.includes('with a token'));
+  await Promise.allSettled(proxied.map(([, call]) => call(fal)));
+  expect(sent.length).toBeGreaterThan(3);
+  expect(new Set(sent)).toEqual(new Set([service.url]));
+});

@@ -1,0 +1,68 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** Byte for byte; of a request's head, in lower case. Until it is known nothing more of the request is read. */
+export type Said = Buffer | ((head: string) => Buffer | Promise<Buffer>);
+
+/** With the length of the body, or the one that is claimed. */
+export function said(
+  body: Uint8Array | string,
+  { status = '200 OK', length = Buffer.byteLength(body), ...fields }: Record<string, string | number> = {},
+): Buffer {
+  return Buffer.concat([head(status, { 'Content-Length': length, ...fields }), Buffer.from(body)]);
+}
+
+/** `end` is what comes after the one chunk. */
+export function chunked(body: Uint8Array | string, end = '0\r\n\r\n', connection = 'keep-alive'): Buffer {
+  const fields = { 'Transfer-Encoding': 'chunked', Connection: connection };
+  const size = Buffer.from(`${Buffer.byteLength(body).toString(16)}\r\n`);
+  return Buffer.concat([head('200 OK', fields), size, Buffer.from(body), Buffer.from(`\r\n${end}`)]);
+}
+
+/** The end of the connection is that of the body. */
+export const unframed = (body: Uint8Array | string, fields: Record<string, string> = {}): Buffer =>
+  Buffer.concat([head('200 OK', fields), Buffer.from(body)]);
+
+function head(status: string | number, fields: Record<string, string | number>): Buffer {
+  const lines = Object.entries({ Connection: 'close', ...fields }).map(([name, value]) => `${name}: ${value}`);
+  return Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n`);
+}
+
+/** Says what a test tells it to, one answer a connection; the last one again and again. */
+export class ScriptedServer {
+  readonly heads: string[] = [];
+  private readonly sockets = new Set<Socket>();
+  private readonly server = createServer((socket) => {
+    this.sockets.add(socket.on('error', () => undefined).on('close', () => this.sockets.delete(socket)));
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      const hadHead = text.includes('\r\n\r\n');
+      text += chunk.toString('latin1');
+      if (hadHead || !text.includes('\r\n\r\n')) return;
+      const asked = text.split('\r\n\r\n')[0]!.toLowerCase();
+      this.heads.push(asked);
+      const answer = this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!;
+      socket.pause();
+      void Promise.resolve(typeof answer === 'function' ? answer(asked) : answer).then((bytes) => {
+        socket.resume();
+        socket.end(bytes);
+      });
+    });
+  });
+
+  private constructor(private readonly answers: Said[]) {}
+
+  static async saying(...answers: Said[]): Promise<ScriptedServer> {
+    const scripted = new ScriptedServer(answers);
+    await new Promise<void>((resolve) => scripted.server.listen(0, '127.0.0.1', resolve));
+    return scripted;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
