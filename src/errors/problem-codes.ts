@@ -42,6 +42,7 @@ export const problemCodes = {
   worker_stopped: { status: 410, title: 'The worker is to stop', retry: 'no' },
   changed_meanwhile: { status: 412, title: 'It was changed meanwhile', retry: 'changed' },
   body_too_large: { status: 413, title: 'The body is too large', retry: 'changed' },
+  too_large: { status: 413, title: 'The body holds too much', retry: 'changed' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'changed' },
   range_not_satisfiable: { status: 416, title: 'The file has no such range', retry: 'changed' },
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
@@ -54,6 +55,7 @@ export const problemCodes = {
   invalid_idempotency_key: { status: 400, title: 'The idempotency key is malformed', retry: 'changed' },
   cancelled: { status: 499, title: 'The request was cancelled', retry: 'anew' },
   queue_full: { status: 429, title: 'As many requests wait as may', retry: 'later' },
+  caller_busy: { status: 429, title: 'The caller holds as much as it may', retry: 'later' },
   worker_resting: { status: 429, title: 'The worker has failed too often in a row', retry: 'later' },
   internal_error: { status: 500, title: 'Something went wrong on our side', retry: 'now' },
   model_error: { status: 502, title: 'The model failed', retry: 'changed' },
@@ -61,6 +63,7 @@ export const problemCodes = {
   node_lost: { status: 502, title: 'The nodes that ran the request were lost', retry: 'no' },
   worker_lost: { status: 502, title: 'The workers that ran the request were lost', retry: 'no' },
   unavailable: { status: 503, title: 'The service cannot take requests now', retry: 'later' },
+  overloaded: { status: 503, title: 'The node holds as much as it may', retry: 'later' },
   model_paused: { status: 503, title: 'The model is paused', retry: 'later' },
   timed_out: { status: 504, title: 'The model ran too long', retry: 'changed' },
   expired: { status: 504, title: 'The request waited too long', retry: 'anew' },
@@ -99,6 +102,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   worker_stopped: 'End the worker: an operator has stopped it.',
   changed_meanwhile: 'Read it again, and change what it is now: If-Match names another version.',
   body_too_large: 'Send less, or a URL in place of the data.',
+  too_large: 'Send less in one call, or a URL in place of the data.',
   unsupported_encoding: 'Send the body plain, or in an encoding that the field Accept-Encoding names.',
   range_not_satisfiable: 'Ask for a range within the size that the field Content-Range names.',
   invalid_input: 'Mend the places that "errors" names.',
@@ -107,6 +111,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or no Idempotency-Key.',
   cancelled: 'Submit it anew if it is wanted after all.',
   queue_full: 'Wait for Retry-After, then send it again, or cancel what is not wanted any more.',
+  caller_busy: 'Wait for Retry-After, then send it again; keep fewer calls open at once.',
   worker_resting: 'Wait for Retry-After, then claim again; look at why its runs fail.',
   internal_error: 'Try again a few times; if it stays, give the operator the X-Request-Id of the answer.',
   model_error:
@@ -115,6 +120,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   node_lost: 'Report it to the operator: the request may be what takes nodes down. Submit it anew with care.',
   worker_lost:
     'Report it to the operator: the request may be what takes workers down. Submit it anew with care.',
+  overloaded: 'Wait for Retry-After, then send it again; another node may have room now.',
   model_paused:
     'Wait for Retry-After, then send it again: the operator has paused the model, and resumes it.',
   unavailable: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',

@@ -1,16 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+import { DomainError } from '../errors/domain-error.js';
+import type { Results } from '../json/jobs.js';
+import type { JsonThreads } from '../json/json-threads.js';
+import { maxInlineBytes } from '../models/input-schemas.js';
 import { type Run, RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { parseJson } from '../tools/model-text.js';
 import type { HttpAnswer } from './http-exchange.js';
-import { type Chunks, readBody, readLines } from './answer-body.js';
+import { type Chunks, decode, notUtf8, readBody, readLines } from './answer-body.js';
 
 const maxWarnings = 10;
 
-export async function readJsonOutput(chunks: Chunks, maxBytes: number): Promise<string> {
-  const text = await readBody(chunks, maxBytes);
+export async function readJsonOutput(
+  chunks: Chunks,
+  maxBytes: number,
+  run: Pick<Run, 'model'>,
+  threads: JsonThreads,
+): Promise<string | Buffer> {
+  const bytes = await readBody(chunks, maxBytes);
+  if (bytes.length > maxInlineBytes) {
+    const [{ fault }, output] = await inThread(threads, 'output', bytes, run);
+    if (fault === undefined) return output;
+    throw new RunFailure(fault === 'is not UTF-8' ? notUtf8 : notJson);
+  }
+  const text = decode(bytes);
   if (parseJson(text) !== undefined) return text;
-  const reason = text.trim() === '' ? 'is empty' : 'is called application/json, but cannot be read as JSON';
-  throw new RunFailure(`The model's answer ${reason}.`);
+  throw new RunFailure(text.trim() === '' ? "The model's answer is empty." : notJson);
+}
+
+const notJson = "The model's answer is called application/json, but cannot be read as JSON.";
+
+/** What is too large to be read between two calls. */
+async function inThread<Kind extends 'output' | 'said'>(
+  threads: JsonThreads,
+  kind: Kind,
+  bytes: Buffer,
+  { model }: Pick<Run, 'model'>,
+): Promise<[Results[Kind], Buffer]> {
+  try {
+    return await threads.run<Kind>(kind, {}, bytes, { caller: `model ${model.id}`, isAccepted: true });
+  } catch (cause) {
+    const retryable = cause instanceof DomainError && cause.code === 'unavailable';
+    throw new RunFailure("The model's answer takes too much time or memory to read.", { retryable, cause });
+  }
 }
 
 /**
@@ -21,13 +53,13 @@ export async function readNdjsonOutput(
   { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
   maxBytes: number,
   run: Run,
-): Promise<string | undefined> {
+  threads: JsonThreads,
+): Promise<string | Buffer | undefined> {
   const warnings = new Set<string>();
   let deltaBytes = 0;
   for await (const line of readLines(chunks, maxBytes)) {
-    const text = line.trim();
-    if (text === '') continue;
-    const said = read(text);
+    const said = line.length <= maxInlineBytes ? readLine(line) : await readLongLine(line, run, threads);
+    if (said === undefined) continue;
     switch (said.type) {
       case 'log':
         run.log(said.level, said.message, said.source);
@@ -54,14 +86,28 @@ export async function readNdjsonOutput(
   throw new RunFailure(`The model's answer ended without an output line${unsure}.`, { retryable: true });
 }
 
-function read(line: string): Said {
+/** undefined: it is blank. */
+function readLine(line: Buffer): Said | undefined {
+  const text = decode(line).trim();
+  if (text === '') return undefined;
   try {
-    return readSaid(line);
+    return readSaid(text);
   } catch (error) {
-    if (error instanceof SaidFault) throw new RunFailure(`The model's answer holds ${error.message}.`);
+    if (error instanceof SaidFault) throw holds(error.message);
     throw error;
   }
 }
+
+type LongSaid = Exclude<Said, { type: 'output' }> | { type: 'output'; output: Buffer };
+
+async function readLongLine(line: Buffer, run: Run, threads: JsonThreads): Promise<LongSaid> {
+  if (!isUtf8(line)) throw new RunFailure(notUtf8);
+  const [result, output] = await inThread(threads, 'said', line, run);
+  if ('fault' in result) throw holds(result.fault);
+  return result.said.type === 'output' ? { type: 'output', output } : result.said;
+}
+
+const holds = (what: string): RunFailure => new RunFailure(`The model's answer holds ${what}.`);
 
 function warnOnce(warning: string, seen: Set<string>, run: Run): void {
   if (seen.has(warning) || seen.size >= maxWarnings) return;

@@ -1,5 +1,5 @@
 import { DomainError } from '../errors/domain-error.js';
-import { isObject, parseObjectBody } from '../requests/input-body.js';
+import { isObject, parseObjectBody } from '../json/input-body.js';
 
 /** Reads the members of a JSON body one by one; what is wrong is answered 400 with what is expected. */
 export class JsonFields {

@@ -9,8 +9,8 @@ export interface Finish {
   requestId: string;
   token: string;
   attemptOutcome: Exclude<AttemptOutcome, 'returned' | 'lost' | 'unreached'>;
-  /** JSON text of a success. */
-  output: string | null;
+  /** JSON text of a success, or its bytes. */
+  output: string | Buffer | null;
   error: RequestError | null;
   /** What the attempt says of it; undefined: the same as the request. */
   runMessage?: string;
