@@ -15,6 +15,7 @@ import { FilesHttpModule } from './files/files-http.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { JsonModule } from './json/json.module.js';
 import { LoggingModule } from './http/logging.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import type { FileModel } from './models/model.js';
@@ -44,6 +45,7 @@ export class AppModule {
         DatabaseModule.register(databaseUrl, config.databasePoolSize),
         EventEmitterModule.forRoot({ maxListeners: 50 }),
         ModelsModule.register(models, () => readModels(config)),
+        JsonModule,
         AuditModule,
         AuthModule,
         QueueModule,

@@ -9,7 +9,7 @@ import { BodyReader } from '../http/body-reader.js';
 import { Limited } from '../limits/limited.js';
 import { type Pause, pauses } from '../models/model.js';
 import { assertKnown, assertNoOptions } from '../requests/dto/submit.query.js';
-import { parseObjectBody } from '../requests/input-body.js';
+import { parseObjectBody } from '../json/input-body.js';
 import { modelIdOfPath } from '../requests/model-path.js';
 import type { AdminModelDto, AdminModelListDto, ModelsReloadDto } from './dto/models.dto.js';
 import { type ControlChange, ModelControl } from './model-control.js';

@@ -19,7 +19,7 @@ import {
   qualifying,
 } from '../operations/operations.js';
 import { assertKnown, assertNoOptions } from '../requests/dto/submit.query.js';
-import { isObject, parseObjectBody } from '../requests/input-body.js';
+import { isObject, parseObjectBody } from '../json/input-body.js';
 import { CursorList, PageQuery } from './cursor-page.js';
 import { anyFilterOptions } from './requests/any-list.query.js';
 import { AnyRequestLists } from './requests/any-request-lists.js';

@@ -12,7 +12,7 @@ import { Sessions } from '../auth/sessions.js';
 import { SignInLinks } from '../auth/sign-in-links.js';
 import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
-import { parseObjectBody } from '../requests/input-body.js';
+import { parseObjectBody } from '../json/input-body.js';
 import { assertKnown } from '../requests/dto/submit.query.js';
 import type { SignedInDto } from './dto/session.dto.js';
 import { RefusedSignIns } from './refused-sign-ins.js';

@@ -17,7 +17,8 @@ export type DatabaseFault =
 
 const details: Readonly<Record<DatabaseFault, string>> = {
   away: 'The database cannot be reached. Try again in a moment.',
-  disk_full: "The database's disk is full, so nothing can be stored now. The operator has to make room on it.",
+  disk_full:
+    "The database's disk is full, so nothing can be stored now. The operator has to make room on it.",
   disk_error: 'The database cannot read or write its disk. The operator has to look at it.',
   no_memory: 'The database has no memory left. Try again in a moment.',
   too_many_connections:

@@ -42,7 +42,7 @@ export const problemCodes = {
   worker_stopped: { status: 410, title: 'The worker is to stop', retry: 'no' },
   changed_meanwhile: { status: 412, title: 'It was changed meanwhile', retry: 'changed' },
   body_too_large: { status: 413, title: 'The body is too large', retry: 'changed' },
-  too_large: { status: 413, title: 'The body has too many values', retry: 'changed' },
+  too_large: { status: 413, title: 'The body holds too much', retry: 'changed' },
   unsupported_encoding: { status: 415, title: 'The content encoding is not supported', retry: 'changed' },
   range_not_satisfiable: { status: 416, title: 'The file has no such range', retry: 'changed' },
   invalid_input: { status: 422, title: "The input does not fit the model's schema", retry: 'changed' },
@@ -103,7 +103,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   worker_stopped: 'End the worker: an operator has stopped it.',
   changed_meanwhile: 'Read it again, and change what it is now: If-Match names another version.',
   body_too_large: 'Send less, or a URL in place of the data.',
-  too_large: 'Send fewer values in a call, as the detail says.',
+  too_large: 'Send less in one call, or a URL in place of the data.',
   unsupported_encoding: 'Send the body plain, or in an encoding that the field Accept-Encoding names.',
   range_not_satisfiable: 'Ask for a range within the size that the field Content-Range names.',
   invalid_input: 'Mend the places that "errors" names.',
@@ -124,6 +124,7 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   node_lost: 'Report it to the operator: the request may be what takes nodes down. Submit it anew with care.',
   worker_lost:
     'Report it to the operator: the request may be what takes workers down. Submit it anew with care.',
+  overloaded: 'Wait for Retry-After, then send it again; another node may have room now.',
   model_paused:
     'Wait for Retry-After, then send it again: the operator has paused the model, and resumes it.',
   unavailable: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',

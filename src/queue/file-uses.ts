@@ -46,7 +46,7 @@ export class FileUses {
   }
 
   /** Before the request completes; may be repeated. */
-  async ofOutput(requestId: string, output: string): Promise<void> {
+  async ofOutput(requestId: string, output: string | Buffer): Promise<void> {
     const ids = filesIn(output);
     if (ids.length > 0) await useFilesInOutput(this.database, requestId, ids);
   }

@@ -1,32 +1,31 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Reply } from '../http/reply.js';
+import { type BatchBody, type BatchEntry, readBatch } from '../json/batch-body.js';
+import { assertFits, fromPlain } from '../json/jobs.js';
+import { JsonThreads } from '../json/json-threads.js';
+import { maxInlineBytes } from '../models/input-schemas.js';
+import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { type BatchItem, SubmissionBatches } from '../queue/submit/submission-batches.js';
-import { rawElements, rawMember } from '../tools/json-scanner.js';
 import { traceContextOf } from '../tracing/trace-context.js';
 import { assertKnown, submitOptions } from './dto/submit.query.js';
-import { isObject, parseInputPart, parseObjectBody } from './input-body.js';
 import { NewRequests, withOptions } from './new-requests.js';
 import { fingerprintOf } from './request-handlers.js';
 import { toQueuedRequest } from './status-view.js';
 
-const maxBatch = 1_000;
-/** An input that is too deep is one bad entry; a body without bounds is not read at all. */
-const levelsAround = 1_000;
-const example = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';
-
-interface Entry {
-  text: string;
-  value: unknown;
-}
+/** Entries are dealt with for so long between two other calls. */
+const maxSliceMs = 10;
 
 /** Many submissions in one call: each as if it came by itself. */
 @Injectable()
 export class Batch {
   constructor(
     private readonly newRequests: NewRequests,
+    private readonly models: ModelsService,
+    private readonly json: JsonThreads,
     private readonly submissions: SubmissionBatches,
     private readonly events: QueueEvents,
   ) {}
@@ -39,9 +38,17 @@ export class Batch {
     base: string,
     count: (count: number) => Promise<(DomainError | undefined)[]>,
   ): Promise<Reply> {
-    const entries = entriesOf(body);
+    const { entries, unknownName } = await this.read(caller, body);
+    if (unknownName !== undefined) assertKnown([[unknownName, undefined]], ['requests']);
     const refusals = await count(entries.length);
-    const items = entries.map((entry, i) => refusals[i] ?? this.itemOf(caller, entry, base));
+    const items: (BatchItem | DomainError)[] = [];
+    let since = performance.now();
+    for (const [i, entry] of entries.entries()) {
+      items.push(refusals[i] ?? this.itemOf(caller, entry, base));
+      if (performance.now() - since < maxSliceMs) continue;
+      await nextTurn();
+      since = performance.now();
+    }
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
     const trace = traceContextOf(headers);
     const accepted = await this.submissions.submit(good.map((item) => withOptions(item, trace)));
@@ -60,7 +67,30 @@ export class Batch {
     };
   }
 
-  private itemOf(caller: Caller, entry: Entry, base: string): BatchItem | DomainError {
+  /** In a thread, if it is large or takes long to check. */
+  private async read({ keyId }: Caller, body: Buffer): Promise<BatchBody> {
+    if (body.length <= maxInlineBytes) {
+      let isSlow = false;
+      const read = readBatch(body, (modelId, input) => {
+        const model = typeof modelId === 'string' ? this.models.get(modelId) : undefined;
+        isSlow ||= model !== undefined && body.length > model.maxInlineBytes;
+        if (model !== undefined && !isSlow) assertFits(model.id, model.validate(input));
+        return true;
+      });
+      if (!isSlow) return read;
+    }
+    const [{ entries, unknownName }, inputs] = await this.json.run('batch', {}, body, { caller: keyId });
+    let from = 0;
+    return {
+      unknownName,
+      entries: entries.map(({ end, refusal, ...entry }) => {
+        const input = end === undefined ? undefined : inputs.subarray(from, (from = end));
+        return { ...entry, input, refusal: refusal && fromPlain(refusal) };
+      }),
+    };
+  }
+
+  private itemOf(caller: Caller, entry: BatchEntry, base: string): BatchItem | DomainError {
     try {
       return this.checked(caller, entry, base);
     } catch (error) {
@@ -70,31 +100,23 @@ export class Batch {
     }
   }
 
-  private checked(caller: Caller, { text, value }: Entry, base: string): BatchItem {
-    if (!isObject(value)) throw new DomainError('bad_request', `An entry is an object, as in ${example}.`);
-    const { model_id: modelId, input, idempotency_key: written, ...plain } = value;
+  private checked(caller: Caller, entry: BatchEntry, base: string): BatchItem {
+    const { fields, input, refusal, isChecked } = entry;
+    if (fields === undefined) throw refusal!;
+    const { model_id: modelId, idempotency_key: written, ...plain } = fields;
     if (typeof modelId !== 'string')
       throw new DomainError('bad_request', 'An entry has its "model_id", a text.');
     const key = idempotencyKey(written);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(plain);
-    const parsed = parseInputPart(rawMember(text, 'input') ?? '', input);
-    const request = this.newRequests.of(caller, model, parsed, options, base);
-    const fingerprint = key !== undefined && fingerprintOf(model.id, parsed.text, plain);
+    if (input === undefined) throw refusal!;
+    // Its model came while the batch was read.
+    if (!isChecked && model.inputSchema !== null)
+      throw new DomainError('unknown_model', `There was no model "${modelId}" here.`);
+    const request = this.newRequests.of(caller, model, input, options, base);
+    const fingerprint = key !== undefined && fingerprintOf(model.id, input, plain);
     return { ...request, ...(fingerprint && { idempotency: { key, fingerprint } }) };
   }
-}
-
-function entriesOf(body: Buffer): Entry[] {
-  const { text, value } = parseObjectBody(body, { example, levelsAround, takesAnyText: true });
-  assertKnown(Object.entries(value), ['requests']);
-  const { requests } = value;
-  if (!Array.isArray(requests) || requests.length < 1 || requests.length > maxBatch) {
-    throw new DomainError('bad_request', `"requests" takes 1 to ${maxBatch} entries, as in ${example}.`);
-  }
-  // From the text: parsed and written again, the numbers of an input could change.
-  const texts = rawElements(rawMember(text, 'requests')!);
-  return requests.map((one: unknown, i) => ({ value: one, text: texts[i]! }));
 }
 
 function idempotencyKey(value: unknown): string | undefined {

@@ -11,7 +11,7 @@ import { isRequestId } from '../queue/submit/request-id.js';
 import { defaultLimit, filterOptions, listOptions } from './dto/list.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { assertKnown, isGiven, isOption } from './dto/submit.query.js';
-import { isObject, parseObjectBody } from './input-body.js';
+import { isObject, parseObjectBody } from '../json/input-body.js';
 import { acceptedReply, fingerprintOf, gone, notCompleted, RequestHandlers } from './request-handlers.js';
 import { Retries } from './retries.js';
 import { toStatus } from './status-view.js';
@@ -88,7 +88,9 @@ export class CollectionHandlers {
     const row = await this.completed(caller, requestId, 'Submit it again once it has.');
     // No model is named like this, so it is no submission's.
     const idempotency =
-      key === undefined ? key : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, '', {}) };
+      key === undefined
+        ? key
+        : { key, fingerprint: fingerprintOf(`requests/${row.id}/retry`, Buffer.alloc(0), {}) };
     const accepted = await this.retries.submit(caller, row, { headers, idempotency });
     if (accepted === undefined) throw gone('The input of the request is kept no longer: submit it anew.');
     return acceptedReply(accepted, base);

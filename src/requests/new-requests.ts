@@ -14,7 +14,6 @@ import type { StatusRow } from '../queue/status-row.js';
 import type { NewRequest, SubmissionOptions } from '../queue/submit/submissions.js';
 import type { TraceContext } from '../tracing/trace-context.js';
 import { noOptions, type SubmitQuery } from './dto/submit.query.js';
-import type { InputBody } from './input-body.js';
 
 const maxDelayMs = 30 * 86_400_000;
 
@@ -43,12 +42,8 @@ export class NewRequests {
     throw new DomainError('unknown_model', `There is no ${name} here${hint(asked, usable) || '.'}`);
   }
 
-  /** `base`: what URLs about it begin with. */
-  of(caller: Caller, model: Model, input: InputBody, options: SubmitQuery, base: string): NewRequest {
-    const errors = model.validate(input.value);
-    if (errors.length > 0) {
-      throw new DomainError('invalid_input', `The input does not fit the schema of ${model.id}.`, { errors });
-    }
+  /** `input` is checked; `base`: what URLs about it begin with. */
+  of(caller: Caller, model: Model, input: Buffer, options: SubmitQuery, base: string): NewRequest {
     const priority = options.priority ?? defaultPriority(caller);
     if (rank(priority) < rank(caller.maxPriority)) {
       const allowed = `the highest priority of this API key is ${caller.maxPriority}`;
@@ -64,7 +59,7 @@ export class NewRequests {
       priority: rank(priority),
       ticks: ticksFor(model.order, caller.weight),
       isBounded: caller.maxRunning !== null,
-      input: input.bytes,
+      input,
       expiresMs: expiresMs === null ? null : waitMs + expiresMs,
       baseUrl: this.config.publicBaseUrl === undefined ? base : null,
       ...(bounds !== undefined && { bounds }),

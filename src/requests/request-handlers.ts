@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
@@ -20,7 +19,9 @@ import { LogsQuery } from './dto/logs.query.js';
 import { SubmitHeaders } from './dto/submit.headers.js';
 import { submitOptions, writtenOptions } from './dto/submit.query.js';
 import { HeldCalls } from './held-calls.js';
-import { parseInputBody } from './input-body.js';
+import { parseInputBody } from '../json/input-body.js';
+import { assertFits, type Fingerprint, fingerprintOf as hashOf } from '../json/jobs.js';
+import { JsonThreads } from '../json/json-threads.js';
 import { NewRequests, withOptions } from './new-requests.js';
 import { waitSeconds } from './prefer.js';
 import { retryAfterSeconds, toLogEntry, toMetrics, toQueuedRequest, toStatus } from './status-view.js';
@@ -40,6 +41,7 @@ export class RequestHandlers {
     private readonly retention: Retention,
     private readonly held: HeldCalls,
     private readonly clock: Clock,
+    private readonly json: JsonThreads,
   ) {}
 
   /**
@@ -157,14 +159,26 @@ export class RequestHandlers {
     const { 'idempotency-key': key } = validated(SubmitHeaders, headers);
     const model = this.newRequests.modelOf(caller, modelId);
     const options = submitOptions(query);
-    const input = parseInputBody(body);
+    const about = key === undefined ? undefined : aboutInput(model.id, query);
+    let input: Buffer;
+    let fingerprint: Buffer | undefined;
+    if (body.length <= model.maxInlineBytes) {
+      const { bytes, value } = parseInputBody(body);
+      assertFits(model.id, model.validate(value));
+      input = bytes;
+      fingerprint = about && hashOf(about, bytes);
+    } else {
+      const job = { modelId: model.id, fingerprint: about };
+      const [checked, bytes] = await this.json.run('input', job, body, { caller: caller.keyId });
+      input = bytes;
+      fingerprint = checked.fingerprint && Buffer.from(checked.fingerprint);
+    }
     const made = this.newRequests.of(caller, model, input, options, base);
     const request = withOptions(made, traceContextOf(headers), adapter);
     if (key === undefined) {
       return acceptedReply({ id: await this.submissions.submit(request), replayed: false }, base);
     }
-    const idempotency = { key, fingerprint: fingerprintOf(model.id, input.text, query) };
-    const accepted = await this.submissions.submitOnce(request, idempotency);
+    const accepted = await this.submissions.submitOnce(request, { key, fingerprint: fingerprint! });
     return acceptedReply(accepted, base);
   }
 
@@ -243,10 +257,14 @@ export function acceptedReply({ id, replayed }: Accepted, base: string): Accepte
 }
 
 /** Two submissions are the same request when model, body and options are, as they were written. */
-export function fingerprintOf(modelId: string, body: string, query: object): Buffer {
-  const hash = createHash('sha256').update(modelId).update('\n').update(body);
-  return hash.update(writtenOptions(query)).digest();
+export function fingerprintOf(modelId: string, body: Buffer | string, query: object): Buffer {
+  return hashOf(aboutInput(modelId, query), body);
 }
+
+const aboutInput = (modelId: string, query: object): Fingerprint => ({
+  before: `${modelId}\n`,
+  after: writtenOptions(query),
+});
 
 export function gone(
   detail = 'The request was kept as long as its model keeps requests, and is gone.',

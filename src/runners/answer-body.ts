@@ -4,11 +4,11 @@ export type Chunks = AsyncIterable<Buffer>;
 
 const newline = 0x0a;
 
-/** The whole body as text. Throws when it is longer than `maxBytes`, or not UTF-8. */
-export async function readBody(chunks: Chunks, maxBytes: number): Promise<string> {
+/** The whole body. Throws when it is longer than `maxBytes`. */
+export async function readBody(chunks: Chunks, maxBytes: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   if ((await collect(chunks, maxBytes, parts)) > maxBytes) throw tooLarge(maxBytes);
-  return decode(Buffer.concat(parts));
+  return Buffer.concat(parts);
 }
 
 /** The first `maxBytes` of a body that need not be whole nor valid, for what a model says of its failure. */
@@ -31,28 +31,30 @@ async function collect(chunks: Chunks, maxBytes: number, into: Buffer[]): Promis
 }
 
 /** The lines of a body, however its chunks cut them, the last with or without its line feed. */
-export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGenerator<string> {
+export async function* readLines(chunks: Chunks, maxLineBytes: number): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let size = 0;
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
       if (size + end - start > maxLineBytes) throw tooLarge(maxLineBytes);
-      yield decode(Buffer.concat([...parts, chunk.subarray(start, end)]));
+      yield Buffer.concat([...parts, chunk.subarray(start, end)]);
       [parts, size, start] = [[], 0, end + 1];
     }
     parts.push(chunk.subarray(start));
     size += chunk.length - start;
     if (size > maxLineBytes) throw tooLarge(maxLineBytes);
   }
-  yield decode(Buffer.concat(parts, size));
+  yield Buffer.concat(parts, size);
 }
 
-function decode(bytes: Buffer): string {
+export const notUtf8 = "The model's answer is not UTF-8.";
+
+export function decode(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new RunFailure("The model's answer is not UTF-8.");
+    throw new RunFailure(notUtf8);
   }
 }
 

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Config } from '../config/config.js';
 import { parseUrl } from '../config/parsers.js';
 import { Files } from '../files/files.js';
+import { JsonThreads } from '../json/json-threads.js';
 import { RunnerOptions } from '../models/runner-kind.js';
 import { type Run, RunFailure, type Runner } from '../queue/runs/runner.js';
 import { passwordsOf } from '../tools/redaction.js';
@@ -61,9 +62,10 @@ export class HttpRunner implements Runner {
     private readonly config: Config,
     private readonly tracing: Tracing,
     private readonly files: Files,
+    private readonly threads: JsonThreads,
   ) {}
 
-  async run(run: Run): Promise<string | undefined> {
+  async run(run: Run): Promise<string | Buffer | undefined> {
     const { url: only, headers } = run.model.runner as HttpRunnerOptions;
     const url = run.address ?? only!;
     const call = this.tracing.call(url, run.trace);
@@ -93,7 +95,7 @@ export class HttpRunner implements Runner {
     }
   }
 
-  private async read(answer: HttpAnswer, run: Run): Promise<string | undefined> {
+  private async read(answer: HttpAnswer, run: Run): Promise<string | Buffer | undefined> {
     const { status, headers, chunks, hasOwnEnd } = answer;
     const { maxOutputBytes } = this.config;
     if (status !== 200) throw await failureOf(answer);
@@ -101,8 +103,8 @@ export class HttpRunner implements Runner {
     if (encoding !== 'identity') throw unreadable('its answer is compressed, which was not asked for');
     const contentType = headers['content-type'] ?? '';
     const type = contentType.toLowerCase().split(';')[0]!.trim();
-    if (type === 'application/json') return readJsonOutput(answer, maxOutputBytes);
-    if (type === 'application/x-ndjson') return readNdjsonOutput(answer, maxOutputBytes, run);
+    if (type === 'application/json') return readJsonOutput(answer, maxOutputBytes, run, this.threads);
+    if (type === 'application/x-ndjson') return readNdjsonOutput(answer, maxOutputBytes, run, this.threads);
     if (isFileType(type)) {
       if (!hasOwnEnd) throw endUnknown();
       return JSON.stringify(await keepOutput(this.files, run, chunks, contentType));

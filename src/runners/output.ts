@@ -1,8 +1,13 @@
+import { isUtf8 } from 'node:buffer';
+import { DomainError } from '../errors/domain-error.js';
+import type { Results } from '../json/jobs.js';
+import type { JsonThreads } from '../json/json-threads.js';
+import { maxInlineBytes } from '../models/input-schemas.js';
 import { type Run, RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import { parseJson } from '../tools/storable-text.js';
 import type { HttpAnswer } from './http-exchange.js';
-import { readBody, readLines } from './answer-body.js';
+import { decode, notUtf8, readBody, readLines } from './answer-body.js';
 
 const maxWarnings = 10;
 
@@ -10,13 +15,39 @@ const maxWarnings = 10;
 export async function readJsonOutput(
   { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
   maxBytes: number,
-): Promise<string> {
-  const text = await readBody(chunks, maxBytes);
-  const isJson = parseJson(text) !== undefined;
-  if (!hasOwnEnd && !(isJson && /^\s*[[{]/.test(text))) throw endUnknown();
+  run: Pick<Run, 'model'>,
+  threads: JsonThreads,
+): Promise<string | Buffer> {
+  const bytes = await readBody(chunks, maxBytes);
+  const showsItsEnd = hasOwnEnd || /^\s*[[{]/.test(bytes.subarray(0, 1_000).toString('latin1'));
+  if (bytes.length > maxInlineBytes) {
+    const [{ fault }, output] = await inThread(threads, 'output', bytes, run);
+    if (!showsItsEnd || (!hasOwnEnd && fault !== undefined)) throw endUnknown();
+    if (fault === undefined) return output;
+    throw new RunFailure(fault === 'is not UTF-8' ? notUtf8 : notJson);
+  }
+  const isJson = isUtf8(bytes) && parseJson(bytes.toString()) !== undefined;
+  if (!hasOwnEnd && !(isJson && showsItsEnd)) throw endUnknown();
+  const text = decode(bytes);
   if (isJson) return text;
-  const reason = text.trim() === '' ? 'is empty' : 'is called application/json, but cannot be read as JSON';
-  throw new RunFailure(`The model's answer ${reason}.`);
+  throw new RunFailure(text.trim() === '' ? "The model's answer is empty." : notJson);
+}
+
+const notJson = "The model's answer is called application/json, but cannot be read as JSON.";
+
+/** What is too large to be read between two calls. */
+async function inThread<Kind extends 'output' | 'said'>(
+  threads: JsonThreads,
+  kind: Kind,
+  bytes: Buffer,
+  { model }: Pick<Run, 'model'>,
+): Promise<[Results[Kind], Buffer]> {
+  try {
+    return await threads.run<Kind>(kind, {}, bytes, { caller: `model ${model.id}`, isAccepted: true });
+  } catch (cause) {
+    const retryable = cause instanceof DomainError && cause.code === 'unavailable';
+    throw new RunFailure("The model's answer takes too much time or memory to read.", { retryable, cause });
+  }
 }
 
 /**
@@ -27,16 +58,16 @@ export async function readNdjsonOutput(
   { chunks, hasOwnEnd }: Pick<HttpAnswer, 'chunks' | 'hasOwnEnd'>,
   maxBytes: number,
   run: Run,
-): Promise<string | undefined> {
+  threads: JsonThreads,
+): Promise<string | Buffer | undefined> {
   const warnings = new Set<string>();
   let deltaBytes = 0;
   let fault: RunFailure | undefined;
   for await (const line of readLines(chunks, maxBytes)) {
     // A line after it, also an empty one, shows that it was not the end of the connection that cut it.
     if (fault !== undefined) throw fault;
-    const text = line.trim();
-    if (text === '') continue;
-    const said = read(text);
+    const said = line.length <= maxInlineBytes ? readLine(line) : await readLongLine(line, run, threads);
+    if (said === undefined) continue;
     if (said instanceof RunFailure) {
       fault = said;
       continue;
@@ -76,14 +107,28 @@ export function endUnknown(): RunFailure {
   );
 }
 
-function read(line: string): Said | RunFailure {
+/** undefined: it is blank. */
+function readLine(line: Buffer): Said | RunFailure | undefined {
   try {
-    return readSaid(line);
+    const text = decode(line).trim();
+    return text === '' ? undefined : readSaid(text);
   } catch (error) {
-    if (error instanceof SaidFault) return new RunFailure(`The model's answer holds ${error.message}.`);
+    if (error instanceof RunFailure) return error;
+    if (error instanceof SaidFault) return holds(error.message);
     throw error;
   }
 }
+
+type LongSaid = Exclude<Said, { type: 'output' }> | { type: 'output'; output: Buffer };
+
+async function readLongLine(line: Buffer, run: Run, threads: JsonThreads): Promise<LongSaid | RunFailure> {
+  if (!isUtf8(line)) return new RunFailure(notUtf8);
+  const [result, output] = await inThread(threads, 'said', line, run);
+  if ('fault' in result) return holds(result.fault);
+  return result.said.type === 'output' ? { type: 'output', output } : result.said;
+}
+
+const holds = (what: string): RunFailure => new RunFailure(`The model's answer holds ${what}.`);
 
 function warnOnce(warning: string, seen: Set<string>, run: Run): void {
   if (seen.has(warning) || seen.size >= maxWarnings) return;

@@ -11,6 +11,147 @@ export function isDeeperThan(text: string, maxDepth: number): boolean {
   return false;
 }
 
+/** Whether a JSON text holds more values than `max`. Of a text that is no JSON at most as many as JSON.parse would read. */
+export function hasMoreValues(text: string, max: number): boolean {
+  if (text.length < 2 * max) return false;
+  let count = 1;
+  /** The last bracket opened, and nothing has come since. */
+  let isEmpty = false;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at);
+    if (character <= 0x20) continue;
+    // What follows an opening bracket is the first value in it, unless it is closed at once.
+    if (isEmpty && character !== 0x7d && character !== 0x5d) count++;
+    isEmpty = character === 0x7b /* { */ || character === 0x5b; /* [ */
+    if (character === 0x22 /* " */) at = endOfString(text, at);
+    else if (character === 0x2c /* , */) count++;
+    if (count > max) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether bytes are one JSON value, of at most `maxDepth` levels. Builds nothing: to parse 32 MB of empty objects takes
+ * gigabytes. The bytes are known to be UTF-8.
+ */
+export function isJson(bytes: Uint8Array, maxDepth: number): boolean {
+  const end = bytes.length;
+  /** 1 where the level is an object. */
+  const levels = new Uint8Array(maxDepth + 1);
+  let depth = 0;
+  let at = space(bytes, 0);
+  for (;;) {
+    // A value, or the end of an empty list.
+    const character = bytes[at];
+    if (character === 0x7b || character === 0x5b) {
+      if (++depth > maxDepth) return false;
+      levels[depth] = character === 0x7b ? 1 : 0;
+      at = space(bytes, at + 1);
+      if (bytes[at] !== character + 2) {
+        if (levels[depth] === 1 && (at = name(bytes, at)) === -1) return false;
+        continue;
+      }
+      depth--;
+      at++;
+    } else {
+      at = scalar(bytes, at);
+      if (at === -1) return false;
+    }
+    for (;;) {
+      at = space(bytes, at);
+      if (depth === 0) return at === end;
+      const isObject = levels[depth] === 1;
+      const next = bytes[at++];
+      if (next === 0x2c /* , */) {
+        at = space(bytes, at);
+        if (isObject && (at = name(bytes, at)) === -1) return false;
+        break;
+      }
+      if (next !== (isObject ? 0x7d : 0x5d)) return false;
+      depth--;
+    }
+  }
+}
+
+function space(bytes: Uint8Array, start: number): number {
+  let at = start;
+  for (let one = bytes[at]; one === 0x20 || one === 0x0a || one === 0x0d || one === 0x09; one = bytes[at])
+    at++;
+  return at;
+}
+
+/** Where the value of a member begins, whose name is at `start`; -1: there is none. */
+function name(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== 0x22) return -1;
+  const end = string(bytes, start);
+  if (end === -1) return -1;
+  const colon = space(bytes, end);
+  return bytes[colon] === 0x3a /* : */ ? space(bytes, colon + 1) : -1;
+}
+
+/** Where a string, a number or a word ends; -1: it is none of these. */
+function scalar(bytes: Uint8Array, start: number): number {
+  switch (bytes[start]) {
+    case 0x22:
+      return string(bytes, start);
+    case 0x74:
+      return word(bytes, start, 'true');
+    case 0x66:
+      return word(bytes, start, 'false');
+    case 0x6e:
+      return word(bytes, start, 'null');
+    default:
+      return number(bytes, start);
+  }
+}
+
+function string(bytes: Uint8Array, start: number): number {
+  for (let at = start + 1; at < bytes.length; at++) {
+    const character = bytes[at]!;
+    if (character === 0x22) return at + 1;
+    if (character < 0x20) return -1;
+    if (character !== 0x5c /* \\ */) continue;
+    const escaped = bytes[++at]!;
+    if (escaped !== 0x75 /* u */) {
+      if (!escapes.includes(escaped)) return -1;
+      continue;
+    }
+    for (let digit = 0; digit < 4; digit++) if (!isHex(bytes[++at]!)) return -1;
+  }
+  return -1;
+}
+
+const escapes = [...'"\\/bfnrt'].map((character) => character.charCodeAt(0));
+
+const isDigit = (one: number | undefined): boolean => one !== undefined && one >= 0x30 && one <= 0x39;
+const isHex = (one: number): boolean => isDigit(one) || ((one | 0x20) >= 0x61 && (one | 0x20) <= 0x66);
+
+function word(bytes: Uint8Array, start: number, text: string): number {
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return -1;
+  return start + text.length;
+}
+
+function number(bytes: Uint8Array, start: number): number {
+  let at = start;
+  if (bytes[at] === 0x2d /* - */) at++;
+  if (!isDigit(bytes[at])) return -1;
+  at = bytes[at] === 0x30 ? at + 1 : digits(bytes, at);
+  if (bytes[at] === 0x2e /* . */) {
+    if (!isDigit(bytes[at + 1])) return -1;
+    at = digits(bytes, at + 1);
+  }
+  if (bytes[at] !== 0x65 && bytes[at] !== 0x45 /* e, E */) return at;
+  at++;
+  if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++;
+  return isDigit(bytes[at]) ? digits(bytes, at) : -1;
+}
+
+function digits(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (isDigit(bytes[at])) at++;
+  return at;
+}
+
 /**
  * The text of a member of a JSON object, exactly as it was sent: parsing and printing it again would change
  * numbers above 2^53. The last of several wins, as in JSON.parse. `text` is known to be an object.
@@ -21,18 +162,18 @@ export function rawMember(text: string, name: string): string | undefined {
   let key: string | undefined;
   let found: string | undefined;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]!;
-    if (character === '"') {
+    const character = text.charCodeAt(at);
+    if (character === 0x22 /* " */) {
       const end = endOfString(text, at);
       if (depth === 1) key ??= JSON.parse(text.slice(at, end + 1)) as string;
       at = end;
-    } else if (depth === 1 && character === ':') {
-      start = at + 1;
-    } else if (depth === 1 && (character === ',' || character === '}')) {
+    } else if (character === 0x7b || character === 0x5b) depth++;
+    else if (depth === 1 && character === 0x3a /* : */) start = at + 1;
+    else if (depth === 1 && (character === 0x2c /* , */ || character === 0x7d) /* } */) {
       if (key === name) found = text.slice(start, at).trim();
       key = undefined;
-    }
-    depth += levels[character] ?? 0;
+      if (character === 0x7d) depth--;
+    } else if (character === 0x7d || character === 0x5d) depth--;
   }
   return found;
 }
@@ -43,19 +184,18 @@ export function rawElements(text: string): string[] {
   let depth = 0;
   let start = 0;
   for (let at = 0; at < text.length; at++) {
-    const character = text[at]!;
-    if (character === '"') at = endOfString(text, at);
-    else if (character === '[' && depth === 0) start = at + 1;
-    else if (depth === 1 && (character === ',' || character === ']')) {
+    const character = text.charCodeAt(at);
+    if (character === 0x22 /* " */) at = endOfString(text, at);
+    else if (character === 0x7b || character === 0x5b) {
+      if (depth++ === 0) start = at + 1;
+    } else if (depth === 1 && (character === 0x2c /* , */ || character === 0x5d) /* ] */) {
       elements.push(text.slice(start, at).trim());
       start = at + 1;
-    }
-    depth += levels[character] ?? 0;
+      if (character === 0x5d) depth--;
+    } else if (character === 0x7d || character === 0x5d) depth--;
   }
   return elements.length === 1 && elements[0] === '' ? [] : elements;
 }
-
-const levels: Record<string, number> = { '{': 1, '[': 1, '}': -1, ']': -1 };
 
 /** The closing quote: the first one with an even number of backslashes before it. */
 function endOfString(text: string, start: number): number {

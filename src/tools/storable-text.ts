@@ -5,7 +5,7 @@ import { isDeeperThan } from './json-scanner.js';
 // what models, workers and receivers say is stored with U+FFFD in its place.
 
 /** PostgreSQL's JSON parser recurses and gives up at a few thousand levels; far above what a model means. */
-const maxDepth = 1_000;
+export const maxModelDepth = 1_000;
 const replacement = '\ufffd';
 const escapedReplacement = '\\ufffd';
 /** All that most texts pay. An escaped backslash before it makes it harmless, as does the other half behind it. */
@@ -15,7 +15,7 @@ const suspicious = /\\u(?:0000|[dD][89a-fA-F])/;
 export function parseJson(text: string): { value: unknown } | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isDeeperThan(text, maxDepth) ? undefined : { value };
+    return isDeeperThan(text, maxModelDepth) ? undefined : { value };
   } catch {
     return undefined;
   }
@@ -48,6 +48,14 @@ export function storableJson(json: string): string {
     from = at + escapedReplacement.length;
   }
   return clean + json.slice(from);
+}
+
+/** The same of JSON in UTF-8. */
+export function storableJsonBytes(json: Buffer): Buffer {
+  if (!json.includes('\\u')) return json;
+  const text = json.toString();
+  const clean = storableJson(text);
+  return clean === text ? json : Buffer.from(clean);
 }
 
 /** Where the first escape of NUL or of half a pair stands in a JSON text, from the end of another on; -1: nowhere. */

@@ -1,12 +1,19 @@
+import { isUtf8 } from 'node:buffer';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DomainError } from '../errors/domain-error.js';
 import { RunFailure } from '../queue/runs/runner.js';
 import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
 import type { LeaseName } from '../queue/workers/lease.js';
-import { isObject } from '../requests/input-body.js';
+import { isObject } from '../json/input-body.js';
+import { hasMark } from '../json/jobs.js';
+import { maxInlineBytes } from '../models/input-schemas.js';
 import { cleanText } from '../tools/storable-text.js';
 import { JsonFields } from './json-fields.js';
 import { readLeaseToken } from './lease-token.js';
 
+/** Lines are read for so long between two other calls. */
+const maxSliceMs = 10;
+const maxEvents = 20_000;
 const maxModels = 100;
 const maxRuns = 100;
 const maxLeases = 1_000;
@@ -101,26 +108,66 @@ const isSeconds = (value: unknown): value is number =>
   typeof value === 'number' && value >= 0 && value <= maxRetryAfterSeconds;
 
 /** Lines of what a run says; each counts, also one of a kind that is not known. */
-export function readEvents(body: Buffer): Said[] {
-  const lines = decode(body).split('\n');
-  return lines.flatMap((line, i) => (line.trim() === '' ? [] : readEvent(line.trim(), i + 1)));
+export async function readEvents(
+  body: Buffer,
+  readLong: (line: Buffer, number: number) => Promise<Said>,
+): Promise<Said[]> {
+  assertUtf8(body);
+  const said: Said[] = [];
+  let since = performance.now();
+  let number = 0;
+  for (const line of linesOf(hasMark(body) ? body.subarray(3) : body)) {
+    number++;
+    const one =
+      line.length <= maxInlineBytes
+        ? readEvent(line.toString().trim(), number)
+        : await readLong(line, number);
+    if (one === undefined) continue;
+    said.push(allowed(one, number));
+    if (said.length > maxEvents)
+      throw new DomainError('too_large', `The body may hold ${maxEvents} events at most.`);
+    if (performance.now() - since < maxSliceMs) continue;
+    await nextTurn();
+    since = performance.now();
+  }
+  return said;
 }
 
-function readEvent(line: string, number: number): Said {
-  const fault = (what: string): DomainError =>
-    new DomainError('bad_request', `Line ${number} of the body holds ${what}.`);
-  let said: Said;
-  try {
-    said = readSaid(line);
-  } catch (error) {
-    if (!(error instanceof SaidFault)) throw error;
-    if (/larger than/.test(error.message))
-      throw new DomainError('body_too_large', `Line ${number} of the body holds ${error.message}.`);
-    throw fault(error.message);
+function* linesOf(body: Buffer): Generator<Buffer> {
+  let start = 0;
+  for (let end = body.indexOf('\n'); end !== -1; end = body.indexOf('\n', start)) {
+    yield body.subarray(start, end);
+    start = end + 1;
   }
-  if (said.type === 'output' || said.type === 'error')
-    throw fault(`an "${said.type}" line: the end of a run is said by PUT …/output or PUT …/failure`);
-  return said;
+  yield body.subarray(start);
+}
+
+/** undefined: it is blank. */
+function readEvent(line: string, number: number): Said | undefined {
+  if (line === '') return undefined;
+  try {
+    return readSaid(line);
+  } catch (error) {
+    if (error instanceof SaidFault) throw lineFault(error.message, number);
+    throw error;
+  }
+}
+
+export function lineFault(what: string, number: number): DomainError {
+  const code = /larger than|more than/.test(what) ? 'body_too_large' : 'bad_request';
+  return new DomainError(code, `Line ${number} of the body holds ${what}.`);
+}
+
+function allowed(said: Said, number: number): Said {
+  if (said.type !== 'output' && said.type !== 'error') return said;
+  throw lineFault(
+    `an "${said.type}" line: the end of a run is said by PUT …/output or PUT …/failure`,
+    number,
+  );
+}
+
+function assertUtf8(body: Buffer): void {
+  if (!isUtf8(body)) throw new DomainError('invalid_json', 'The body is not valid UTF-8.');
 }
 
 export function decode(body: Buffer): string {

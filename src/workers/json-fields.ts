@@ -1,5 +1,5 @@
 import { DomainError } from '../errors/domain-error.js';
-import { isObject, parseObjectBody } from '../requests/input-body.js';
+import { isObject, parseObjectBody } from '../json/input-body.js';
 import { isStorable } from '../tools/storable-text.js';
 
 /** Reads the members of a JSON body one by one; what is wrong is answered 400 with what is expected. */

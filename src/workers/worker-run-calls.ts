@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DomainError } from '../errors/domain-error.js';
+import { JsonThreads } from '../json/json-threads.js';
+import { maxInlineBytes } from '../models/input-schemas.js';
 import { RunEvents } from '../queue/runs/run-events.js';
+import type { Said } from '../queue/runs/said.js';
 import type { LeaseName } from '../queue/workers/lease.js';
 import { LeasedRuns } from '../queue/workers/leased-runs.js';
 import { type EndTaken, WorkerEnds } from '../queue/workers/worker-ends.js';
 import { WorkerEvents } from '../queue/workers/worker-events.js';
 import { parseJson } from '../tools/storable-text.js';
-import { decode, readEvents, readFailure } from './bodies.js';
+import { decode, lineFault, readEvents, readFailure } from './bodies.js';
 import { leaseLost } from './lease-token.js';
 
 /** What workers say of a run that they have. */
@@ -17,6 +20,7 @@ export class WorkerRunCalls {
     private readonly ends: WorkerEnds,
     private readonly events: WorkerEvents,
     private readonly runEvents: RunEvents,
+    private readonly threads: JsonThreads,
   ) {}
 
   async renew(lease: LeaseName): Promise<void> {
@@ -31,7 +35,8 @@ export class WorkerRunCalls {
   }
 
   async append(lease: LeaseName, from: number, body: Buffer): Promise<{ next: number; cancel: boolean }> {
-    const taken = await this.events.append(lease, from, readEvents(body));
+    const said = await readEvents(body, (line, number) => this.readLong(lease, line, number));
+    const taken = await this.events.append(lease, from, said);
     if (taken === undefined) throw leaseLost();
     const { next, cancel } = taken;
     if (next < from) {
@@ -43,13 +48,7 @@ export class WorkerRunCalls {
 
   /** An empty body: what the deltas made. */
   async succeed(lease: LeaseName, body: Buffer): Promise<void> {
-    const output = body.length === 0 ? await this.joined(lease) : decode(body);
-    if (output !== undefined && parseJson(output) === undefined) {
-      throw new DomainError(
-        'invalid_json',
-        'The body is no JSON value, or one that is nested too deeply. Nothing was taken; the lease goes on.',
-      );
-    }
+    const output = body.length === 0 ? await this.joined(lease) : await this.checked(lease, body);
     // Without an output the lease is gone, and it may have ended so before.
     assertTaken(
       output === undefined ? await this.ends.succeededBefore(lease) : await this.ends.succeed(lease, output),
@@ -62,6 +61,30 @@ export class WorkerRunCalls {
 
   async release(lease: LeaseName): Promise<void> {
     assertTaken(await this.ends.release(lease));
+  }
+
+  private async checked({ id }: LeaseName, body: Buffer): Promise<string | Buffer> {
+    if (body.length <= maxInlineBytes) {
+      const text = decode(body);
+      if (parseJson(text) !== undefined) return text;
+    } else {
+      const [{ fault }, output] = await this.threads.run('output', {}, body, {
+        caller: id,
+        isAccepted: true,
+      });
+      if (fault === undefined) return output;
+      if (fault === 'is not UTF-8') throw new DomainError('invalid_json', 'The body is not valid UTF-8.');
+    }
+    throw new DomainError(
+      'invalid_json',
+      'The body is no JSON value, or one that is nested too deeply. Nothing was taken; the lease goes on.',
+    );
+  }
+
+  private async readLong({ id }: LeaseName, line: Buffer, number: number): Promise<Said> {
+    const [result] = await this.threads.run('said', {}, line, { caller: id, isAccepted: true });
+    if ('fault' in result) throw lineFault(result.fault, number);
+    return result.said;
   }
 
   /** undefined: the lease is lost. */

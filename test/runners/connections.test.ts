@@ -3,10 +3,15 @@ import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { agent } from '../../src/runners/keep-alive.js';
 import { type Call, ModelServer } from '../support/model-server.js';
-import { noFiles, testRun } from '../support/test-run.js';
+import { noFiles, testRun, threads } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
-const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes: 1_000 }), new Tracing(), noFiles);
+const runner = new HttpRunner(
+  Object.assign(new Config(), { maxOutputBytes: 1_000 }),
+  new Tracing(),
+  noFiles,
+  threads,
+);
 let server: ModelServer;
 
 beforeEach(async () => {
@@ -33,7 +38,7 @@ async function shareConnection(first = answer(), second = answer()): Promise<boo
   return server.calls[0]!.socket === server.calls[1]!.socket;
 }
 
-function run(signal?: AbortSignal): Promise<string | undefined> {
+function run(signal?: AbortSignal): Promise<string | Buffer | undefined> {
   const one = testRun({ kind: 'http', url: server.url, headers: {} });
   return runner.run(signal === undefined ? one : Object.assign(one, { signal }));
 }

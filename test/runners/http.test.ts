@@ -6,12 +6,12 @@ import type { RunFailure } from '../../src/queue/runs/runner.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { type Call, ModelServer } from '../support/model-server.js';
-import { failureOf, noFiles, testRun, type TestRun, trickle } from '../support/test-run.js';
+import { failureOf, noFiles, testRun, type TestRun, trickle, threads } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const maxOutputBytes = 100_000;
 const config = Object.assign(new Config(), { maxOutputBytes });
-const runner = new HttpRunner(config, new Tracing(), noFiles);
+const runner = new HttpRunner(config, new Tracing(), noFiles, threads);
 let server: ModelServer;
 
 beforeEach(async () => (server = await new ModelServer().start()));
@@ -210,7 +210,7 @@ describe('a broken connection', () => {
   });
 
   it('to a name that does not resolve was never made', async () => {
-    const runner = new HttpRunner(config, new Tracing(), noFiles);
+    const runner = new HttpRunner(config, new Tracing(), noFiles, threads);
     const failure = await failureOf(
       runner,
       testRun({ kind: 'http', url: 'http://model.invalid/', headers: {} }),
@@ -245,7 +245,9 @@ describe('a broken connection', () => {
   it('that is never made is given up', async () => {
     const silent: Server = createServer((socket) => socket.on('error', () => undefined).resume());
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const impatient = Object.assign(new HttpRunner(config, new Tracing(), noFiles), { connectTimeoutMs: 50 });
+    const impatient = Object.assign(new HttpRunner(config, new Tracing(), noFiles, threads), {
+      connectTimeoutMs: 50,
+    });
     // It takes the connection, and never begins with TLS.
     const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
     const failure = await failureOf(impatient, testRun({ kind: 'http', url, headers: {} }));

@@ -2,11 +2,16 @@ import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer, ndjson } from '../support/model-server.js';
-import { failureOf, noFiles, testRun, type TestRun, trickle } from '../support/test-run.js';
+import { failureOf, noFiles, testRun, type TestRun, trickle, threads } from '../support/test-run.js';
 import { until } from '../support/until.js';
 
 const maxOutputBytes = 50_000;
-const runner = new HttpRunner(Object.assign(new Config(), { maxOutputBytes }), new Tracing(), noFiles);
+const runner = new HttpRunner(
+  Object.assign(new Config(), { maxOutputBytes }),
+  new Tracing(),
+  noFiles,
+  threads,
+);
 let server: ModelServer;
 
 beforeEach(async () => (server = await new ModelServer().start()));
@@ -148,6 +153,7 @@ describe('an NDJSON answer', () => {
       Object.assign(new Config(), { maxOutputBytes: 1_000_000 }),
       new Tracing(),
       noFiles,
+      threads,
     );
     const failure = await failureOf(roomy, ndjsonRun(`{"type":"delta","delta":"${'x'.repeat(65_536)}"}\n`));
     expect(failure.message).toBe("The model's answer holds a delta larger than 65536 bytes.");

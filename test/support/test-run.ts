@@ -1,11 +1,20 @@
+import { Subject } from 'rxjs';
 import type { Files } from '../../src/files/files.js';
+import { JsonThreads } from '../../src/json/json-threads.js';
 import type { Model } from '../../src/models/model.js';
 import { HeldResults } from '../../src/queue/runs/held-results.js';
+import type { ModelsService } from '../../src/models/models.service.js';
 import { type Run, RunFailure, type Runner } from '../../src/queue/runs/runner.js';
 import type { Call } from './model-server.js';
 
 /** For runs that make none. */
 export const noFiles = {} as Files;
+
+/** For answers, which no schema is about. */
+export const threads = new JsonThreads({
+  changes: new Subject(),
+  file: [],
+} as Partial<ModelsService> as ModelsService);
 
 export interface TestRun extends Run {
   lines: { level: string; message: string }[];

@@ -13,7 +13,7 @@ import { DomainError } from '../../errors/domain-error.js';
 import { validated } from '../../http/validated.js';
 import { oneOf } from '../../requests/dto/list.query.js';
 import { assertKnown, Option, text, time } from '../../requests/dto/submit.query.js';
-import { isObject, parseObjectBody } from '../../requests/input-body.js';
+import { isObject, parseObjectBody } from '../../json/input-body.js';
 import { ruledProperties } from '../../tools/validation.js';
 import { parseReason } from '../requests/reason-bodies.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../errors/domain-error.js';
 import { BodyReader } from '../../http/body-reader.js';
-import { parseObjectBody } from '../../requests/input-body.js';
+import { parseObjectBody } from '../../json/input-body.js';
 import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
 import { isStorable } from '../../tools/storable-text.js';
 

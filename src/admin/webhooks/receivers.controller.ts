@@ -11,7 +11,7 @@ import { BodyReader } from '../../http/body-reader.js';
 import { ClientAddress } from '../../http/client-address.js';
 import { sendReply } from '../../http/reply.js';
 import { Limited } from '../../limits/limited.js';
-import { parseObjectBody } from '../../requests/input-body.js';
+import { parseObjectBody } from '../../json/input-body.js';
 import { assertKnown, assertNoOptions } from '../../requests/dto/submit.query.js';
 import { AllDeliveries, lastUuid, type Receiver } from '../../webhooks/all-deliveries.js';
 import { CursorList, PageQuery } from '../cursor-page.js';

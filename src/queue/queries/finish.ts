@@ -11,8 +11,8 @@ export interface Finish {
   requestId: string;
   token: string;
   attemptOutcome: Exclude<AttemptOutcome, 'returned' | 'lost' | 'unreached'>;
-  /** JSON text of a success. */
-  output: string | null;
+  /** JSON text of a success, or its bytes. */
+  output: string | Buffer | null;
   error: RequestError | null;
   /** What the attempt says of it; undefined: the same as the request. */
   runMessage?: string;
@@ -120,7 +120,7 @@ export async function finish(database: Database, items: Finish[], by: RunBy = 'n
   const runs = [
     uuidArray(items.map(({ requestId }) => requestId)),
     uuidArray(items.map(({ token }) => token)),
-    jsonArray(items.map(({ output }) => output && storableJson(output))),
+    jsonArray(items.map(({ output }) => (typeof output === 'string' ? storableJson(output) : output))),
   ];
   const [ended] = items.every(({ attemptOutcome: how, message }) => how === 'succeeded' && message === null)
     ? await database.query<Ended>(successes[by], runs)

@@ -9,7 +9,7 @@ import type { AbortReason, LogLevel, LogSource, Run, Runner } from './runner.js'
 
 export type RunEnd =
   /** Without `output`: what its deltas make. */
-  | { kind: 'output'; output: string | undefined; bytes?: number }
+  | { kind: 'output'; output: string | Buffer | undefined; bytes?: number }
   | { kind: 'failure'; error: unknown }
   | { kind: 'aborted'; reason: AbortReason };
 

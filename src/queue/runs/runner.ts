@@ -37,10 +37,10 @@ export interface Run {
 
 export interface Runner {
   /**
-   * The output as JSON text; undefined: what its deltas make, strings joined, others listed. Rejects with a `RunFailure`; anything
+   * The output as JSON text, or its bytes; undefined: what its deltas make, strings joined, others listed. Rejects with a `RunFailure`; anything
    * else is a `model_error` that may be tried again.
    */
-  run(run: Run): Promise<string | undefined>;
+  run(run: Run): Promise<string | Buffer | undefined>;
 }
 
 /** `free`: the run never reached its model, so it used up no attempt; `costly`: its input may be what broke the model. */

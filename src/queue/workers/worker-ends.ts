@@ -53,8 +53,8 @@ export class WorkerEnds {
     this.ends = new RunEnds(store, events, clock, config.maxOutputBytes);
   }
 
-  /** `output`: JSON text. Said again, it is taken as before. */
-  async succeed(lease: LeaseName, output: string): Promise<EndTaken> {
+  /** `output`: JSON text, or its bytes. Said again, it is taken as before. */
+  async succeed(lease: LeaseName, output: string | Buffer): Promise<EndTaken> {
     const run = await this.runs.find(lease);
     if (run !== undefined && (await this.end(run, { kind: 'output', output }))) {
       this.book.noteEnd(run.workerId, true);

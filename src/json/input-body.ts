@@ -1,9 +1,13 @@
 import { DomainError } from '../errors/domain-error.js';
-import { isDeeperThan } from '../tools/json-scanner.js';
+import { hasMoreValues, isDeeperThan } from '../tools/json-scanner.js';
 import { badEscapeAt, codeUnitAt, storable } from '../tools/storable-text.js';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const maxDepth = 200;
+/** Of an input, or a batch of them. */
+export const maxValues = 1_000_000;
+/** Of other bodies, which hold a few thousand ids at most. */
+const small = { maxBytes: 1024 ** 2, maxValues: 20_000 };
 /** Names in a path are the caller's, and may be as long as the body. */
 const maxPathLength = 500;
 
@@ -17,7 +21,7 @@ export interface InputBody {
 
 /** Reads a submission body as a JSON object, whatever its content type says. */
 export function parseInputBody(body: Buffer): InputBody {
-  const { text, value } = parseObjectBody(body, { example: '{"prompt": "a cat"}' });
+  const { text, value } = parseObjectBody(body, { example: '{"prompt": "a cat"}', maxValues });
   const hasMark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
   return { text, bytes: hasMark ? body.subarray(3) : body, value };
 }
@@ -32,23 +36,37 @@ export function parseInputPart(text: string, value: unknown): InputBody {
   return { text, bytes: Buffer.from(text), value };
 }
 
+/** What a body may hold besides being a JSON object. */
 export interface ObjectBody {
   example: string;
   /** Levels of nesting that the body has around the inputs in it. */
   levelsAround?: number;
   /** The reader checks or cleans the texts in it. Default: a text that cannot be stored refuses the body. */
   takesAnyText?: boolean;
+  /** The body may be as large as a body may be, and hold this many values. Default: the bounds of a small body. */
+  maxValues?: number;
 }
 
 /** Any JSON object. */
 export function parseObjectBody(
   body: Buffer,
-  { example, levelsAround = 0, takesAnyText = false }: ObjectBody,
+  { example, levelsAround = 0, takesAnyText = false, maxValues: many }: ObjectBody,
 ): Omit<InputBody, 'bytes'> {
+  if (many === undefined && body.length > small.maxBytes) {
+    throw new DomainError(
+      'body_too_large',
+      `The body of this call may have ${small.maxBytes} bytes at most.`,
+    );
+  }
   const text = decode(body);
   // Before parsing: what is nested without bounds takes the parser gigabytes. What begins otherwise is no object.
   if (/^\s*\[/.test(text)) throw noObject(example);
   assertShallow(text, maxDepth + levelsAround);
+  const max = many ?? small.maxValues;
+  if (hasMoreValues(text, max)) {
+    const detail = `The body may hold ${max.toLocaleString('en')} JSON values at most. Send less, or a URL in place of the data.`;
+    throw new DomainError('too_large', detail);
+  }
   const value = parse(text, example);
   if (!isObject(value)) throw noObject(example);
   if (!takesAnyText) assertStorable(text, value);

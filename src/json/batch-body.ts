@@ -1,0 +1,70 @@
+import { DomainError } from '../errors/domain-error.js';
+import { rawElements, rawMember } from '../tools/json-scanner.js';
+import { isObject, maxValues, parseInputPart, parseObjectBody } from './input-body.js';
+
+const maxEntries = 1_000;
+/** An input that is too deep is one bad entry; a body without bounds is not read at all. */
+const levelsAround = 1_000;
+const maxOptionsLength = 16 * 1024;
+export const batchExample = '{"requests": [{"model_id": "demo/text/echo", "input": {}}]}';
+
+/** One submission of a batch, before it is known whether its caller may make it. */
+export interface BatchEntry {
+  /** All that it says besides the input; undefined: it is refused whatever that is. */
+  fields: Readonly<Record<string, unknown>> | undefined;
+  /** The input as it was written; undefined: it is refused. */
+  input: Buffer | undefined;
+  refusal: DomainError | undefined;
+  /** It was checked against a schema of its model, as the models were then. */
+  isChecked: boolean;
+}
+
+export interface BatchBody {
+  entries: BatchEntry[];
+  /** A member of the body that is not `requests`. */
+  unknownName: string | undefined;
+}
+
+/** Throws what the schema of the model refuses. False: the model has none. */
+export type CheckInput = (modelId: unknown, input: Record<string, unknown>) => boolean;
+
+export function readBatch(body: Buffer, checkInput: CheckInput): BatchBody {
+  const { text, value } = parseObjectBody(body, {
+    ...{ example: batchExample, levelsAround, maxValues },
+    takesAnyText: true,
+  });
+  const unknownName = Object.keys(value).find((name) => name !== 'requests');
+  const { requests } = value;
+  if (!Array.isArray(requests) || requests.length < 1 || requests.length > maxEntries) {
+    if (unknownName !== undefined) return { entries: [], unknownName };
+    const detail = `"requests" takes 1 to ${maxEntries} entries, as in ${batchExample}.`;
+    throw new DomainError('bad_request', detail);
+  }
+  // From the text: parsed and written again, the numbers of an input could change.
+  const texts = rawElements(rawMember(text, 'requests')!);
+  const entries = requests.map((one: unknown, at) => readEntry(one, texts[at]!, checkInput));
+  return { entries, unknownName };
+}
+
+function readEntry(value: unknown, text: string, checkInput: CheckInput): BatchEntry {
+  if (!isObject(value)) return refused('bad_request', `An entry is an object, as in ${batchExample}.`);
+  const { input, ...fields } = value;
+  const written = rawMember(text, 'input') ?? '';
+  if (text.length - written.length > maxOptionsLength)
+    return refused(
+      'too_large',
+      `What an entry holds besides its input may have ${maxOptionsLength} characters at most.`,
+    );
+  try {
+    const { bytes, value: parsed } = parseInputPart(written, input);
+    const isChecked = checkInput(fields['model_id'], parsed);
+    return { fields, input: bytes, refusal: undefined, isChecked };
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    return { fields, input: undefined, refusal: error, isChecked: true };
+  }
+}
+
+function refused(code: 'bad_request' | 'too_large', detail: string): BatchEntry {
+  return { fields: undefined, input: undefined, refusal: new DomainError(code, detail), isChecked: true };
+}

@@ -1,0 +1,131 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { DomainError, type DomainErrorOptions, type FieldError } from '../errors/domain-error.js';
+import type { ProblemCode } from '../errors/problem-codes.js';
+import { hasMoreValues, isJson, rawMember } from '../tools/json-scanner.js';
+import { maxModelDepth, storableJsonBytes } from '../tools/storable-text.js';
+import { readSaid, type Said, SaidFault } from '../queue/runs/said.js';
+import { readBatch } from './batch-body.js';
+import { parseInputBody } from './input-body.js';
+
+/** What is done with the bytes of a job. They come back, or those in their place, unless it throws. */
+export interface Jobs {
+  /** Checks the input of a submission. */
+  input: { modelId: string; fingerprint?: Fingerprint | undefined };
+  /** Reads a batch, and checks its inputs. Those come back, one after another. */
+  batch: object;
+  /** Checks what a model answered. A byte order mark stays behind. */
+  output: object;
+  /** Reads a line that a run says. If it is an output, that comes back. */
+  said: object;
+}
+
+export interface Results {
+  input: { fingerprint?: Uint8Array };
+  batch: { entries: PlainEntry[]; unknownName: string | undefined };
+  output: { fault: 'is not UTF-8' | 'is not JSON' | undefined };
+  said: { said: Said } | { fault: string };
+}
+
+const maxSaidValues = 100_000;
+
+export type JobKind = keyof Jobs;
+
+/** What a hash is made of besides the input. */
+export interface Fingerprint {
+  before: string;
+  after: string;
+}
+
+/** Errors as they go from one thread to another. */
+export interface PlainError {
+  code: ProblemCode;
+  message: string;
+  options: DomainErrorOptions;
+}
+
+export interface PlainEntry {
+  fields: Readonly<Record<string, unknown>> | undefined;
+  /** Where its input ends among the bytes; undefined: it is refused. */
+  end: number | undefined;
+  refusal: PlainError | undefined;
+  isChecked: boolean;
+}
+
+/** What is wrong with an input of a model; undefined: the model has no schema. */
+export type Validate = (modelId: string, input: unknown) => FieldError[] | undefined;
+
+type Runs = {
+  [Kind in JobKind]: (job: Jobs[Kind], bytes: Buffer, validate: Validate) => [Results[Kind], Buffer];
+};
+
+export const runs: Runs = {
+  input({ modelId, fingerprint }, body, validate) {
+    const { bytes, value } = parseInputBody(body);
+    assertFits(modelId, validate(modelId, value));
+    if (fingerprint === undefined) return [{}, bytes];
+    return [{ fingerprint: fingerprintOf(fingerprint, bytes) }, bytes];
+  },
+
+  batch(_job, body, validate) {
+    const { entries, unknownName } = readBatch(body, (modelId, input) => {
+      const errors = typeof modelId === 'string' ? validate(modelId, input) : undefined;
+      assertFits(String(modelId), errors);
+      return errors !== undefined;
+    });
+    let end = 0;
+    const plain = entries.map(({ fields, input, refusal, isChecked }) => {
+      end += input?.length ?? 0;
+      return { fields, end: input && end, refusal: refusal && toPlain(refusal), isChecked };
+    });
+    return [{ entries: plain, unknownName }, Buffer.concat(entries.flatMap(({ input }) => input ?? []))];
+  },
+
+  output(_job, body) {
+    const bytes = hasMark(body) ? body.subarray(3) : body;
+    const fault = isUtf8(bytes) ? (isJson(bytes, maxModelDepth) ? undefined : 'is not JSON') : 'is not UTF-8';
+    return [{ fault }, fault === undefined ? storableJsonBytes(bytes) : bytes];
+  },
+
+  said(_job, line) {
+    const text = line.toString();
+    const none = Buffer.alloc(0);
+    // The value of an output is not built: it may be larger than what else is said.
+    const isOutput = isJson(line, maxModelDepth) && rawMember(text, 'type') === '"output"';
+    const output = isOutput ? rawMember(text, 'output') : undefined;
+    if (output !== undefined)
+      return [{ said: { type: 'output', output: '' } }, storableJsonBytes(Buffer.from(output))];
+    try {
+      if (hasMoreValues(text, maxSaidValues))
+        throw new SaidFault(`a line of more than ${maxSaidValues} JSON values`);
+      return [{ said: readSaid(text) }, none];
+    } catch (error) {
+      if (!(error instanceof SaidFault)) throw error;
+      return [{ fault: error.message }, none];
+    }
+  },
+};
+
+export function assertFits(modelId: string, errors: FieldError[] = []): void {
+  if (errors.length === 0) return;
+  throw new DomainError('invalid_input', `The input does not fit the schema of ${modelId}.`, { errors });
+}
+
+export function fingerprintOf({ before, after }: Fingerprint, bytes: Buffer | string): Buffer {
+  return createHash('sha256').update(before).update(bytes).update(after).digest();
+}
+
+export const hasMark = (bytes: Buffer): boolean =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+export function toPlain({ code, message, options }: DomainError): PlainError {
+  const { errors, retryAfterSeconds } = options;
+  return {
+    code,
+    message,
+    options: { ...(errors && { errors }), ...(retryAfterSeconds && { retryAfterSeconds }) },
+  };
+}
+
+export const fromPlain = ({ code, message, options }: PlainError): DomainError =>
+  new DomainError(code, message, options);
