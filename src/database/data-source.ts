@@ -11,6 +11,7 @@ import { Files1790000000108 } from '../../migrations/0008-files.js';
 import { Output1790000000109 } from '../../migrations/0009-output.js';
 import { Operators1790000000110 } from '../../migrations/0010-operators.js';
 import { Views1790000000111 } from '../../migrations/0011-views.js';
+import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
 import { connectionOptions } from './statement-pool.js';
 
 /** Listed, not found in the folder: that of a build may hold what was removed since. */
@@ -26,6 +27,7 @@ export const migrations = [
   Output1790000000109,
   Operators1790000000110,
   Views1790000000111,
+  Allowances1790000000116,
 ];
 
 export interface DataSourceSettings {

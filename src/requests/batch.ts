@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
 import type { Reply } from '../http/reply.js';
+import type { EnteredItems } from '../limits/gate.js';
 import { QueueEvents } from '../queue/queue-events.js';
 import { type BatchItem, SubmissionBatches } from '../queue/submit/submission-batches.js';
 import { rawElements, rawMember } from '../tools/json-scanner.js';
@@ -31,17 +32,17 @@ export class Batch {
     private readonly events: QueueEvents,
   ) {}
 
-  /** `count`: counts so many submissions at the limits; what refuses each. */
+  /** `count`: counts so many items at the limits. */
   async submit(
     caller: Caller,
     body: Buffer,
     headers: object,
     base: string,
-    count: (count: number) => Promise<(DomainError | undefined)[]>,
+    count: (items: number) => Promise<EnteredItems>,
   ): Promise<Reply> {
     const entries = entriesOf(body);
-    const refusals = await count(entries.length);
-    const items = entries.map((entry, i) => refusals[i] ?? this.itemOf(caller, entry, base));
+    const { admitted, refusal } = await count(entries.length);
+    const items = entries.map((entry, i) => (i < admitted ? this.itemOf(caller, entry, base) : refusal!));
     const good = items.flatMap((item) => (item instanceof DomainError ? [] : [item]));
     const trace = traceContextOf(headers);
     const accepted = await this.submissions.submit(good.map((item) => withOptions(item, trace)));
