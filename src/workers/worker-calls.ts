@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { assertMayUse, type Caller } from '../auth/caller.js';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { sendReply } from '../http/reply.js';
 import { hint } from '../models/closest.js';
 import { ModelsService } from '../models/models.service.js';
@@ -42,6 +43,7 @@ export class WorkerCalls {
     for (const id of claim.models.keys()) this.assertPulled(caller, id);
     const models = [...claim.models.keys()];
     const worker = this.book.note(caller.keyId, { ...claim.worker, models });
+    if (waitSeconds > 0) hold(response);
     const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
     const { answer, drop } = this.claims.claim(asked, waitSeconds * 1_000);
     let unread: LeasedRun[] = [];
@@ -52,6 +54,7 @@ export class WorkerCalls {
       void this.ends.giveBack(unread);
     });
     const runs = (unread = await answer);
+    if (runs.length > 0) this.book.noteRun(worker);
     if (response.destroyed) return this.ends.giveBack(runs);
     if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
     if (runs.length === 0) response.writeHead(204).end();
@@ -61,6 +64,8 @@ export class WorkerCalls {
   async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
     const { workerId, state, leases } = readBeat(body);
     const worker = this.book.note(caller.keyId, { id: workerId, state });
+    if (leases.length > 0) this.book.noteRun(worker);
+    if (waitSeconds > 0) hold(response);
     const { answer, drop } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     response.once('close', drop);
     const { told, cancel, lost } = await answer;
@@ -90,6 +95,13 @@ export class WorkerCalls {
       ) || '; its runner is to be { kind: worker }';
     throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'));
   }
+}
+
+/** Until it is answered; throws where its key, or all callers, have too many held calls. */
+function hold({ req }: ServerResponse): void {
+  const charges = chargesOf(req);
+  charges?.releaseBody();
+  charges?.take('workerCalls', 1);
 }
 
 /** Of what is asked for; what a worker says of itself beside its id may change. */
