@@ -28,7 +28,7 @@ const rooms = {
     'tools',
     'tracing',
   ],
-  discovery: ['webhooks', 'requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
+  discovery: ['allowances', 'webhooks', 'requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
   webhooks: [
     'audit',
@@ -69,6 +69,8 @@ const rooms = {
   http: ['allowances', 'database', 'errors', 'config', 'internals', 'tools'],
   overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: [
+    'allowances',
+    'audit',
     'overview',
     'queue',
     'webhooks',

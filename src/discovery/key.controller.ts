@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Allowances } from '../allowances/allowances.js';
 import { type Caller, hasScope } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
@@ -7,6 +8,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { Limited } from '../limits/limited.js';
 import { Quotas } from '../limits/quotas.js';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
+import { toKeyAllowances } from './dto/key-allowances.dto.js';
 import type { KeyDto } from './dto/key.dto.js';
 import { ApiKey } from './openapi/operations.js';
 
@@ -17,6 +19,7 @@ export class KeyController {
     private readonly keys: KeysService,
     private readonly quotas: Quotas,
     private readonly secrets: WebhookSecrets,
+    private readonly allowances: Allowances,
   ) {}
 
   @Get()
@@ -31,6 +34,7 @@ export class KeyController {
       scopes: caller.scopes,
       models: caller.models,
       limits: (await this.quotas.of([caller]))(caller),
+      allowances: toKeyAllowances(this.allowances, caller.keyId),
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,
       max_running: caller.maxRunning,

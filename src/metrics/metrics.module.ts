@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { AuthModule } from '../auth/auth.module.js';
 import { OverviewCoreModule } from '../overview/overview-core.module.js';
 import { QueueModule } from '../queue/queue.module.js';
+import { AllowanceMetrics } from './allowance-metrics.js';
 import { CallMetrics } from './call-metrics.js';
 import { ClusterGauges } from './cluster-gauges.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -18,7 +19,15 @@ import { RequestMetrics } from './request-metrics.js';
   controllers: [MetricsController],
   providers: [
     { provide: REGISTRY, useFactory: () => new Registry() },
-    ...[RequestMetrics, CallMetrics, NodeGauges, DeliveryMetrics, ClusterGauges, Exposition],
+    ...[
+      RequestMetrics,
+      CallMetrics,
+      NodeGauges,
+      AllowanceMetrics,
+      DeliveryMetrics,
+      ClusterGauges,
+      Exposition,
+    ],
   ],
 })
 export class MetricsModule {}

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { priorities, type Priority, type Scope, scopes } from '../../auth/caller.js';
 import { exampleId } from '../../http/openapi/responses.js';
 import { Field } from '../../http/openapi/problem.dto.js';
+import { KeyAllowancesDto } from './key-allowances.dto.js';
 import { KeyLimitsDto } from '../../limits/dto/key-limits.dto.js';
 
 @ApiSchema({ name: 'Key', description: 'What the API key may do that the call was made with.' })
@@ -28,6 +29,8 @@ export class KeyDto {
   models!: readonly string[] | null;
   @ApiProperty({ description: 'Its rate limits.', type: KeyLimitsDto })
   limits!: KeyLimitsDto;
+  @ApiProperty({ description: 'What it holds now.', type: KeyAllowancesDto })
+  allowances!: KeyAllowancesDto;
   @Field('The highest priority that it may submit with.', 'high', { enum: priorities })
   max_priority!: Priority;
   @Field('How many of its requests may wait; null: any number.', 1_000, {
