@@ -30,7 +30,18 @@ const rooms = {
     'tools',
     'tracing',
   ],
-  discovery: ['files', 'webhooks', 'requests', 'queue', 'models', 'auth', 'limits', 'http', 'errors'],
+  discovery: [
+    'allowances',
+    'files',
+    'webhooks',
+    'requests',
+    'queue',
+    'models',
+    'auth',
+    'limits',
+    'http',
+    'errors',
+  ],
   stream: ['queue', 'requests', 'auth', 'limits', 'http', 'errors', 'config', 'internals', 'tools'],
   webhooks: [
     'json',
@@ -86,6 +97,8 @@ const rooms = {
   overview: ['queue', 'models', 'http', 'database', 'tools'],
   metrics: [
     'files',
+    'allowances',
+    'audit',
     'overview',
     'queue',
     'webhooks',

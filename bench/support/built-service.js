@@ -7,7 +7,7 @@ import { spawnListening } from './child.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const models = fileURLToPath(new URL('../models.yaml', import.meta.url));
 
-const both = (limits) => ({ RATE_LIMIT_SUBMIT: limits, RATE_LIMIT_OTHER: limits });
+const both = (limits) => ({ RATE_LIMIT_SUBMIT: limits, RATE_LIMIT_OTHER: limits, RATE_LIMIT_BATCH: limits });
 /** High is above what any scene reaches; the accounting itself stays on. */
 const limitsOf = { high: both('1000000/s,60000000/m'), off: both('off'), shipped: {} };
 

@@ -11,7 +11,6 @@ import { OidcController } from './oidc/oidc.controller.js';
 import { OidcStates } from './oidc/oidc-state.js';
 import { OidcUsers } from './oidc/oidc-users.js';
 import { OidcProvider } from './oidc/provider.js';
-import { RefusedSignIns } from './refused-sign-ins.js';
 import { ReasonBodies } from './requests/reason-bodies.js';
 import { SessionController } from './session.controller.js';
 import { SessionsController } from './sessions.controller.js';
@@ -28,6 +27,6 @@ import { SignIn } from './sign-in.js';
     WebhookSecretController,
     AuditController,
   ],
-  providers: [Keys, ReasonBodies, SignIn, RefusedSignIns, Oidc, OidcProvider, OidcStates, OidcUsers],
+  providers: [Keys, ReasonBodies, SignIn, Oidc, OidcProvider, OidcStates, OidcUsers],
 })
 export class AccessModule {}

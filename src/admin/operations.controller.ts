@@ -10,6 +10,7 @@ import { DomainError } from '../errors/domain-error.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
 import { sendReply } from '../http/reply.js';
+import { answerOf, Gate } from '../limits/gate.js';
 import { Limited } from '../limits/limited.js';
 import {
   type OperationAction,
@@ -42,6 +43,7 @@ export class OperationsController {
     private readonly bodies: BodyReader,
     private readonly reasons: ReasonBodies,
     private readonly addresses: ClientAddress,
+    private readonly gate: Gate,
   ) {}
 
   @Get()
@@ -79,6 +81,7 @@ export class OperationsController {
     const given = value['filter'] ?? {};
     if (!isObject(given)) throw wrong('filter', 'an object');
     const filter = anyFilterOptions(given, caller, this.handles);
+    await this.gate.enterForIds(filter.ids?.length ?? 0, request, answerOf(response));
     if (!all && Object.values(filter).every((one) => one === undefined))
       throw new DomainError('bad_request', 'An empty filter means every request: say so with "all": true.');
     if (isPreview) {

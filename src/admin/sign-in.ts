@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Actor } from '../audit/actor.js';
 import { AuditTrail } from '../audit/audit-trail.js';
+import { Refusals } from '../audit/refusals.js';
 import type { ApiKey } from '../auth/api-key.entity.js';
 import { CallerResolver } from '../auth/caller-resolver.js';
 import { type Caller, hasScope, isOperator, scopes } from '../auth/caller.js';
@@ -14,8 +15,11 @@ import { DomainError } from '../errors/domain-error.js';
 import { ClientAddress } from '../http/client-address.js';
 import { parseObjectBody } from '../json/input-body.js';
 import { assertKnown } from '../requests/dto/submit.query.js';
+import { PerMinute } from '../tools/per-minute.js';
 import type { SignedInDto } from './dto/session.dto.js';
-import { RefusedSignIns } from './refused-sign-ins.js';
+
+/** Of a key, and of all, on a node in a minute: each is a row of the audit and a session. */
+const maxSignIns = { each: 60, all: 600 };
 
 const example = '{"key": "ns_…"} or {"link": "…"}';
 
@@ -32,13 +36,15 @@ type Identify = (manager: EntityManager) => Promise<Pick<ApiKey, 'id' | 'name' |
 /** How one signs in to the console, and out. */
 @Injectable()
 export class SignIn {
+  private readonly begun = new PerMinute(maxSignIns);
+
   constructor(
     private readonly callers: CallerResolver,
     private readonly keys: KeysService,
     private readonly links: SignInLinks,
     private readonly sessions: Sessions,
     private readonly trail: AuditTrail,
-    private readonly refused: RefusedSignIns,
+    private readonly refusals: Refusals,
     private readonly addresses: ClientAddress,
   ) {}
 
@@ -61,17 +67,30 @@ export class SignIn {
     const { key, link } = credentialsOf(body);
     return key === undefined
       ? this.beginAs(request, 'link', (manager) => this.byLink(link!, manager))
-      : this.beginAs(request, 'key', (manager) => this.byKey(key, manager));
+      : this.beginAs(
+          request,
+          'key',
+          (manager) => this.byKey(key, manager),
+          (await this.callers.ofKey(key))?.keyId,
+        );
   }
 
-  /** What is refused is audited too. The session that the browser had before ends: a token is never taken over. */
-  async beginAs(request: GuardedRequest, by: 'key' | 'link' | 'oidc', identify: Identify): Promise<Begun> {
+  /** What is refused is audited too. `keyId`: where it is known before. The session that the browser had before ends: a token is never taken over. */
+  async beginAs(
+    request: GuardedRequest,
+    by: 'key' | 'link' | 'oidc',
+    identify: Identify,
+    keyId?: string,
+  ): Promise<Begun> {
     const actor = this.trail.actorOf(request, undefined);
     const before = request.caller?.sessionId;
     try {
+      // Before a connection is taken: there may be very many.
+      if (keyId !== undefined) this.assertMayBegin(keyId);
       const begun = await this.trail.change(async (manager) => {
         const key = await identify(manager);
         if (!isOperator(key)) throw noScope(key.name);
+        if (keyId === undefined) this.assertMayBegin(key.id);
         const isReplaced = before !== undefined && (await this.sessions.end(manager, before));
         const { id, token, expiresAt } = await this.sessions.begin(manager, key.id, {
           address: actor.address,
@@ -93,7 +112,10 @@ export class SignIn {
       if (before !== undefined) this.sessions.lookAgain();
       return begun;
     } catch (error) {
-      if (error instanceof DomainError) await this.refused.note(actor, by, error);
+      if (error instanceof DomainError && error.code !== 'unavailable') {
+        const after = { by, code: error.code };
+        await this.refusals.note(actor, { action: 'session.refuse', after, reason: error.message });
+      }
       throw error;
     }
   }
@@ -114,6 +136,10 @@ export class SignIn {
     });
     this.sessions.lookAgain();
     return isEnded;
+  }
+
+  private assertMayBegin(keyId: string): void {
+    if (!this.begun.takes(keyId)) throw tooManySignIns();
   }
 
   private async byKey(text: string, manager: EntityManager): Promise<ApiKey> {
@@ -140,6 +166,11 @@ function credentialsOf(body: Buffer): { key?: string; link?: string } {
   const given = [key, link].filter((one) => one !== undefined);
   if (given.length === 1 && typeof given[0] === 'string') return value;
   throw new DomainError('bad_request', `Give either a key or a link: ${example}.`);
+}
+
+function tooManySignIns(): DomainError {
+  const detail = `A key signs in ${maxSignIns.each} times a minute at most. Use the session that there is.`;
+  return new DomainError('caller_busy', detail, { retryAfterSeconds: 60 });
 }
 
 function noScope(name: string): DomainError {

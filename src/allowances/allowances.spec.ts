@@ -67,6 +67,14 @@ it('keeps half of the node for callers with a key', () => {
 it('remembers nobody who holds nothing', () => {
   const holds = Array.from({ length: 3 }, (_, i) => allowances.take(`key:${i}`, 'streams', 1));
   for (const hold of holds) hold.release();
-  expect(allowances.usedBy('key:0')).toEqual({ bytes: 0, streams: 0 });
+  expect(allowances.usedBy('key:0')).toEqual({ bytes: 0, streams: 0, workerCalls: 0 });
   expect(allowances.inUse('streams')).toBe(0);
+});
+
+it('counts streams and held calls of workers against one bound of the node, and against two of their caller', () => {
+  allowances.take('key:a', 'streams', 1);
+  allowances.take('key:a', 'workerCalls', 2);
+  allowances.take('key:b', 'workerCalls', 1);
+  expect(refusalOf(() => allowances.take('key:b', 'streams', 1))).toBe('overloaded');
+  expect(refusalOf(() => allowances.take('key:b', 'workerCalls', 1))).toBe('overloaded');
 });

@@ -5,7 +5,9 @@ import { descriptorLimit } from '../internals/descriptors.js';
 import { RepeatedLines } from '../tools/repeated-lines.js';
 
 /** What a caller can make the service hold. A new resource is a line here and a line in `resources`. */
-export type Resource = 'bytes' | 'streams';
+export type Resource = 'bytes' | 'streams' | 'workerCalls';
+
+export const allowedResources: readonly Resource[] = ['bytes', 'streams', 'workerCalls'];
 
 interface Bounds {
   /** The most that one caller may hold. */
@@ -23,7 +25,19 @@ const resources: Readonly<Record<Resource, { noun: string; advice: string }>> = 
     noun: 'open streams and held calls',
     advice: 'Close streams that are no longer read, or poll instead.',
   },
+  workerCalls: {
+    noun: 'held claims and beats of workers',
+    advice: 'A worker needs one held claim and one held beat at a time.',
+  },
 };
+
+/** Each takes a connection and its buffers: what all callers may hold of them is one bound. */
+const heldConnections: readonly Resource[] = ['streams', 'workerCalls'];
+
+/** A key may have 1,000 workers: one held claim and one held beat each, and as many again while they connect anew. */
+const maxWorkerCallsOfCaller = 4_000;
+
+const nothing = (): Record<Resource, number> => ({ bytes: 0, streams: 0, workerCalls: 0 });
 
 /** Descriptors that are kept for the database, models, webhooks and files. */
 const reservedDescriptors = 256;
@@ -73,12 +87,13 @@ export class Allowances {
   readonly refused: Record<Resource, { caller: number; node: number }> = {
     bytes: { caller: 0, node: 0 },
     streams: { caller: 0, node: 0 },
+    workerCalls: { caller: 0, node: 0 },
   };
   private readonly log = new Logger(Allowances.name);
   private readonly lines = new RepeatedLines();
   private readonly holders = new Map<string, Holder>();
-  private readonly node: Record<Resource, number> = { bytes: 0, streams: 0 };
-  private readonly addresses: Record<Resource, number> = { bytes: 0, streams: 0 };
+  private readonly node = nothing();
+  private readonly addresses = nothing();
 
   constructor(config: Config) {
     const descriptors = descriptorLimit();
@@ -92,6 +107,7 @@ export class Allowances {
     this.bounds = {
       bytes: { caller: config.maxCallerBytes, node: config.maxNodeBytes },
       streams: { caller: config.maxCallerStreams, node: nodeStreams },
+      workerCalls: { caller: maxWorkerCallsOfCaller, node: nodeStreams },
     };
   }
 
@@ -113,7 +129,7 @@ export class Allowances {
   }
 
   usedBy(name: string): Readonly<Record<Resource, number>> {
-    return this.holders.get(name)?.used ?? { bytes: 0, streams: 0 };
+    return this.holders.get(name)?.used ?? nothing();
   }
 
   /** For holds: use `take`. */
@@ -124,9 +140,9 @@ export class Allowances {
     // One call by itself is always served: other rules bound its size.
     if (used > 0 && used + amount > perCaller) throw this.callerIsBusy(name, resource, perCaller);
     const [all, most] = isAddress
-      ? [this.addresses[resource], perNode * addressPart]
-      : [this.node[resource], perNode];
-    if (all > 0 && (all + amount > most || this.node[resource] + amount > perNode)) {
+      ? [sharedIn(this.addresses, resource), perNode * addressPart]
+      : [sharedIn(this.node, resource), perNode];
+    if (all > 0 && (all + amount > most || sharedIn(this.node, resource) + amount > perNode)) {
       throw this.nodeIsFull(name, resource);
     }
     this.count(name, resource, amount);
@@ -154,7 +170,7 @@ export class Allowances {
 
   private count(name: string, resource: Resource, amount: number): void {
     let holder = this.holders.get(name);
-    if (holder === undefined) this.holders.set(name, (holder = { name, used: { bytes: 0, streams: 0 } }));
+    if (holder === undefined) this.holders.set(name, (holder = { name, used: nothing() }));
     holder.used[resource] += amount;
     this.node[resource] += amount;
     if (name.startsWith('address:')) this.addresses[resource] += amount;
@@ -184,4 +200,10 @@ export class Allowances {
       },
     );
   }
+}
+
+/** What is held of all that counts against the same bound of the node. */
+function sharedIn(held: Readonly<Record<Resource, number>>, resource: Resource): number {
+  if (!heldConnections.includes(resource)) return held[resource];
+  return heldConnections.reduce((sum, one) => sum + held[one], 0);
 }

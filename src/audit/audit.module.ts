@@ -4,14 +4,16 @@ import { AuthModule } from '../auth/auth.module.js';
 import { AuditList } from './audit-list.js';
 import { AuditTrail } from './audit-trail.js';
 import { AuditedKeys } from './audited-keys.js';
+import { AuditPruner } from './duties/audit-pruner.js';
 import { AuditEntryEntity } from './entities/audit-entry.entity.js';
+import { Refusals } from './refusals.js';
 import { RefusedCalls } from './refused-calls.js';
 
 /** Global, as every room whose calls change something writes to it. */
 @Global()
 @Module({
   imports: [AuthModule, TypeOrmModule.forFeature([AuditEntryEntity])],
-  providers: [AuditList, AuditTrail, AuditedKeys, RefusedCalls],
-  exports: [AuditList, AuditTrail, AuditedKeys],
+  providers: [AuditList, AuditPruner, AuditTrail, AuditedKeys, Refusals, RefusedCalls],
+  exports: [AuditList, AuditTrail, AuditedKeys, Refusals],
 })
 export class AuditModule {}

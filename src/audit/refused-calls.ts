@@ -1,34 +1,30 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
 import { validate as isUuid } from 'uuid';
 import type { RefusedAccess } from '../auth/access-events.js';
 import type { GuardedRequest } from '../auth/current-caller.decorator.js';
 import { Handles } from '../auth/handles.js';
 import { AuditTrail } from './audit-trail.js';
+import { Refusals } from './refusals.js';
 
 const maxTextLength = 300;
 
 /** Audits what the routes of operators refused a valid key, or its session. */
 @Injectable()
 export class RefusedCalls {
-  private readonly logger = new Logger(RefusedCalls.name);
-
   constructor(
     private readonly trail: AuditTrail,
+    private readonly refusals: Refusals,
     private readonly handles: Handles,
   ) {}
 
   @OnEvent('access.refused')
   async onRefused({ request, caller, scope, forgery }: RefusedAccess): Promise<void> {
-    try {
-      await this.trail.note(this.trail.actorOf(request, caller), {
-        action: 'access.refuse',
-        target: `${request.method} ${this.pathOf(request)}`.slice(0, maxTextLength),
-        after: forgery === undefined ? { missing_scope: scope } : { reason: forgery },
-      });
-    } catch (error) {
-      this.logger.warn({ err: error }, 'a refused call was not audited');
-    }
+    await this.refusals.note(this.trail.actorOf(request, caller), {
+      action: 'access.refuse',
+      target: `${request.method} ${this.pathOf(request)}`.slice(0, maxTextLength),
+      after: forgery === undefined ? { missing_scope: scope } : { reason: forgery },
+    });
   }
 
   /** The id of a request is the right to read it, and no part of the audit: its handle stands for it. */

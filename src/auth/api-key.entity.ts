@@ -29,6 +29,7 @@ export class ApiKey {
   /** As in RATE_LIMIT_SUBMIT; null: the service's own limits. */
   @Column('text', { name: 'rate_limit_submit', nullable: true }) rateLimitSubmit!: string | null;
   @Column('text', { name: 'rate_limit_other', nullable: true }) rateLimitOther!: string | null;
+  @Column('text', { name: 'rate_limit_batch', nullable: true }) rateLimitBatch!: string | null;
   /** Of what it submits; null: high. */
   @Column('text', { name: 'max_priority', nullable: true }) maxPriority!: Priority | null;
   /** Of its requests, how many may wait; null: any number. */

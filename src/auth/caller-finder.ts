@@ -170,6 +170,7 @@ export function toCaller(key: KeyColumns): Caller {
     models: key.models,
     rateLimitSubmit: readLimits(key.rateLimitSubmit),
     rateLimitOther: readLimits(key.rateLimitOther),
+    rateLimitBatch: readLimits(key.rateLimitBatch),
     maxPriority: key.maxPriority ?? 'high',
     maxWaiting: key.maxWaiting,
     maxRunning: key.maxRunning,

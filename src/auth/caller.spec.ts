@@ -7,6 +7,7 @@ const callerFor = (models: string[] | null): Caller => ({
   models,
   rateLimitSubmit: null,
   rateLimitOther: null,
+  rateLimitBatch: null,
   maxPriority: 'high',
   maxWaiting: null,
   maxRunning: null,

@@ -41,6 +41,7 @@ export interface Caller {
   /** The key's own limits; null: the service's. */
   readonly rateLimitSubmit: RateLimits | null;
   readonly rateLimitOther: RateLimits | null;
+  readonly rateLimitBatch: RateLimits | null;
   /** Of what it submits. */
   readonly maxPriority: Priority;
   /** Of its requests, how many may wait; null: any number. */
@@ -84,7 +85,7 @@ export interface Access {
   needsKey: boolean;
   /** Also without a key, whatever REQUEST_ACCESS says; who brings one is told. */
   isOpen?: boolean;
-  /** It is many calls in one, refused one by one. */
+  /** It is many submissions in one call, which a limit of their own refuses one by one. */
   isMany?: boolean;
   /** No limit counts the calls of those who may make it. */
   isUncounted?: boolean;

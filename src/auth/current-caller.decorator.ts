@@ -1,14 +1,11 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Request } from 'express';
-import type { DomainError } from '../errors/domain-error.js';
 import type { Access, Caller } from './caller.js';
 
 /** A call that passed the gate; no caller: it came without a key, where that is allowed. */
 export interface GuardedRequest extends Request {
   caller?: Caller;
-  /** Of the first of many, which the limits have no room for. */
-  refusal?: DomainError;
 }
 
 /** The caller that the gate let in. On routes other than submit it may be undefined. */

@@ -14,7 +14,7 @@ export function keyTerms(key: ApiKey): Record<string, unknown> {
     name: key.name,
     scopes: key.scopes,
     models: key.models,
-    limits: { submit: key.rateLimitSubmit, other: key.rateLimitOther },
+    limits: { submit: key.rateLimitSubmit, other: key.rateLimitOther, batch: key.rateLimitBatch },
     max_priority: key.maxPriority,
     max_waiting: key.maxWaiting,
     max_running: key.maxRunning,

@@ -21,6 +21,8 @@ export interface NewKey {
   /** As in RATE_LIMIT_SUBMIT; the service's own limits if left out or null. */
   rateLimitSubmit?: string | null | undefined;
   rateLimitOther?: string | null | undefined;
+  /** Of the items of its batches. */
+  rateLimitBatch?: string | null | undefined;
   /** `high` if left out or null. */
   maxPriority?: Priority | null | undefined;
   /** Any number if left out or null. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, IsNull, LessThan, Raw, type Repository } from 'typeorm';
+import { type EntityManager, type FindOperator, In, IsNull, LessThan, Raw, type Repository } from 'typeorm';
 import { v7 as uuidv7 } from 'uuid';
 import { CallerFinder } from './caller-finder.js';
 import { SessionEntity } from './entities/session.entity.js';
@@ -10,6 +10,10 @@ import { sessionHash } from './session-cookie.js';
 const sessionLife = '12 hours';
 /** After its end, for who asks from where somebody was signed in. */
 const keptFor = '90 days';
+
+/** Of a key: those that go on, and all that are kept. The oldest make room. */
+const maxOpen = 100;
+const maxKept = 1_000;
 
 /** From where a session was begun. */
 export interface Browser {
@@ -33,8 +37,7 @@ export class Sessions {
   ): Promise<{ id: string; token: string; expiresAt: Date }> {
     const [id, token] = [uuidv7(), randomBytes(32).toString('base64url')];
     const rows = manager.getRepository(SessionEntity);
-    const isLongOver = Raw((column) => `${column} < now() - interval '${keptFor}'`);
-    await rows.delete({ keyId, expiresAt: isLongOver });
+    await this.makeRoom(manager, keyId);
     await rows.insert({
       id,
       keyId,
@@ -45,6 +48,26 @@ export class Sessions {
     });
     const { expiresAt } = await rows.findOneByOrFail({ id });
     return { id, token, expiresAt };
+  }
+
+  private async makeRoom(manager: EntityManager, keyId: string): Promise<void> {
+    const rows = manager.getRepository(SessionEntity);
+    const newestFirst = { order: { id: 'DESC' }, select: { id: true } } as const;
+    const isAhead = Raw((column) => `${column} > now()`);
+    const open = await rows.find({
+      where: { keyId, endedAt: IsNull(), expiresAt: isAhead },
+      skip: maxOpen - 1,
+      take: maxKept,
+      ...newestFirst,
+    });
+    if (open.length > 0) await rows.update({ id: In(open.map(({ id }) => id)) }, { endedAt: () => 'now()' });
+    const old = await rows.find({ where: { keyId }, skip: maxKept - 1, take: maxKept, ...newestFirst });
+    if (old.length > 0) await rows.delete({ id: In(old.map(({ id }) => id)) });
+  }
+
+  /** Those that are long over. */
+  async prune(): Promise<void> {
+    await this.rows.delete({ expiresAt: isLongOver() });
   }
 
   /** False: there is none, or it has ended. Nodes go by it within 5 s. */
@@ -72,4 +95,8 @@ export class Sessions {
       take: limit,
     });
   }
+}
+
+function isLongOver(): FindOperator<Date> {
+  return Raw((column) => `${column} < now() - interval '${keptFor}'`) as FindOperator<Date>;
 }

@@ -22,6 +22,11 @@ export class SignInLinks {
     return token;
   }
 
+  /** Those that nobody can use any more. */
+  async prune(): Promise<void> {
+    await this.rows.delete({ expiresAt: Raw((column) => `${column} < now() - interval '1 day'`) });
+  }
+
   /** The id of the key that the link signs in as; undefined: it was used, is over or was never made. */
   async use(token: string, manager: EntityManager): Promise<string | undefined> {
     const rows = manager.getRepository(SignInLinkEntity);

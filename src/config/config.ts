@@ -91,6 +91,10 @@ export class Config {
   @Setting('RATE_LIMIT_OTHER', Parsed(parseRateLimits))
   rateLimitOther: RateLimits = parseRateLimits('100/s,1800/m');
 
+  /** Of the items of calls that submit many. */
+  @Setting('RATE_LIMIT_BATCH', Parsed(parseRateLimits))
+  rateLimitBatch: RateLimits = parseRateLimits('2000/s,50000/m');
+
   @Setting('RATE_LIMIT_STATUS', Numeric(), OneOf(403, 429)) rateLimitStatus: 403 | 429 = 403;
   /** Whether the page for people is served. */
   @Setting('CONSOLE', Parsed(parseSwitch)) console = true;

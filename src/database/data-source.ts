@@ -14,6 +14,7 @@ import { Views1790000000111 } from '../../migrations/0011-views.js';
 import { StorableText1790000000112 } from '../../migrations/0012-storable-text.js';
 import { StoppingNodes1790000000114 } from '../../migrations/0014-stopping-nodes.js';
 import { StoredFiles1790000000115 } from '../../migrations/0015-stored-files.js';
+import { Allowances1790000000116 } from '../../migrations/0016-allowances.js';
 import { DatabaseFaults } from './database-faults.js';
 import { connectionOptions } from './statement-pool.js';
 
@@ -33,6 +34,7 @@ export const migrations = [
   StorableText1790000000112,
   StoppingNodes1790000000114,
   StoredFiles1790000000115,
+  Allowances1790000000116,
 ];
 
 export interface DataSourceSettings {

@@ -1,5 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
+import { Allowances } from '../allowances/allowances.js';
 import { type Caller, hasScope } from '../auth/caller.js';
 import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { KeysService } from '../auth/keys.service.js';
@@ -8,6 +9,7 @@ import { StoredQuota } from '../files/stored-quota.js';
 import { Limited } from '../limits/limited.js';
 import { Quotas } from '../limits/quotas.js';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.js';
+import { toKeyAllowances } from './dto/key-allowances.dto.js';
 import type { KeyDto } from './dto/key.dto.js';
 import { ApiKey } from './openapi/operations.js';
 
@@ -19,6 +21,7 @@ export class KeyController {
     private readonly quotas: Quotas,
     private readonly secrets: WebhookSecrets,
     private readonly stored: StoredQuota,
+    private readonly allowances: Allowances,
   ) {}
 
   @Get()
@@ -33,7 +36,7 @@ export class KeyController {
       scopes: caller.scopes,
       models: caller.models,
       limits: (await this.quotas.of([caller]))(caller),
-      allowances: { stored: await this.stored.allowanceOf(caller.keyId) },
+      allowances: toKeyAllowances(this.allowances, caller.keyId, await this.stored.allowanceOf(caller.keyId)),
       max_priority: caller.maxPriority,
       max_waiting: caller.maxWaiting,
       max_running: caller.maxRunning,

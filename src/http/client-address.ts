@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import proxyaddr from 'proxy-addr';
 import { Config } from '../config/config.js';
 
@@ -9,23 +9,46 @@ const hostName = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})
 
 /** Who calls and where to, behind proxies too: forwarded fields count as far as `TRUST_PROXY` goes. */
 @Injectable()
-export class ClientAddress {
+export class ClientAddress implements OnApplicationBootstrap {
+  private readonly log = new Logger(ClientAddress.name);
+  /** Calls with a forwarded address that nothing was said about are noted once. */
+  private isUntold: boolean;
   /** Whether the machine at this address, so many hops away, is believed. */
   private readonly trust: (address: string, hop: number) => boolean;
 
   constructor(private readonly config: Config) {
-    const { trustProxy } = config;
+    const { trustProxy, environment } = config;
+    this.isUntold = trustProxy === false && environment['TRUST_PROXY'] === undefined;
     if (typeof trustProxy === 'boolean') this.trust = () => trustProxy;
     else if (typeof trustProxy === 'number') this.trust = (_, hop) => hop < trustProxy;
     else this.trust = proxyaddr.compile(trustProxy);
   }
 
+  onApplicationBootstrap(): void {
+    if (this.config.trustProxy !== true) return;
+    this.log.warn(
+      'TRUST_PROXY=true believes whatever X-Forwarded-For says, so any client can invent its address. Set the number of ' +
+        'proxies in front of the service, such as TRUST_PROXY=1, or their networks.',
+    );
+  }
+
   /** The address of the client; the connection's own where what was forwarded is none. */
   of(request: IncomingMessage): string {
     const { remoteAddress = '' } = request.socket;
-    if (this.config.trustProxy === false) return remoteAddress;
+    if (this.config.trustProxy === false) {
+      if (this.isUntold && request.headers['x-forwarded-for'] !== undefined) this.warnOfProxy(remoteAddress);
+      return remoteAddress;
+    }
     const address = proxyaddr(request, this.trust) ?? '';
     return isIP(address) === 0 ? remoteAddress : address;
+  }
+
+  private warnOfProxy(address: string): void {
+    this.isUntold = false;
+    this.log.warn(
+      `A call from ${address} came with X-Forwarded-For, and TRUST_PROXY is not set: all callers behind a proxy count as ` +
+        'one address. Set TRUST_PROXY to the number of proxies in front of the service, or to false if there is none.',
+    );
   }
 
   /** `PUBLIC_BASE_URL`, otherwise the scheme and host of the call. */

@@ -10,6 +10,8 @@ export interface WindowState {
   readonly resetMs: number;
   /** After which a call that this window refuses may come again, where that is sooner. */
   readonly retryMs?: number;
+  /** It has no room for what was asked. */
+  readonly refuses?: true;
 }
 
 /** What one window has counted. */
@@ -27,9 +29,9 @@ export class Admission {
     readonly windows: readonly WindowState[],
   ) {}
 
-  /** The windows that refuse: those without room. */
+  /** The windows that refuse. */
   get exhausted(): WindowState[] {
-    return this.windows.filter(({ remaining }) => remaining === 0);
+    return this.windows.filter(({ refuses }) => refuses === true);
   }
 
   /** `Retry-After` of a refusal: a caller alone with its key who waits that long is admitted. */

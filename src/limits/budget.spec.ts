@@ -48,24 +48,24 @@ test('a refusal by a whole limit stands until its oldest call leaves, though ano
 test('a refusal because the others gave nothing stands for longer each time, until one gives', () => {
   const budget = budgetWith(0, 0);
   const stands = (now: number): boolean => budget.standingRefusal(now) !== undefined;
-  budget.refuse(0, true);
+  budget.refuse(0, { inVain: true });
   expect([stands(249), stands(250), budget.mayAsk(249), budget.mayAsk(250)]).toEqual([
     true,
     false,
     false,
     true,
   ]);
-  budget.refuse(1_000, true);
+  budget.refuse(1_000, { inVain: true });
   expect([stands(1_499), stands(1_500)]).toEqual([true, false]);
   budget.forgetRefusal();
   expect([stands(1_100), budget.mayAsk(1_100)]).toEqual([false, true]);
 });
 
 test('whoever may have what the others give is asked to come back soon, and is told the truth when they give nothing', () => {
-  expect(budgetWith(0, 0).refuse(0, true).retryAfterSeconds).toBe(1);
+  expect(budgetWith(0, 0).refuse(0, { inVain: true }).retryAfterSeconds).toBe(1);
   const budget = budgetWith(3, 3);
   use(budget, 3);
-  const told = [1_000, 2_000, 3_000].map((now) => budget.refuse(now, true).retryAfterSeconds);
+  const told = [1_000, 2_000, 3_000].map((now) => budget.refuse(now, { inVain: true }).retryAfterSeconds);
   expect(told).toEqual([1, 1, 57]);
 });
 
@@ -86,9 +86,9 @@ test('an admission leaves its window after the window, and not a moment before',
   const one = shareOf(1);
   one.add(500);
   one.expire(1_499.999);
-  expect([one.used, one.hasRoom]).toEqual([1, false]);
+  expect([one.used, one.hasRoomFor(1)]).toEqual([1, false]);
   one.expire(1_500);
-  expect([one.used, one.hasRoom]).toEqual([0, true]);
+  expect([one.used, one.hasRoomFor(1)]).toEqual([0, true]);
 });
 
 test('those within a fortieth of the window leave together, with the last of them', () => {
@@ -107,7 +107,7 @@ test('no window of any position holds more than the share, whenever the calls co
   const admitted: number[] = [];
   for (let now = 0, step = 1; now < 20_000; now += (step = (step * 7) % 61) + 1) {
     one.expire(now);
-    if (!one.hasRoom) continue;
+    if (!one.hasRoomFor(1)) continue;
     one.add(now);
     admitted.push(now);
   }

@@ -9,12 +9,17 @@ export interface LimitSubject {
   hasKey: boolean;
 }
 
-/** A call held until there is a share for it, or it is clear that there is none. */
+/** Calls that come as one, held until there is a share for them, or it is clear that there is none. */
 export interface HeldCall {
   since: number;
+  /** How many they are. */
+  count: number;
+  /** Where there is no room for all of them, the first ones are admitted. Else all of them, or none. */
+  isSome?: true;
   /** When the database first answered to what was asked since then. */
   answeredAt?: number | undefined;
-  admit(admission: Admission): void;
+  /** `admitted`: how many of them. */
+  admit(admission: Admission, admitted: number): void;
   reject(error: unknown): void;
 }
 
@@ -34,7 +39,9 @@ export function idOf({ subject, routeClass, policy }: BudgetKey): string {
 /** What one caller may still call through this node. */
 export class Budget {
   readonly windows: readonly ShareWindow[];
-  readonly held: HeldCall[] = [];
+  private readonly heldCalls: HeldCall[] = [];
+  /** How many calls the held ones are. */
+  heldCount = 0;
   askedAt: number | undefined;
   /** A statement is under way for it: no other may be. */
   isBusy = false;
@@ -62,8 +69,26 @@ export class Budget {
       this.windows.map(({ window }) => window),
     );
     // What was answered was asked for the old share.
-    budget.held.push(...this.held.splice(0).map((call) => ({ ...call, answeredAt: undefined })));
+    for (const call of this.heldCalls.splice(0)) budget.hold({ ...call, answeredAt: undefined });
+    this.heldCount = 0;
     return budget;
+  }
+
+  /** In the order in which they came. */
+  get held(): readonly HeldCall[] {
+    return this.heldCalls;
+  }
+
+  hold(call: HeldCall): void {
+    this.heldCalls.push(call);
+    this.heldCount += call.count;
+  }
+
+  /** The first that is held is held no longer. */
+  unhold(): HeldCall {
+    const call = this.heldCalls.shift()!;
+    this.heldCount -= call.count;
+    return call;
   }
 
   get longestMs(): number {
@@ -85,13 +110,24 @@ export class Budget {
     return this.windows.map((window) => window.shrink(retained)).includes(true);
   }
 
-  /** Counts a call in every window, or in none: undefined if the share of one is used up. */
-  admit(now: number): Admission | undefined {
+  /** How many calls the shares have room for. */
+  roomAt(now: number): number {
     this.calledAt = now;
     this.expire(now);
-    for (const window of this.windows) if (!window.hasRoom) return undefined;
-    for (const window of this.windows) window.add(now);
-    this.unwritten++;
+    return this.room;
+  }
+
+  private get room(): number {
+    let room = Infinity;
+    for (const { share, used } of this.windows) room = Math.min(room, share - used);
+    return Math.max(0, room);
+  }
+
+  /** Counts so many calls in every window, or in none: undefined if the share of one has no room for all of them. */
+  admit(now: number, count = 1): Admission | undefined {
+    if (this.roomAt(now) < count) return undefined;
+    for (const window of this.windows) window.add(now, count);
+    this.unwritten += count;
     return this.admission(true, now);
   }
 
@@ -105,13 +141,13 @@ export class Budget {
     }));
   }
 
-  standingRefusal(now: number): Admission | undefined {
-    return now < this.refusedUntil ? this.admission(false, now) : undefined;
+  standingRefusal(now: number, count = 1): Admission | undefined {
+    return now < this.refusedUntil ? this.refusal(now, count) : undefined;
   }
 
-  /** Whether this node holds the whole limit of a window that is used up: then no other node has any of it. */
-  get isExhausted(): boolean {
-    return this.windows.some((window) => !window.hasRoom && window.isWhole);
+  /** Whether this node holds the whole limit of a window without room for so many: then no other node has any of it. */
+  isExhaustedFor(count: number): boolean {
+    return this.windows.some((window) => !window.hasRoomFor(count) && window.isWhole);
   }
 
   /** Whether a share is nearly used up of which there is more to be had. */
@@ -120,8 +156,10 @@ export class Budget {
   }
 
   /** Refuses, until what this node admitted leaves a window; `inVain`: the others had nothing to give either. */
-  refuse(now: number, inVain = false): Admission {
-    const full = this.windows.filter((window) => !window.hasRoom);
+  refuse(now: number, { inVain = false, count = 1 } = {}): Admission {
+    // Fewer calls may be admitted all the same.
+    if (this.room > 0) return this.refusal(now, count);
+    const full = this.windows.filter((window) => !window.hasRoomFor(1));
     const exhausted = full.filter((window) => window.isWhole);
     if (inVain) this.restedMs = Math.min(maxRestMs, Math.max(restMs, this.restedMs * 2));
     // Of the others' windows there may be more to be had by then.
@@ -131,7 +169,12 @@ export class Budget {
     this.refusedUntil =
       now + Math.min(Math.max(0, ...ownMs), exhausted.length > 0 ? Infinity : this.restedMs);
     this.restsUntil = now + (inVain ? this.restedMs : 0);
-    return this.admission(false, now);
+    return this.refusal(now, count);
+  }
+
+  /** As `refuse`, but later calls are decided as if it had not been. */
+  refusal(now: number, count: number): Admission {
+    return this.admission(false, now, count);
   }
 
   mayAsk(now: number): boolean {
@@ -156,20 +199,27 @@ export class Budget {
     return used === 0 || (!isWhole && this.restedMs < maxRestMs);
   }
 
-  private admission(admitted: boolean, now: number): Admission {
+  private admission(admitted: boolean, now: number, count = 1): Admission {
+    const isFull = (window: ShareWindow): boolean => !window.hasRoomFor(count);
     // A refusing window has nothing left anywhere; where none is known to, as in a rush, all that are full refuse.
-    const refuses = this.windows.some((window) => !window.hasRoom && window.unallocated === 0)
-      ? (window: ShareWindow): boolean => !window.hasRoom && window.unallocated === 0
-      : (window: ShareWindow): boolean => !window.hasRoom;
+    const refuses = this.windows.some((window) => isFull(window) && window.unallocated === 0)
+      ? (window: ShareWindow): boolean => isFull(window) && window.unallocated === 0
+      : isFull;
     return new Admission(
       admitted,
-      this.windows.map((window) => ({
-        window: window.window,
-        remaining:
-          !admitted && refuses(window) ? 0 : Math.max(0, window.share - window.used + window.unallocated),
-        resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
-        ...(this.mayGrowSoon(window) && { retryMs: maxRestMs }),
-      })),
+      this.windows.map((window) => {
+        const isRefusing = !admitted && refuses(window);
+        const unused = Math.max(0, window.share - window.used);
+        return {
+          window: window.window,
+          remaining: isRefusing ? unused : unused + Math.max(0, window.unallocated),
+          resetMs: window.used === 0 ? window.window.windowMs : window.resetMs(now),
+          ...(isRefusing && { refuses: true }),
+          ...(this.mayGrowSoon(window)
+            ? { retryMs: maxRestMs }
+            : isRefusing && count > 1 && { retryMs: window.roomMs(now, count) }),
+        };
+      }),
     );
   }
 }
@@ -195,8 +245,8 @@ export class ShareWindow {
     return this.unallocated > 0 && this.share - this.used <= this.window.limit * lowPart;
   }
 
-  get hasRoom(): boolean {
-    return this.used < this.share;
+  hasRoomFor(count: number): boolean {
+    return this.used + count <= this.share;
   }
 
   get isWhole(): boolean {
@@ -214,20 +264,20 @@ export class ShareWindow {
     this.head = 0;
   }
 
-  add(now: number): void {
+  add(now: number, count = 1): void {
     const { grains } = this;
     const last = grains.length - 2;
     const joinsLast =
       last >= this.head && Math.floor(grains[last]! / this.grainMs) === Math.floor(now / this.grainMs);
     if (joinsLast) {
       grains[last] = now;
-      grains[last + 1]!++;
+      grains[last + 1]! += count;
     } else if (last < 0) {
-      this.grains = [now, 1]; // most callers call once: an array that grows has room for 17
+      this.grains = [now, count]; // most callers call once: an array that grows has room for 17
     } else {
-      grains.push(now, 1);
+      grains.push(now, count);
     }
-    this.used++;
+    this.used += count;
   }
 
   /** Until the oldest admission leaves the window; 0 if there is none. */
@@ -236,6 +286,18 @@ export class ShareWindow {
     if (oldest === undefined) return 0;
     // Never above the window, by the last digit of a number: that would be a second more in whole seconds.
     return Math.min(this.window.windowMs, Math.max(0, oldest + this.window.windowMs - now));
+  }
+
+  /** Until so many have left the window that there is room for `count`; the whole window if there never is. */
+  roomMs(now: number, count: number): number {
+    const { grains } = this;
+    let missing = this.used + count - this.share;
+    for (let i = this.head; i < grains.length; i += 2) {
+      missing -= grains[i + 1]!;
+      if (missing <= 0)
+        return Math.min(this.window.windowMs, Math.max(0, grains[i]! + this.window.windowMs - now));
+    }
+    return this.window.windowMs;
   }
 
   /** Gives up all but what is used and a part of the rest: only a share above the use may shrink. False: nothing to give. */

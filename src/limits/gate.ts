@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { normalizeIp } from '@nestjs/throttler';
 import { AccessRule } from '../auth/access-rule.js';
@@ -9,6 +9,7 @@ import type { RateLimits } from '../config/rate-limits.js';
 import { DomainError } from '../errors/domain-error.js';
 import { chargesOf } from '../http/charges.js';
 import { ClientAddress } from '../http/client-address.js';
+import { setFields } from '../http/reply.js';
 import type { Admission } from './admission.js';
 import type { LimitSubject } from './budget.js';
 import { rateLimitFields } from './rate-limit-fields.js';
@@ -23,6 +24,20 @@ export interface Answer {
 /** undefined: it came without a key, where that is allowed. */
 type Entered = Caller | undefined;
 type Subject = LimitSubject | undefined;
+
+const idsPerCall = 100;
+
+export interface EnteredItems {
+  admitted: number;
+  refusal: DomainError | undefined;
+}
+
+/** The setting of a class's limits, and the field of a key that has its own. */
+const limitFields = {
+  submit: 'rateLimitSubmit',
+  other: 'rateLimitOther',
+  batch: 'rateLimitBatch',
+} as const satisfies Record<RouteClass, keyof Config>;
 
 /**
  * What every call of the queue passes, by whichever door it came: whose key it brings, whether there is room under its
@@ -67,38 +82,43 @@ export class Gate {
 
   /** Gives the answer the fields of the limits; throws if there is no room. */
   judge(admission: Admission, answer: Answer): void {
-    const refusal = this.verdict(admission, answer);
-    if (refusal !== undefined) throw refusal;
-  }
-
-  /** As `judge`, but hands out the refusal. */
-  verdict(admission: Admission, answer: Answer): DomainError | undefined {
     answer.setFields(rateLimitFields(admission.windows));
-    return admission.admitted ? undefined : this.refusalOf(admission);
+    if (!admission.admitted) throw this.refusalOf(admission);
   }
 
-  /** Counts as many submissions more for a call that entered: what refuses each, or undefined. */
-  async enterMore(
-    request: IncomingMessage,
-    count: number,
-    answer: Answer,
-  ): Promise<(DomainError | undefined)[]> {
-    const subject = this.subjectOf(request, await this.callers.resolve(request), 'submit');
-    if (subject === undefined || count === 0) return Array.from({ length: count }, () => undefined);
-    // All are asked for in one turn, so that shares for all of them are granted together.
-    const admissions = await Promise.all(Array.from({ length: count }, async () => this.count(subject)));
-    answer.setFields(rateLimitFields(admissions.at(-1)!.windows));
-    return admissions.map((admission) => (admission.admitted ? undefined : this.refusalOf(admission)));
+  /** Counts a call that entered as one per 100 ids that it names; throws unless there is room for all of them. */
+  async enterForIds(ids: number, request: IncomingMessage, answer: Answer): Promise<void> {
+    const calls = Math.ceil(ids / idsPerCall);
+    const subject = this.subjectOf(request, await this.callers.resolve(request), 'other');
+    if (subject === undefined || calls <= 1) return;
+    const most = Math.min(...subject.limits.map(({ limit }) => limit));
+    if (calls > most) {
+      const detail = `This call counts as ${calls}, and no more than ${most} are allowed at once. Name at most ${most * idsPerCall} ids in a call.`;
+      throw new DomainError('rate_limited', detail, { status: this.config.rateLimitStatus });
+    }
+    // The first was counted when it entered.
+    this.judge(await this.keeper.admit(subject, calls - 1), answer);
+  }
+
+  /** Counts the items of a call that entered. The first ones are admitted, `refusal` is what refuses the others. */
+  async enterItems(request: IncomingMessage, count: number, answer: Answer): Promise<EnteredItems> {
+    const subject = this.subjectOf(request, await this.callers.resolve(request), 'batch');
+    if (subject === undefined || count === 0) return { admitted: count, refusal: undefined };
+    const { admitted, admission } = await this.keeper.admitSome(subject, count);
+    answer.setFields(rateLimitFields(admission.windows));
+    return { admitted, refusal: admitted < count ? this.refusalOf(admission) : undefined };
   }
 
   private limitsOf(caller: Caller | undefined, routeClass: RouteClass): RateLimits {
-    const own = routeClass === 'submit' ? 'rateLimitSubmit' : 'rateLimitOther';
+    const own = limitFields[routeClass];
     return caller?.[own] ?? this.config[own];
   }
 
   private refusalOf(admission: Admission): DomainError {
     const seconds = admission.retryAfterSeconds;
-    const full = admission.exhausted.map(({ window }) => window);
+    // Where none is full by itself, those that wait before this call are to have what is left.
+    const { exhausted } = admission;
+    const full = (exhausted.length > 0 ? exhausted : admission.windows).map(({ window }) => window);
     const limits = full.map(({ limit, name }) => `${limit} requests in a ${name}`).join(' and ');
     return new DomainError('rate_limited', `No more than ${limits}. Try again in ${seconds} s.`, {
       status: this.config.rateLimitStatus,
@@ -114,7 +134,7 @@ export class Gate {
     answer: Answer,
   ): Entered | Promise<Entered> {
     chargeCaller(request, resolution);
-    const subject = this.subjectOf(request, resolution, routeClassOf(access.scope));
+    const subject = this.subjectOf(request, resolution, routeClassOf(access));
     if (subject !== undefined) {
       const counted = this.count(subject);
       if (counted instanceof Promise) {
@@ -138,6 +158,11 @@ function nameOfKey({ keyId }: Caller): string {
   return `key:${keyId}`;
 }
 
-export function routeClassOf(scope: Access['scope']): RouteClass {
-  return scope === 'submit' ? 'submit' : 'other';
+/** The call itself of many submissions in one counts as one of the others: its items have limits of their own. */
+export function routeClassOf({ scope, isMany }: Access): RouteClass {
+  return scope === 'submit' && isMany !== true ? 'submit' : 'other';
+}
+
+export function answerOf(response: ServerResponse): Answer {
+  return { setFields: (fields) => setFields(response, fields) };
 }

@@ -10,7 +10,7 @@ test('what is asked for tells of the calls that wait, so that only later ones re
   };
   use(2);
   for (let n = 0; n < 3; n++) {
-    budget.held.push({ since: 0, admit: () => undefined, reject: () => undefined });
+    budget.hold({ since: 0, count: 1, admit: () => undefined, reject: () => undefined });
   }
   expect(requestOf(budget, 1, 0)).toMatchObject({ used: [5], needed: [0] });
   use(3);

@@ -99,7 +99,7 @@ export class GrantAsker {
 /** What waits, and some more where the limit is shared with other nodes. As of its row, that is written as well. */
 export function requestOf(budget: Budget, nodes: number, now: number): GrantRequest {
   const { key, shares: held, used: usedBefore } = budget.toRow(now);
-  const waiting = budget.held.length;
+  const waiting = budget.heldCount;
   budget.unwritten = -waiting;
   const used = usedBefore.map((count) => count + waiting);
   const needed = held.map((share, i) => Math.max(0, used[i]! - share));

@@ -14,10 +14,9 @@ import type { RefusedAccess } from '../auth/access-events.js';
 import { type Access, type Caller, operatorScopes } from '../auth/caller.js';
 import { type GuardedRequest, RequireAccess } from '../auth/current-caller.decorator.js';
 import { ApiLimited } from '../http/openapi/operations.js';
-import { setFields } from '../http/reply.js';
 import type { Admission } from './admission.js';
 import type { LimitSubject } from './budget.js';
-import { chargeCaller, Gate, routeClassOf } from './gate.js';
+import { answerOf, chargeCaller, Gate, routeClassOf } from './gate.js';
 
 /** The throttler's record of a call, and how its windows stand. */
 type CountedCall = Awaited<ReturnType<ThrottlerStorage['increment']>> & { admission: Admission };
@@ -81,20 +80,16 @@ class LimitedGuard extends ThrottlerGuard {
   protected override async handleRequest({ context, throttler }: ThrottlerRequest): Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<GuardedRequest>();
-    const { scope, isMany, isUncounted } = this.reflector.get(RequireAccess, context.getHandler());
-    const routeClass = routeClassOf(scope);
+    const access = this.reflector.get(RequireAccess, context.getHandler());
+    const routeClass = routeClassOf(access);
     if (throttler.name !== routeClass) return true;
     const resolution = await this.callers.resolve(request);
     // Who guesses at keys is counted.
-    if (isUncounted === true && resolution.kind === 'caller') return true;
+    if (access.isUncounted === true && resolution.kind === 'caller') return true;
     const subject = this.gate.subjectOf(request, resolution, routeClass);
     if (subject === undefined) return true;
     const { admission } = await this.storage.increment(JSON.stringify(subject));
-    const answer = { setFields: (fields: readonly string[]) => setFields(http.getResponse(), fields) };
-    const refusal = this.gate.verdict(admission, answer);
-    if (refusal === undefined) return true;
-    if (isMany !== true || resolution.kind !== 'caller') throw refusal;
-    request.refusal = refusal;
+    this.gate.judge(admission, answerOf(http.getResponse()));
     return true;
   }
 }
@@ -111,8 +106,8 @@ function refusedAccess(
 }
 
 /**
- * What every queue route carries: it passes the gate. `isMany`: a key over its limit passes too, with its `refusal`;
- * `isUncounted`: any valid key does.
+ * What every queue route carries: it passes the gate. `isMany`: its items are counted by a limit of their own;
+ * `isUncounted`: any valid key passes.
  */
 export function Limited(
   scope: Access['scope'],

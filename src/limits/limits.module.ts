@@ -32,6 +32,7 @@ class SharesModule {}
       inject: [ShareStorage, Config],
       useFactory: (storage: ShareStorage, config: Config) => ({
         storage,
+        // The items of a batch are counted by the gate alone.
         throttlers: [throttler('submit', config.rateLimitSubmit), throttler('other', config.rateLimitOther)],
       }),
     }),

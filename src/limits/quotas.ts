@@ -31,6 +31,7 @@ export class Quotas {
     return (caller) => ({
       submit: this.limits(caller, 'submit', rows, goneMs),
       other: this.limits(caller, 'other', rows, goneMs),
+      batch: this.limits(caller, 'batch', rows, goneMs),
     });
   }
 

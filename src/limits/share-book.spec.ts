@@ -17,13 +17,29 @@ function forgotten(book: ShareBook, now: number): number {
   return idle.length;
 }
 
-test('beyond its capacity new callers without a key are turned away; known ones and keys are not', () => {
-  const book = new ShareBook(2);
-  const known = book.budgetOf(subject('address:1', false));
-  book.budgetOf(subject('address:2', false));
-  expect(() => book.budgetOf(subject('address:3', false))).toThrow('too many callers at once');
-  expect(book.budgetOf(subject('address:1', false))).toBe(known);
-  expect(book.budgetOf(subject('key:1', true))).toBeDefined();
+test('beyond its capacity new addresses share budgets by their networks; known ones and keys do not', () => {
+  let crowded = 0;
+  const book = new ShareBook(2, () => crowded++);
+  const known = book.budgetOf(subject('address:192.0.2.1', false));
+  book.budgetOf(subject('address:192.0.2.2', false));
+  const shared = book.budgetOf(subject('address:192.0.2.3', false));
+  expect(book.budgetOf(subject('address:192.0.200.4', false))).toBe(shared);
+  expect(book.budgetOf(subject('address:198.51.100.1', false))).not.toBe(shared);
+  expect(book.budgetOf(subject('address:2001:db8:1:2::/64', false))).toBe(
+    book.budgetOf(subject('address:2001:db8:7::/64', false)),
+  );
+  expect(book.budgetOf(subject('address:192.0.2.1', false))).toBe(known);
+  expect(book.budgetOf(subject('key:1', true)).key.subject).toBe('key:1');
+  expect(crowded).toBe(5);
+});
+
+test('however many addresses are invented, the budgets for them are bounded, and none is turned away', () => {
+  const book = new ShareBook(1_000);
+  const budgets = new Set<unknown>();
+  for (let n = 0; n < 200_000; n++) {
+    budgets.add(book.budgetOf(subject(`address:${n & 255}.${(n >> 8) & 255}.${n >> 16}.7`, false)));
+  }
+  expect(budgets.size).toBeLessThanOrEqual(1_000 + 16_384);
 });
 
 test('a caller is forgotten one longest window after its last call, and makes room', () => {
@@ -31,7 +47,7 @@ test('a caller is forgotten one longest window after its last call, and makes ro
   book.budgetOf(subject('address:1', false)).admit(5_000);
   expect(forgotten(book, 6_000)).toBe(0);
   expect(forgotten(book, 6_001)).toBe(1);
-  expect(book.budgetOf(subject('address:2', false))).toBeDefined();
+  expect(book.budgetOf(subject('address:2', false)).key.subject).toBe('address:2');
 });
 
 test('a forgotten caller that comes back begins without a share, and writes no row of before', () => {
@@ -55,7 +71,7 @@ test('one that comes back while its row is removed has no share, asks only after
   const idle = book.takeIdle(6_001);
   expect(idle).toEqual([budget]);
   expect(book.admit(budget, 6_002)).toBeUndefined();
-  book.hold(budget, { since: 6_002, admit: () => undefined, reject: () => undefined }, true);
+  book.hold(budget, { since: 6_002, count: 1, admit: () => undefined, reject: () => undefined }, true);
   expect(book.takeWanting(1, 6_002)).toEqual([]);
   book.forget(idle);
   book.release(idle);

@@ -1,6 +1,5 @@
 import { parseRateLimits } from '../config/parsers.js';
 import { policyText } from '../config/rate-limits.js';
-import { DomainError } from '../errors/domain-error.js';
 import type { Admission, WindowUse } from './admission.js';
 import { Budget, type HeldCall, idOf, type LimitSubject } from './budget.js';
 import { IdleBudgets } from './idle-budgets.js';
@@ -28,8 +27,18 @@ export class ShareBook {
   readonly defaultShare = new DefaultShare();
   private readonly idle = new IdleBudgets(this.budgets);
 
-  /** `maxBudgets`: callers at once; beyond them, new ones without a key are turned away, so that memory is bounded. */
-  constructor(private readonly maxBudgets = 200_000) {}
+  /** Those of addresses. */
+  private addresses = 0;
+
+  /**
+   * `maxAddresses`: at once. Beyond them new ones share budgets by their networks, so that memory and rows are bounded
+   * and nobody is turned away because others invented addresses. An address that has a budget of its own on another node,
+   * or gets one later, may then be admitted up to twice its limit. `crowded` is called for each that shares one.
+   */
+  constructor(
+    private readonly maxAddresses = 100_000,
+    private readonly crowded: () => void = () => undefined,
+  ) {}
 
   get isEmpty(): boolean {
     return this.budgets.size === 0;
@@ -39,14 +48,23 @@ export class ShareBook {
     const key = { subject, routeClass, policy: policyText(limits) };
     const known = this.budgets.get(idOf(key));
     if (known !== undefined) return known;
-    if (!hasKey && this.budgets.size >= this.maxBudgets) {
-      const message = 'The service has too many callers at once. Try again in a minute.';
-      throw new DomainError('unavailable', message, { retryAfterSeconds: 60 });
+    if (!hasKey && this.addresses >= this.maxAddresses) {
+      this.crowded();
+      return this.budgetOf({ subject: crowdOf(subject), routeClass, limits, hasKey: true });
     }
     const budget = new Budget(key, limits);
     this.defaultShare.applyTo(budget);
-    this.budgets.set(idOf(key), budget);
+    this.add(budget);
     return budget;
+  }
+
+  private add(budget: Budget): void {
+    this.budgets.set(idOf(budget.key), budget);
+    if (isAddress(budget)) this.addresses++;
+  }
+
+  private remove(budget: Budget): void {
+    if (this.budgets.delete(idOf(budget.key)) && isAddress(budget)) this.addresses--;
   }
 
   use({ subject, routeClass, limits }: LimitSubject, now: number): WindowUse[] {
@@ -54,9 +72,9 @@ export class ShareBook {
     return (this.budgets.get(idOf(key)) ?? new Budget(key, limits)).use(now);
   }
 
-  /** Counts a call if there is room for it. */
-  admit(budget: Budget, now: number): Admission | undefined {
-    const admission = budget.admit(now);
+  /** Counts so many calls if there is room for all of them. */
+  admit(budget: Budget, now: number, count = 1): Admission | undefined {
+    const admission = budget.admit(now, count);
     if (admission === undefined) return undefined;
     if (budget.unwritten > 0 && !this.unwritten.has(budget)) this.unwritten.set(budget, now);
     // After a crash so much counts as used that no row has.
@@ -73,7 +91,7 @@ export class ShareBook {
 
   /** Until its share grows, its use falls, or it was held long enough. */
   hold(budget: Budget, call: HeldCall, asks: boolean): void {
-    budget.held.push(call);
+    budget.hold(call);
     this.holding.add(budget);
     if (asks) this.ask(budget, call.since);
   }
@@ -112,20 +130,32 @@ export class ShareBook {
 
   /** Admits held calls in their order as far as the share goes, and refuses those that were held long enough. */
   serveHeld(budget: Budget, now: number): void {
-    const { held } = budget;
-    while (held.length > 0) {
-      const admission = this.admit(budget, now);
-      if (admission === undefined) break;
-      held.shift()!.admit(admission);
+    let isRefused = false;
+    for (let call = budget.held[0]; call !== undefined; call = budget.held[0]) {
+      const { since, answeredAt = Infinity, count, isSome } = call;
+      const admission = this.admit(budget, now, count);
+      if (admission !== undefined) {
+        budget.unhold().admit(admission, count);
+        continue;
+      }
+      const isExhausted = budget.isExhaustedFor(count);
+      if (!isExhausted && now < Math.max(since + holdMs, answeredAt + holdAnsweredMs)) break;
+      const admitted = isSome === true ? this.admitSome(budget, now, count) : 0;
+      const refused = count - admitted;
+      const refusal = isRefused
+        ? budget.refusal(now, refused)
+        : budget.refuse(now, { inVain: !isExhausted, count: refused });
+      isRefused = true;
+      budget.unhold().admit(refusal, admitted);
     }
-    const { isExhausted } = budget;
-    const isOver = ({ since, answeredAt = Infinity }: HeldCall): boolean =>
-      isExhausted || now >= Math.max(since + holdMs, answeredAt + holdAnsweredMs);
-    if (held.length > 0 && isOver(held[0]!)) {
-      const refusal = budget.refuse(now, !isExhausted);
-      while (held.length > 0 && isOver(held[0]!)) held.shift()!.admit(refusal);
-    }
-    if (held.length === 0) this.holding.delete(budget);
+    if (budget.held.length === 0) this.holding.delete(budget);
+  }
+
+  /** Counts as many of so many calls as there is room for. */
+  admitSome(budget: Budget, now: number, count: number): number {
+    const admitted = Math.min(count, budget.roomAt(now));
+    if (admitted > 0) this.admit(budget, now, admitted);
+    return admitted;
   }
 
   serveAllHeld(now: number): void {
@@ -138,7 +168,7 @@ export class ShareBook {
   /** Rejects the calls that wait for these budgets, or for all, if they came by then. */
   rejectHeld(error: unknown, budgets: Iterable<Budget> = this.holding, by = Infinity): void {
     for (const budget of [...budgets]) {
-      while (budget.held.length > 0 && budget.held[0]!.since <= by) budget.held.shift()!.reject(error);
+      while (budget.held.length > 0 && budget.held[0]!.since <= by) budget.unhold().reject(error);
       if (budget.held.length > 0) continue;
       this.holding.delete(budget);
       this.wanting.delete(budget);
@@ -218,7 +248,7 @@ export class ShareBook {
   forget(idle: readonly Budget[]): void {
     for (const budget of idle) {
       if (budget.held.length > 0 || !this.isKnown(budget)) continue;
-      this.budgets.delete(idOf(budget.key));
+      this.remove(budget);
       this.wanting.delete(budget);
     }
   }
@@ -226,7 +256,7 @@ export class ShareBook {
   /** This node has rows of these. One of a caller that it does not know, as lost answers leave them, is idle. */
   noteRows(keys: readonly BudgetKey[]): void {
     for (const key of keys.filter((one) => !this.budgets.has(idOf(one))))
-      this.budgets.set(idOf(key), new Budget(key, parseRateLimits(key.policy)));
+      this.add(new Budget(key, parseRateLimits(key.policy)));
   }
 
   /** Every row as it should stay when this node admits no more: what was used within the window is all it holds. */
@@ -239,10 +269,27 @@ export class ShareBook {
   beginAnew(): void {
     const waiting = [...this.holding].map((budget) => budget.anew());
     for (const list of [this.budgets, this.wanting, this.holding, this.unwritten, this.due]) list.clear();
+    this.addresses = 0;
     this.defaultShare.beginAnew();
     for (const budget of waiting) {
-      this.budgets.set(idOf(budget.key), budget);
+      this.add(budget);
       for (const list of [this.holding, this.wanting]) list.add(budget);
     }
   }
+}
+
+const addressPrefix = 'address:';
+/** Names for networks that share a budget. */
+const crowds = 16_384;
+
+function isAddress({ key }: Budget): boolean {
+  return key.subject.startsWith(addressPrefix);
+}
+
+/** Of an IPv4 address by its /16, of an IPv6 address by its /32; networks whose hashes are the same share it too. */
+export function crowdOf(subject: string): string {
+  const [network] = /^[^.:]*[.:][^.:]*/.exec(subject.slice(addressPrefix.length)) ?? [''];
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < network.length; i++) hash = Math.imul(hash ^ network.charCodeAt(i), 0x01000193);
+  return `crowd:${(hash >>> 0) % crowds}`;
 }

@@ -49,6 +49,8 @@ let writes: () => Promise<WriteResult>;
 let rows: readonly ShareRow[];
 /** Nothing is free. */
 let isShort: boolean;
+/** Statements that asked for shares. */
+let grants: number;
 let acquireDefault: () => Promise<DefaultGrant>;
 
 beforeEach(async () => {
@@ -56,17 +58,19 @@ beforeEach(async () => {
   writes = () => Promise.resolve(written);
   rows = [];
   isShort = false;
+  grants = 0;
   acquireDefault = () => Promise.resolve({ isGranted: false, gone: [] });
   const store: ShareStore = {
     register: () => Promise.resolve({ holders: [], gone: [] }),
     acquireDefault: () => acquireDefault(),
     grant: (_, requests) => {
-      const grants = requests.map(({ limits, held }) => ({
+      grants++;
+      const granted = requests.map(({ limits, held }) => ({
         shares: isShort ? held : limits,
         unallocated: limits.map(() => 0),
         isShort,
       }));
-      return Promise.resolve({ isKnown: true, grants, strays: [] });
+      return Promise.resolve({ isKnown: true, grants: granted, strays: [] });
     },
     write: (_, request) => {
       rows = request.rows;
@@ -186,4 +190,25 @@ it('writes the row of a budget that is short: it may say more than the node hold
   void (async () => keeper.admit(other))().catch(() => undefined);
   await clock.pass(1_500);
   expect(rows).toMatchObject([{ key: { subject: 'key:b' }, shares: [0], used: [0] }]);
+});
+
+it('admits as many of many as there is room for, by one grant, and refuses the others', async () => {
+  const items = { ...caller, subject: 'key:b', routeClass: 'batch' as const };
+  grants = 0;
+  const asked = keeper.admitSome(items, 25);
+  await clock.pass(100);
+  const many = await asked;
+  expect([many.admitted, many.admission.admitted, grants]).toEqual([10, false, 1]);
+  expect(await keeper.admitSome(items, 5)).toMatchObject({ admitted: 0 });
+  await clock.pass(1_000);
+  expect(await keeper.admitSome(items, 5)).toMatchObject({ admitted: 5, admission: { admitted: true } });
+});
+
+it('admits all of many or none of them, and those that need less all the same', async () => {
+  await clock.pass(1_000);
+  expect((await keeper.admit(caller, 6)).admitted).toBe(true);
+  const refused = await keeper.admit(caller, 6);
+  expect([refused.admitted, refused.windows[0]!.remaining]).toEqual([false, 4]);
+  expect((await keeper.admit(caller, 4)).admitted).toBe(true);
+  expect((await keeper.admit(caller)).admitted).toBe(false);
 });

@@ -1,11 +1,19 @@
 import { type Admission, unavailable, type WindowUse } from './admission.js';
-import type { Budget, LimitSubject } from './budget.js';
+import type { Budget, HeldCall, LimitSubject } from './budget.js';
 import { GiveBack } from './give-back.js';
 import { GrantAsker } from './grant-asker.js';
 import { HolderWatch } from './holder-watch.js';
 import { ShareBook } from './share-book.js';
 import { UseWriter } from './use-writer.js';
 import type { BudgetKey, HolderBeat, KeeperListener, ShareStore, Timing } from './share-store.js';
+
+/** What became of many calls. */
+export interface SomeAdmitted {
+  /** How many were admitted: the first ones. */
+  admitted: number;
+  /** Of the last that was admitted, or what refuses the others. */
+  admission: Admission;
+}
 
 /** A node admits only so long after it began the last round of writes that the database took. */
 const fenceMs = 3_000;
@@ -23,7 +31,7 @@ const sleepAfterMs = 20_000;
  * ran; so a row never says less than the node holds in memory.
  */
 export class ShareKeeper {
-  private readonly book = new ShareBook();
+  private readonly book: ShareBook;
   readonly watch = new HolderWatch();
   holder = '';
   private beat = 0;
@@ -49,6 +57,7 @@ export class ShareKeeper {
     private readonly newHolderId: () => string,
     private readonly listener: KeeperListener,
   ) {
+    this.book = new ShareBook(undefined, () => listener.crowded?.());
     this.writer = new UseWriter(store, this.book, this.watch, () => timing.now());
     this.returns = new GiveBack(store, this.book, listener, () => timing.now());
     this.grants = new GrantAsker(store, this.book, this.watch, listener, timing, {
@@ -80,22 +89,64 @@ export class ShareKeeper {
     if (this.isRegistered) await this.store.leave(this.holder, rows);
   }
 
-  /** Counts a call under all windows of its limit, or under none. At once, except where a share is asked for first. */
-  admit(subject: LimitSubject): Admission | Promise<Admission> {
+  /**
+   * Counts so many calls under all windows of their limit, or none of them. At once, except where a share is asked for
+   * first.
+   */
+  admit(subject: LimitSubject, count = 1): Admission | Promise<Admission> {
     const now = this.timing.now();
+    const isLate = this.isLate(now);
+    const budget = this.book.budgetOf(subject);
+    const decided =
+      budget.standingRefusal(now, count) ?? (isLate ? undefined : this.decide(budget, now, count));
+    if (decided !== undefined) return decided;
+    if (isLate && budget.heldCount + count > budget.maxHeld) throw unavailable();
+    return new Promise((admit, reject) => this.hold(budget, { since: now, count, admit, reject }, isLate));
+  }
+
+  /** Counts as many of so many calls as there is room for, all at the same time: in one step, and by one grant. */
+  admitSome(subject: LimitSubject, count: number): SomeAdmitted | Promise<SomeAdmitted> {
+    const now = this.timing.now();
+    const isLate = this.isLate(now);
+    const budget = this.book.budgetOf(subject);
+    const standing = budget.standingRefusal(now);
+    if (standing !== undefined) return { admitted: 0, admission: standing };
+    // More could not be admitted even by the whole limit.
+    const most = Math.min(count, budget.maxHeld - budget.heldCount);
+    const ended = (admission: Admission, admitted: number): SomeAdmitted => {
+      const isRefused = admitted < count && admission.admitted;
+      if (!isRefused) return { admitted, admission };
+      return { admitted, admission: budget.refuse(this.timing.now(), { count: count - admitted }) };
+    };
+    const decided = isLate || most <= 0 ? undefined : this.decide(budget, now, most);
+    if (decided?.admitted === true) return ended(decided, most);
+    if (decided !== undefined) {
+      const admitted = budget.held.length > 0 ? 0 : this.book.admitSome(budget, now, most);
+      return {
+        admitted,
+        admission: admitted > 0 ? budget.refuse(now, { count: count - admitted }) : decided,
+      };
+    }
+    if (isLate && most <= 0) throw unavailable();
+    if (most <= 0) return { admitted: 0, admission: budget.refuse(now) };
+    return new Promise((resolve, reject) => {
+      const admit = (last: Admission, admitted: number): void => resolve(ended(last, admitted));
+      this.hold(budget, { since: now, count: most, isSome: true, admit, reject }, isLate);
+    });
+  }
+
+  /** Whether calls wait for a round that is late: this process was slow, or the database is. */
+  private isLate(now: number): boolean {
     const isLate = !this.mayAdmit(now);
     if (isLate && !this.mayWait) throw unavailable();
-    const budget = this.book.budgetOf(subject);
-    const decided = budget.standingRefusal(now) ?? (isLate ? undefined : this.decide(budget, now));
-    if (decided !== undefined) return decided;
-    if (isLate && budget.held.length >= budget.maxHeld) throw unavailable();
-    // It waits for a round that is late: this process was slow, or the database is.
+    return isLate;
+  }
+
+  private hold(budget: Budget, call: HeldCall, isLate: boolean): void {
     if (isLate && this.running === undefined) this.writer.begin();
-    return new Promise((admit, reject) => {
-      this.book.hold(budget, { since: now, admit, reject }, !isLate);
-      this.sweepSoon();
-      this.runSoon();
-    });
+    this.book.hold(budget, call, !isLate);
+    this.sweepSoon();
+    this.runSoon();
   }
 
   use(subject: LimitSubject): WindowUse[] {
@@ -113,14 +164,19 @@ export class ShareKeeper {
   }
 
   /** undefined: it is to be held. */
-  private decide(budget: Budget, now: number): Admission | undefined {
-    const admission = budget.held.length === 0 ? this.book.admit(budget, now) : undefined;
+  private decide(budget: Budget, now: number, count: number): Admission | undefined {
+    const admission = budget.held.length === 0 ? this.book.admit(budget, now, count) : undefined;
     if (admission !== undefined) {
-      if (budget.runsLow && this.book.ask(budget, now)) this.grants.askIn(collectAheadMs);
+      this.askAhead(budget, now);
       return admission;
     }
-    const isFull = budget.isExhausted || !budget.mayAsk(now) || budget.held.length >= budget.maxHeld;
-    return isFull ? budget.refuse(now) : undefined;
+    const isFull =
+      budget.isExhaustedFor(count) || !budget.mayAsk(now) || budget.heldCount + count > budget.maxHeld;
+    return isFull ? budget.refuse(now, { count }) : undefined;
+  }
+
+  private askAhead(budget: Budget, now: number): void {
+    if (budget.runsLow && this.book.ask(budget, now)) this.grants.askIn(collectAheadMs);
   }
 
   private mayAdmit(now: number): boolean {

@@ -1,5 +1,6 @@
-/** Submissions are limited apart from all other calls. */
-export type RouteClass = 'submit' | 'other';
+/** Submissions are limited apart from all other calls, and the items of a batch apart from both. */
+export const routeClasses = ['submit', 'other', 'batch'] as const;
+export type RouteClass = (typeof routeClasses)[number];
 
 /** What a limit counts for: a key or an address, a class of routes, and the limits themselves. */
 export interface BudgetKey {
@@ -113,6 +114,8 @@ export interface KeeperListener {
   /** This node gave something of these back. */
   gave(keys: readonly BudgetKey[]): void;
   failed?(error: unknown): void;
+  /** So many addresses call that a new one shares a budget with its network. */
+  crowded?(): void;
   /** A round of writes is done. */
   worked?(): void;
 }

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { v7 } from 'uuid';
 import { NotifyChannel } from '../database/notify-channel.js';
+import { RepeatedLines } from '../tools/repeated-lines.js';
 import { ShareDatabase } from './share-database.js';
 import { ShareKeeper } from './share-keeper.js';
 import type { BudgetKey, Timing } from './share-store.js';
@@ -40,6 +41,7 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
   private readonly outbox: Hints = { asked: [], gave: [] };
   private sendTimer: NodeJS.Timeout | undefined;
   private isFailing = false;
+  private readonly lines = new RepeatedLines();
 
   constructor(
     database: ShareDatabase,
@@ -49,6 +51,7 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
       asked: (keys) => this.collect('asked', keys),
       gave: (keys) => this.collect('gave', keys),
       failed: (error) => this.noteFailure(error),
+      crowded: () => this.noteCrowd(),
       worked: () => (this.isFailing = false),
     });
   }
@@ -83,6 +86,15 @@ export class Shares implements OnApplicationBootstrap, BeforeApplicationShutdown
       };
       this.channel.sendNow(topic, JSON.stringify({ from: this.id, ...hints }));
     }
+  }
+
+  private noteCrowd(): void {
+    this.lines.add('crowd', (times) =>
+      this.logger.warn(
+        `too many addresses call without a key: new ones share limits with their networks (${times} calls). If they are ` +
+          'invented, set TRUST_PROXY to the number of proxies in front of the service.',
+      ),
+    );
   }
 
   private noteFailure(error: unknown): void {

@@ -5,6 +5,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { FilesModule } from '../files/files.module.js';
 import { OverviewCoreModule } from '../overview/overview-core.module.js';
 import { QueueModule } from '../queue/queue.module.js';
+import { AllowanceMetrics } from './allowance-metrics.js';
 import { CallMetrics } from './call-metrics.js';
 import { ClusterGauges } from './cluster-gauges.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
@@ -20,7 +21,16 @@ import { StorageGauges } from './storage-gauges.js';
   controllers: [MetricsController],
   providers: [
     { provide: REGISTRY, useFactory: () => new Registry() },
-    ...[RequestMetrics, CallMetrics, NodeGauges, DeliveryMetrics, ClusterGauges, StorageGauges, Exposition],
+    ...[
+      RequestMetrics,
+      CallMetrics,
+      NodeGauges,
+      AllowanceMetrics,
+      DeliveryMetrics,
+      ClusterGauges,
+      StorageGauges,
+      Exposition,
+    ],
   ],
 })
 export class MetricsModule {}

@@ -6,6 +6,7 @@ import type { Reply } from '../http/reply.js';
 import { type BatchBody, type BatchEntry, readBatch } from '../json/batch-body.js';
 import { assertFits, fromPlain } from '../json/jobs.js';
 import { JsonThreads } from '../json/json-threads.js';
+import type { EnteredItems } from '../limits/gate.js';
 import { maxInlineBytes } from '../models/input-schemas.js';
 import { ModelsService } from '../models/models.service.js';
 import { QueueEvents } from '../queue/queue-events.js';
@@ -30,21 +31,21 @@ export class Batch {
     private readonly events: QueueEvents,
   ) {}
 
-  /** `count`: counts so many submissions at the limits; what refuses each. */
+  /** `count`: counts so many items at the limits. */
   async submit(
     caller: Caller,
     body: Buffer,
     headers: object,
     base: string,
-    count: (count: number) => Promise<(DomainError | undefined)[]>,
+    count: (items: number) => Promise<EnteredItems>,
   ): Promise<Reply> {
     const { entries, unknownName } = await this.read(caller, body);
     if (unknownName !== undefined) assertKnown([[unknownName, undefined]], ['requests']);
-    const refusals = await count(entries.length);
+    const { admitted, refusal } = await count(entries.length);
     const items: (BatchItem | DomainError)[] = [];
     let since = performance.now();
     for (const [i, entry] of entries.entries()) {
-      items.push(refusals[i] ?? this.itemOf(caller, entry, base));
+      items.push(i < admitted ? this.itemOf(caller, entry, base) : refusal!);
       if (performance.now() - since < maxSliceMs) continue;
       await nextTurn();
       since = performance.now();

@@ -21,6 +21,9 @@ const maxCancelIds = 10_000;
 const example = '{"request_ids": ["…"]}';
 const cancelExample = `${example} or {"filter": {"tag": "job:17"}}`;
 
+/** Counts the ids of a call at the limits; throws what refuses it. */
+type Count = (ids: number) => Promise<void>;
+
 /** The calls about a key's requests as a collection. `base` is what the URLs in an answer begin with. */
 @Injectable()
 export class CollectionHandlers {
@@ -52,17 +55,19 @@ export class CollectionHandlers {
     return { status: 200, fields, body: JSON.stringify({ data, next_cursor: next }) };
   }
 
-  async statuses({ keyId }: Caller, body: Buffer, base: string): Promise<Reply> {
+  async statuses({ keyId }: Caller, body: Buffer, base: string, count: Count): Promise<Reply> {
     const { value } = parseObjectBody(body, { example });
     assertKnown(Object.entries(value), ['request_ids']);
     const ids = idsOf(value, maxStatuses);
+    await count(ids.length);
     const known = [...new Set(ids.filter(isRequestId))];
     const rows = await this.collection.statuses(keyId, known);
     const byId = new Map(known.map((id, i) => [id, rows[i] && this.toStatus(rows[i], base)]));
     return { status: 200, body: JSON.stringify({ results: ids.map((id) => byId.get(id) ?? null) }) };
   }
 
-  async cancel({ keyId }: Caller, body: Buffer): Promise<Reply> {
+  /** By a filter it counts as one call: it cancels each request of the key once at the most. */
+  async cancel({ keyId }: Caller, body: Buffer, count: Count): Promise<Reply> {
     const { value } = parseObjectBody(body, { example: cancelExample });
     assertKnown(Object.entries(value), ['request_ids', 'filter']);
     if (isGiven(value['request_ids']) === isGiven(value['filter'])) {
@@ -70,7 +75,7 @@ export class CollectionHandlers {
     }
     const counts = isGiven(value['filter'])
       ? await this.collection.cancelFitting(keyId, filterOf(value['filter']))
-      : await this.cancelIds(keyId, [...new Set(idsOf(value, maxCancelIds))]);
+      : await this.cancelIds(keyId, idsOf(value, maxCancelIds), count);
     const {
       cancelled,
       cancellationRequested: cancellation_requested,
@@ -107,7 +112,9 @@ export class CollectionHandlers {
     return row;
   }
 
-  private async cancelIds(keyId: string, ids: string[]) {
+  private async cancelIds(keyId: string, given: string[], count: Count) {
+    await count(given.length);
+    const ids = [...new Set(given)];
     const known = ids.filter(isRequestId);
     const counts = await this.collection.cancelMany(keyId, known);
     return { ...counts, unknown: counts.unknown + ids.length - known.length, more: false };

@@ -2,11 +2,11 @@ import { Controller, Delete, Get, Headers, Param, Post, Query, Req, Res } from '
 import { ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import type { Caller } from '../auth/caller.js';
-import { CurrentCaller, type GuardedRequest } from '../auth/current-caller.decorator.js';
+import { CurrentCaller } from '../auth/current-caller.decorator.js';
 import { BodyReader } from '../http/body-reader.js';
 import { ClientAddress } from '../http/client-address.js';
-import { sendReply, setFields } from '../http/reply.js';
-import { Gate } from '../limits/gate.js';
+import { sendReply } from '../http/reply.js';
+import { answerOf, Gate } from '../limits/gate.js';
 import { Limited } from '../limits/limited.js';
 import { Batch } from './batch.js';
 import { CollectionHandlers } from './collection-handlers.js';
@@ -50,17 +50,12 @@ export class CollectionController {
   @Limited('submit', { needsKey: true, isMany: true })
   async submitMany(
     @CurrentCaller() caller: Caller,
-    @Req() request: GuardedRequest,
+    @Req() request: Request,
     @Res() response: Response,
   ): Promise<void> {
     assertNoOptions(request.query);
     const body = await this.bodies.read(request, response);
-    const answer = { setFields: (fields: readonly string[]) => setFields(response, fields) };
-    // The first was counted with the call.
-    const count = async (entries: number) => [
-      request.refusal,
-      ...(await this.gate.enterMore(request, entries - 1, answer)),
-    ];
+    const count = (items: number) => this.gate.enterItems(request, items, answerOf(response));
     const base = this.addresses.baseUrl(request);
     sendReply(response, await this.batch.submit(caller, body, request.headers, base, count));
   }
@@ -75,7 +70,8 @@ export class CollectionController {
   ): Promise<void> {
     assertNoOptions(request.query);
     const body = await this.bodies.read(request, response);
-    sendReply(response, await this.handlers.statuses(caller, body, this.addresses.baseUrl(request)));
+    const count = (ids: number) => this.gate.enterForIds(ids, request, answerOf(response));
+    sendReply(response, await this.handlers.statuses(caller, body, this.addresses.baseUrl(request), count));
   }
 
   @Post('cancel')
@@ -87,7 +83,9 @@ export class CollectionController {
     @Res() response: Response,
   ): Promise<void> {
     assertNoOptions(request.query);
-    sendReply(response, await this.handlers.cancel(caller, await this.bodies.read(request, response)));
+    const body = await this.bodies.read(request, response);
+    const count = (ids: number) => this.gate.enterForIds(ids, request, answerOf(response));
+    sendReply(response, await this.handlers.cancel(caller, body, count));
   }
 
   @Post(':request_id/retry')

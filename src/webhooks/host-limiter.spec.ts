@@ -6,7 +6,7 @@ const roomAt = (limiter: HostLimiter, host: string): number | undefined =>
 test('a host that answers gets more tries at once, up to its share', () => {
   const limiter = new HostLimiter({ maxTries: 64, maxTriesOfHost: 16 });
   const rooms = [1, 2, 3, 4].map(() => {
-    limiter.begin('a')(true);
+    limiter.begin('a', 'key')(true);
     return roomAt(limiter, 'a');
   });
   expect(rooms).toEqual([4, 8, 16, 16]);
@@ -14,10 +14,10 @@ test('a host that answers gets more tries at once, up to its share', () => {
 
 test('a host that does not answer gets one, until it answers', () => {
   const limiter = new HostLimiter({ maxTries: 64, maxTriesOfHost: 16 });
-  limiter.begin('a')(true);
-  limiter.begin('a')(false, 0);
+  limiter.begin('a', 'key')(true);
+  limiter.begin('a', 'key')(false, 0);
   expect(roomAt(limiter, 'a')).toBe(1);
-  const end = limiter.begin('a');
+  const end = limiter.begin('a', 'key');
   expect(roomAt(limiter, 'a')).toBe(0);
   end(true);
   expect(roomAt(limiter, 'a')).toBe(2);
@@ -26,7 +26,7 @@ test('a host that does not answer gets one, until it answers', () => {
 test('a host that does not answer rests between its tries, longer each time', () => {
   const limiter = new HostLimiter({ maxTries: 64, maxTriesOfHost: 16 });
   const rests = [1, 2, 3, 4, 5, 6, 7].map(() => {
-    limiter.begin('a')(false, 1_000);
+    limiter.begin('a', 'key')(false, 1_000);
     expect(limiter.room(1_009).hosts).toEqual([{ host: 'a', room: 0, answers: false }]);
     return limiter.nextRestEndInMs(1_000);
   });
@@ -37,10 +37,10 @@ test('a host that does not answer rests between its tries, longer each time', ()
 
 test('all hosts that do not answer have half of all tries', () => {
   const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
-  limiter.begin('good')(true);
-  for (const host of ['a', 'b', 'c', 'd']) limiter.begin(host);
+  limiter.begin('good', 'key')(true);
+  for (const host of ['a', 'b', 'c', 'd']) limiter.begin(host, 'key');
   expect(limiter.room()).toMatchObject({ limit: 4, limitUnproven: 0 });
-  const ends = [1, 2, 3, 4].map(() => limiter.begin('good'));
+  const ends = [1, 2, 3, 4].map(() => limiter.begin('good', 'key'));
   expect(limiter.room().limit).toBe(0);
   for (const end of ends) end(true);
   expect(limiter.room()).toMatchObject({ limit: 4, limitUnproven: 0 });
@@ -48,13 +48,33 @@ test('all hosts that do not answer have half of all tries', () => {
 
 test('a try that says nothing about its host changes nothing', () => {
   const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
-  limiter.begin('a')(true);
-  limiter.begin('a')(undefined);
+  limiter.begin('a', 'key')(true);
+  limiter.begin('a', 'key')(undefined);
   expect(limiter.room().hosts).toEqual([{ host: 'a', room: 4, answers: true }]);
 });
 
 test('no more hosts are remembered than a claim can carry', () => {
   const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
-  for (let i = 0; i < 3_000; i++) limiter.begin(`host ${i}`)(true);
+  for (let i = 0; i < 3_000; i++) limiter.begin(`host ${i}`, 'key')(true);
   expect(limiter.room().hosts).toHaveLength(1_000);
+});
+
+test('of each key it is known how many tries it has, and whose turn was last', () => {
+  const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
+  limiter.begin('good', 'a')(true);
+  limiter.begin('good', 'a');
+  const end = limiter.begin('new', 'b');
+  limiter.begin('new', 'a');
+  expect(limiter.room().keys).toEqual([
+    { keyId: 'b', running: 1, runningUnproven: 1, turn: 3 },
+    { keyId: 'a', running: 2, runningUnproven: 1, turn: 4 },
+  ]);
+  end(false);
+  expect(limiter.room().keys[0]).toMatchObject({ running: 0, runningUnproven: 0 });
+});
+
+test('no more keys are remembered than a claim can carry', () => {
+  const limiter = new HostLimiter({ maxTries: 8, maxTriesOfHost: 4 });
+  for (let i = 0; i < 3_000; i++) limiter.begin('host', `key ${i}`)(true);
+  expect(limiter.room().keys).toHaveLength(1_000);
 });

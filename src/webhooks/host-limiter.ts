@@ -13,19 +13,31 @@ interface HostState {
   restsUntil: number;
 }
 
+interface KeyState {
+  running: number;
+  runningUnproven: number;
+  /** Greater the later its last try began. */
+  turn: number;
+}
+
 interface Room {
   limit: number;
   limitUnproven: number;
   roomOfOthers: number;
   hosts: { host: string; room: number; answers: boolean }[];
+  keys: { keyId: string; running: number; runningUnproven: number; turn: number }[];
 }
 
 /**
  * How many tries each host may have at once in this process. A host that does not answer has one, with a rest before the
- * next, and all that are not known to answer have half of what there is: so no number of them holds up the others.
+ * next, and all that are not known to answer have half of what there is: so no number of them holds up the others. Keys
+ * take turns: how many tries each has is counted too.
  */
 export class HostLimiter {
   private readonly hosts = new Map<string, HostState>();
+  /** The key whose last try began first comes first. */
+  private readonly keys = new Map<string, KeyState>();
+  private turns = 0;
   private running = 0;
   private runningUnproven = 0;
 
@@ -42,6 +54,7 @@ export class HostLimiter {
       hosts: [...this.hosts].map(([host, { limit: max, running, answers, restsUntil }]) => {
         return { host, room: restsUntil > now ? 0 : Math.max(0, max - running), answers };
       }),
+      keys: [...this.keys].map(([keyId, state]) => ({ keyId, ...state })),
     };
   }
 
@@ -52,16 +65,23 @@ export class HostLimiter {
   }
 
   /** Begins a try; call what it returns at the end of it, with whether any answer came (undefined: not known). */
-  begin(host: string): (answered: boolean | undefined, now?: number) => void {
+  begin(host: string, keyId: string): (answered: boolean | undefined, now?: number) => void {
     const state = this.hosts.get(host) ?? this.add(host);
+    const ofKey = this.nextTurn(keyId);
     const isUnproven = !state.answers;
+    ofKey.running++;
+    if (isUnproven) ofKey.runningUnproven++;
     state.running++;
     this.running++;
     if (isUnproven) this.runningUnproven++;
     return (answered, now = performance.now()) => {
+      ofKey.running--;
       state.running--;
       this.running--;
-      if (isUnproven) this.runningUnproven--;
+      if (isUnproven) {
+        ofKey.runningUnproven--;
+        this.runningUnproven--;
+      }
       if (answered === undefined) return;
       state.answers = answered;
       state.limit = answered ? Math.min(state.limit * 2, this.limits.maxTriesOfHost) : 1;
@@ -71,15 +91,27 @@ export class HostLimiter {
   }
 
   private add(host: string): HostState {
-    if (this.hosts.size >= maxKnown) {
-      for (const [other, { running }] of this.hosts) {
-        if (running > 0) continue;
-        this.hosts.delete(other);
-        break;
-      }
-    }
+    forgetOneIdle(this.hosts);
     const state = { limit: firstRoom, running: 0, answers: false, restMs: 0, restsUntil: 0 };
     this.hosts.set(host, state);
     return state;
+  }
+
+  private nextTurn(keyId: string): KeyState {
+    const state = this.keys.get(keyId) ?? { running: 0, runningUnproven: 0, turn: 0 };
+    this.keys.delete(keyId);
+    forgetOneIdle(this.keys);
+    state.turn = ++this.turns;
+    this.keys.set(keyId, state);
+    return state;
+  }
+}
+
+function forgetOneIdle(states: Map<string, { running: number }>): void {
+  if (states.size < maxKnown) return;
+  for (const [name, { running }] of states) {
+    if (running > 0) continue;
+    states.delete(name);
+    return;
   }
 }

@@ -28,6 +28,6 @@ export class SendingTerms {
   /** What a stop waits for tries under way. */
   stopGraceMs = 2 * second;
   /** Tries at once, of a node: in all and to one host. */
-  maxTries = 64;
+  maxTries = 128;
   maxTriesOfHost = 16;
 }

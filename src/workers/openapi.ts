@@ -75,7 +75,10 @@ export const ApiClaimRuns = (): MethodDecorator =>
       description: 'Nothing came.',
       headers: headerReferences(['Preference-Applied']),
     }),
-    ApiProblems(...ofBodies, 'unknown_model', 'claim_conflict', 'worker_stopped', 'worker_resting'),
+    ApiProblems(
+      ...([...ofBodies, 'unknown_model', 'claim_conflict', 'worker_stopped', 'worker_resting'] as const),
+      ...(['caller_busy', 'overloaded'] as const),
+    ),
   );
 
 export const ApiBeat = (): MethodDecorator =>

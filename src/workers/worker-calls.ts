@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { assertMayUse, type Caller } from '../auth/caller.js';
 import { CallerWatch, type OpenCall } from '../auth/caller-watch.js';
 import { DomainError } from '../errors/domain-error.js';
+import { chargesOf } from '../http/charges.js';
 import { sendReply } from '../http/reply.js';
 import { hint } from '../models/closest.js';
 import { ModelsService } from '../models/models.service.js';
@@ -44,6 +45,7 @@ export class WorkerCalls {
     const models = [...claim.models.keys()];
     for (const id of models) this.assertPulled(caller, id);
     const worker = this.book.note(caller.keyId, { ...claim.worker, models });
+    if (waitSeconds > 0) hold(response);
     const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
     const { answer, drop, fail } = this.claims.claim(asked, waitSeconds * 1_000);
     const call: OpenCall = {
@@ -60,7 +62,10 @@ export class WorkerCalls {
       void this.ends.giveBack(unread);
     });
     const runs = (unread = await answer.finally(() => this.watch.remove(call)));
-    if (runs.length > 0) await this.confirm(call, runs);
+    if (runs.length > 0) {
+      await this.confirm(call, runs);
+      this.book.noteRun(worker);
+    }
     if (response.destroyed) return this.ends.giveBack(runs);
     if (waitSeconds > 0) response.setHeader('Preference-Applied', `wait=${waitSeconds}`);
     if (runs.length === 0) response.writeHead(204).end();
@@ -70,6 +75,8 @@ export class WorkerCalls {
   async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
     const { workerId, state, leases } = readBeat(caller.keyId, body);
     const worker = this.book.note(caller.keyId, { id: workerId, state });
+    if (leases.length > 0) this.book.noteRun(worker);
+    if (waitSeconds > 0) hold(response);
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     const call: OpenCall = { request: response.req, refuse: fail };
     this.watch.add(call);
@@ -112,6 +119,13 @@ export class WorkerCalls {
       ) || '; its runner is to be { kind: worker }';
     throw new DomainError('unknown_model', `There is ${name}${near}.`.replace(/\?\.$/, '?'));
   }
+}
+
+/** Until it is answered; throws where its key, or all callers, have too many held calls. */
+function hold({ req }: ServerResponse): void {
+  const charges = chargesOf(req);
+  charges?.releaseBody();
+  charges?.take('workerCalls', 1);
 }
 
 /** Of what is asked for; what a worker says of itself beside its id may change. */

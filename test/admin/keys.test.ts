@@ -29,7 +29,7 @@ test('a key is made, shown once, and does what it may', async () => {
     name: ' web shop ',
     scopes: ['submit', 'read', 'read'],
     models: ['demo/*'],
-    limits: { submit: '50/S,1000/m', other: 'off' },
+    limits: { submit: '50/S,1000/m', other: 'off', batch: '7/s' },
     max_priority: 'normal',
     max_waiting: 100,
     max_running: 3,
@@ -44,8 +44,8 @@ test('a key is made, shown once, and does what it may', async () => {
     subject: null,
     scopes: ['submit', 'read'],
     models: ['demo/*'],
-    limits: { submit: '50/s,1000/m', other: 'off' },
-    quota: { submit: [{ limit: 50, remaining: 50 }, { limit: 1_000 }], other: [] },
+    limits: { submit: '50/s,1000/m', other: 'off', batch: '7/s' },
+    quota: { submit: [{ limit: 50, remaining: 50 }, { limit: 1_000 }], other: [], batch: [{ limit: 7 }] },
     max_priority: 'normal',
     max_waiting: 100,
     max_running: 3,
@@ -77,7 +77,7 @@ test('what is not said is as the command line has it', async () => {
   expect(await create({ name: 'plain' })).toMatchObject({
     scopes: ['submit', 'read', 'cancel'],
     models: null,
-    limits: { submit: null, other: null },
+    limits: { submit: null, other: null, batch: null },
     max_priority: 'high',
     max_waiting: null,
     max_running: null,
@@ -114,7 +114,7 @@ test('a change holds at once, says what it changed, and takes back what is null'
   const changes = { name: 'mended', scopes: ['read'], models: null, limits: { other: '7/h' } };
   expect(await admin.json('PATCH', `/keys/${id}`, { body: changes })).toMatchObject({
     ...changes,
-    limits: { submit: null, other: '7/h' },
+    limits: { submit: null, other: '7/h', batch: null },
     weight: 2,
   });
   expect(await verdict(service.submit('demo/text/echo', {}, headers))).toEqual([403, 'forbidden']);
@@ -126,12 +126,12 @@ test('a change holds at once, says what it changed, and takes back what is null'
       name: 'changed',
       scopes: ['submit', 'read', 'cancel'],
       models: ['demo/*'],
-      limits: { submit: null, other: null },
+      limits: { submit: null, other: null, batch: null },
     },
-    after: { ...changes, limits: { submit: null, other: '7/h' } },
+    after: { ...changes, limits: { submit: null, other: '7/h', batch: null } },
   });
   const nothing = { limits: null, weight: null };
-  const back = { limits: { submit: null, other: null }, weight: 1 };
+  const back = { limits: { submit: null, other: null, batch: null }, weight: 1 };
   expect(await admin.json('PATCH', `/keys/${id}`, { body: nothing })).toMatchObject(back);
   expect((await audited(id)).at(-1)).toMatchObject({ after: back });
   expect(await create({ name: 'as left out', ...nothing })).toMatchObject(back);

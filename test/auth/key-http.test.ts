@@ -44,6 +44,7 @@ test('a key reads what it may do', async () => {
     models: ['demo/*', 'acme/image'],
     rateLimitSubmit: '5/s,50/h',
     rateLimitOther: 'off',
+    rateLimitBatch: '9/s',
     maxPriority: 'normal',
     maxWaiting: 100,
     maxRunning: 3,
@@ -58,8 +59,12 @@ test('a key reads what it may do', async () => {
     name: 'web shop',
     scopes: ['submit'],
     models: ['demo/*', 'acme/image'],
-    limits: { submit: [limit(5, 1), limit(50, 3_600)], other: [] },
-    allowances: { stored: { bytes: 0, files: 0, max_bytes: 20 * 1024 ** 3, max_files: 100_000 } },
+    limits: { submit: [limit(5, 1), limit(50, 3_600)], other: [], batch: [limit(9, 1)] },
+    allowances: {
+      bytes: { used: 0, max: 64 * 1024 ** 2 },
+      streams: { used: 0, max: 1_000 },
+      stored: { bytes: 0, files: 0, max_bytes: 20 * 1024 ** 3, max_files: 100_000 },
+    },
     max_priority: 'normal',
     max_waiting: 100,
     max_running: 3,
@@ -83,6 +88,7 @@ test('one without bounds of its own has those of the service', async () => {
     limits: {
       submit: [limit(10, 1), limit(100, 60)],
       other: [limit(100, 1, 99, 1), limit(1_800, 60, 1_799, 60)],
+      batch: [limit(2_000, 1), limit(50_000, 60)],
     },
     max_priority: 'high',
     max_waiting: null,
@@ -97,7 +103,7 @@ test('what was called is gone from the limits, each under its own; reading them 
   for (let i = 0; i < 3; i++) await calls.submit('demo/text/echo', {}, keyHeader(key));
   await read(key);
   const { limits } = await read(key);
-  expect(limits).toEqual({ submit: [limit(4, 3_600, 1, 3_600)], other: [limit(10, 3_600, 8, 3_600)] });
+  expect(limits).toMatchObject({ submit: [limit(4, 3_600, 1, 3_600)], other: [limit(10, 3_600, 8, 3_600)] });
   await calls.submit('demo/text/echo', {}, keyHeader(key));
   expect((await read(key)).limits).toMatchObject({ submit: [{ remaining: 0 }], other: [{ remaining: 7 }] });
 });

@@ -67,8 +67,10 @@ async function hammered(seed: number, { minuteMs, endMs, quiet }: Plan): Promise
       if (subject === 'b' && random() < 0.002) limits = pick(random, changing)!;
       const mine = limits;
       const node = pick(random, fleet.nodes);
+      // Some calls are many in one.
+      const many = random() < 0.15 ? { count: 2 + Math.floor(random() * 7), all: random() < 0.5 } : {};
       node?.wake(() =>
-        node.call(subject, mine, (outcome) => counted.push({ subject, limits: mine, outcome })),
+        node.call(subject, mine, (outcome) => counted.push({ subject, limits: mine, outcome }), many),
       );
       fleet.time.at(fleet.time.now + (random() * 2_000) / rate, next, 0);
     };

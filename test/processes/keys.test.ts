@@ -78,7 +78,7 @@ describe('the keys command', () => {
 
   test('create keeps every option', async () => {
     const options = '-n ci --scope submit --scope READ --model acme/* --model demo/echo --expires 2099-12-31';
-    const limits = '--rate-limit-submit 50/s,1000/m --rate-limit-other off';
+    const limits = '--rate-limit-submit 50/s,1000/m --rate-limit-other off --rate-limit-batch 9/s';
     const turns = '--weight 0.01 --max-running 3';
     const { code } = await run('create', ...`${options} ${limits} ${turns}`.split(' '));
     expect(code).toBe(0);
@@ -90,6 +90,7 @@ describe('the keys command', () => {
         models: ['acme/*', 'demo/echo'],
         rate_limit_submit: '50/s,1000/m',
         rate_limit_other: 'off',
+        rate_limit_batch: '9/s',
         max_running: 3,
         weight: 0.01,
         expires_at: '2099-12-31T00:00:00.000Z',

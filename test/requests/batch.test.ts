@@ -1,3 +1,5 @@
+import { Config } from '../../src/config/config.js';
+import { policyText } from '../../src/config/rate-limits.js';
 import { type BatchResult, CollectionCalls } from '../support/collection-calls.js';
 import { keyHeader, problemOf, verdict } from '../support/queue-calls.js';
 import { startTestService, until } from '../support/index.js';
@@ -297,14 +299,15 @@ test('what a batch repeats takes no room', async () => {
   );
 });
 
-test('each entry counts as a submission: those beyond the limit are refused, the rest go in', async () => {
-  const key = await calls.newKey({ rateLimitSubmit: '5/m' });
+test('entries have a limit of their own: those beyond it are refused, the rest go in', async () => {
+  const key = await calls.newKey({ rateLimitBatch: '5/m', rateLimitSubmit: '1/m', rateLimitOther: '10/m' });
   const answer = await collection.call('POST', '', { requests: [entry(), entry(), entry()] }, key);
   expect([
     answer.status,
+    answer.headers.get('x-ratelimit-limit'),
     answer.headers.get('x-ratelimit-remaining'),
     answer.headers.get('retry-after'),
-  ]).toEqual([200, '2', null]);
+  ]).toEqual([200, '5', '2', null]);
   await answer.json();
   const second = await collection.call(
     'POST',
@@ -323,11 +326,34 @@ test('each entry counts as a submission: those beyond the limit are refused, the
   expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
   const third = await collection.call('POST', '', { requests: [entry(), { bad: 1 }] }, key);
   expect([third.status, third.headers.get('x-ratelimit-remaining')]).toEqual([200, '0']);
-  expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
   const refused = ((await third.json()) as { results: BatchResult[] }).results;
   expect(codes(refused)).toEqual(refused.map(() => [403, 'rate_limited']));
-  expect(refused).toHaveLength(2);
+  // Neither takes from the limit of single submissions, nor they from it.
+  expect((await service.submit('test/one', {}, keyHeader(key))).status).toBe(202);
   expect(await verdict(service.submit('test/one', {}, keyHeader(key)))).toEqual([403, 'rate_limited']);
+});
+
+test('the call itself counts as one of the calls that submit nothing', async () => {
+  const key = await calls.newKey({ rateLimitSubmit: '1/m', rateLimitOther: '2/m' });
+  const results = [await collection.batch([entry()], key), await collection.batch([entry()], key)];
+  expect(results.map(codes)).toEqual([[[202, undefined]], [[202, undefined]]]);
+  expect(await verdict(collection.call('POST', '', { requests: [entry()] }, key))).toEqual([
+    403,
+    'rate_limited',
+  ]);
+});
+
+test('with the limits as shipped a batch of 1,000 goes in whole', async () => {
+  const { rateLimitSubmit, rateLimitOther, rateLimitBatch } = new Config();
+  const key = await calls.newKey({
+    rateLimitSubmit: policyText(rateLimitSubmit),
+    rateLimitOther: policyText(rateLimitOther),
+    rateLimitBatch: policyText(rateLimitBatch),
+  });
+  const requests = Array.from({ length: 1_000 }, () => entry({ delay: '1h' }));
+  const results = await collection.batch(requests, key);
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set([202]));
+  expect(results).toHaveLength(1_000);
 });
 
 test('a batch needs a key with the scope submit, and its models', async () => {

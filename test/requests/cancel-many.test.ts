@@ -209,3 +209,14 @@ test('it needs a key with the scope cancel', async () => {
   });
   expect(await verdict(answer)).toEqual([401, 'missing_key']);
 });
+
+test('100 ids count as one call, a filter as one', async () => {
+  const key = await calls.newKey({ rateLimitOther: '10/h' });
+  const cancel = async (which: object) => {
+    const answer = await collection.call('POST', '/cancel', which, key);
+    return [answer.status, answer.headers.get('x-ratelimit-remaining')];
+  };
+  expect(await cancel({ request_ids: Array.from({ length: 750 }, unknownId) })).toEqual([200, '2']);
+  expect(await cancel({ filter: { tag: 'no:thing' } })).toEqual([200, '1']);
+  expect(await cancel({ request_ids: Array.from({ length: 300 }, unknownId) })).toEqual([403, '0']);
+});

@@ -64,6 +64,27 @@ test.each([
   expect((await problemOf(await collection.call('POST', '/status', body))).code).toBe(code);
 });
 
+test('100 ids count as one call, and the call is refused as a whole where there is no room for all of them', async () => {
+  const key = await calls.newKey({ rateLimitOther: '10/h' });
+  const ask = (count: number) =>
+    collection.call('POST', '/status', { request_ids: Array.from({ length: count }, unknownId) }, key);
+  const left = async (count: number) => (await ask(count)).headers.get('x-ratelimit-remaining');
+  expect([await left(100), await left(101), await left(550)]).toEqual(['9', '7', '1']);
+  const refused = await ask(300);
+  expect([refused.status, refused.headers.get('x-ratelimit-remaining')]).toEqual([403, '0']);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_000);
+});
+
+test('a call that counts as more than the limit ever allows says so', async () => {
+  const key = await calls.newKey({ rateLimitOther: '4/s' });
+  const request_ids = Array.from({ length: 401 }, unknownId);
+  const problem = await problemOf(await collection.call('POST', '/status', { request_ids }, key));
+  expect(problem).toMatchObject({
+    code: 'rate_limited',
+    detail: 'This call counts as 5, and no more than 4 are allowed at once. Name at most 400 ids in a call.',
+  });
+});
+
 test('statuses need a key with the scope read', async () => {
   const answer = fetch(`${service.url}/v1/queue/requests/status`, {
     method: 'POST',

@@ -1,7 +1,7 @@
 import { DomainError } from '../../src/errors/domain-error.js';
 import type { RateLimits } from '../../src/config/rate-limits.js';
 import type { Admission } from '../../src/limits/admission.js';
-import { ShareKeeper } from '../../src/limits/share-keeper.js';
+import { type SomeAdmitted, ShareKeeper } from '../../src/limits/share-keeper.js';
 import { defaultKey } from '../../src/limits/default-share.js';
 import type {
   BudgetKey,
@@ -238,15 +238,35 @@ export class SimulatedNode {
     else this.frozen.push(work);
   }
 
-  call(subject: string, limits: RateLimits, done: (outcome: CallOutcome) => void): void {
+  /** `count` calls in one: `all` of them or none, or as many as there is room for. `done` is called for each. */
+  call(
+    subject: string,
+    limits: RateLimits,
+    done: (outcome: CallOutcome) => void,
+    { count = 1, all = true } = {},
+  ): void {
     const at = this.fleet.time.now;
-    const answer = (result: CallOutcome['result']): void =>
-      done({ at, answeredAt: this.fleet.time.now, result });
-    const settle = ({ admitted }: Admission): void => answer(admitted ? 'admitted' : 'refused');
+    const answer = (result: CallOutcome['result'], times = count): void => {
+      for (let n = 0; n < times; n++) done({ at, answeredAt: this.fleet.time.now, result });
+    };
+    const settle = (admitted: number): void => {
+      answer('admitted', admitted);
+      answer('refused', count - admitted);
+    };
+    const counted = { subject, routeClass: 'submit', limits, hasKey: true } as const;
+    const settleAll = ({ admitted }: Admission): void => settle(admitted ? count : 0);
+    const settleSome = ({ admitted }: SomeAdmitted): void => settle(admitted);
+    const unavailable = (): void => answer('unavailable');
     try {
-      const admission = this.keeper.admit({ subject, routeClass: 'submit', limits, hasKey: true });
-      if (admission instanceof Promise) admission.then(settle, () => answer('unavailable'));
-      else settle(admission);
+      if (all) {
+        const admission = this.keeper.admit(counted, count);
+        if (admission instanceof Promise) admission.then(settleAll, unavailable);
+        else settleAll(admission);
+      } else {
+        const some = this.keeper.admitSome(counted, count);
+        if (some instanceof Promise) some.then(settleSome, unavailable);
+        else settleSome(some);
+      }
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       answer('unavailable');

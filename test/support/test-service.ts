@@ -99,8 +99,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
 }
 
-function limitsOf(text: string): Pick<Config, 'rateLimitSubmit' | 'rateLimitOther'> {
-  return { rateLimitSubmit: parseRateLimits(text), rateLimitOther: parseRateLimits(text) };
+function limitsOf(text: string): Pick<Config, 'rateLimitSubmit' | 'rateLimitOther' | 'rateLimitBatch'> {
+  const limits = parseRateLimits(text);
+  return { rateLimitSubmit: limits, rateLimitOther: limits, rateLimitBatch: limits };
 }
 
 async function expectNoLeaks(server: Server): Promise<void> {

@@ -33,6 +33,7 @@ const claimAll = (leaseMs: number) =>
     limitUnproven: 100,
     roomOfOthers: 100,
     hosts: [],
+    keys: [],
   });
 
 test('what a node had claimed when it was killed is delivered by another, once its lease is over', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
+import { HostLimiter } from '../../src/webhooks/host-limiter.js';
 import { claimDeliveries, dueDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
@@ -17,6 +18,7 @@ const terms = {
   limitUnproven: 4,
   roomOfOthers: 2,
   hosts: [],
+  keys: [],
 };
 const key = { requestId: randomUUID(), deliveryId: randomUUID() };
 const entry = { at: '', status: 500, duration_ms: 0, body: null, error: null };
@@ -54,7 +56,15 @@ async function planOf(name: string, how = ''): Promise<string> {
 }
 
 const literals: Record<string, string[]> = {
-  claim_deliveries: [`'${terms.claimedBy}'`, '1', '10', '4', '4', '2', `'{}'`, `'{}'`, `'{}'`],
+  claim_deliveries: [
+    `'${terms.claimedBy}'`,
+    '1',
+    '10',
+    '4',
+    '4',
+    '2',
+    ...Array.from({ length: 7 }, () => `'{}'`),
+  ],
 };
 
 async function expectGoodPlans(): Promise<void> {
@@ -64,12 +74,12 @@ async function expectGoodPlans(): Promise<void> {
   }
 }
 
-async function fill(host: string, rows: number): Promise<void> {
+async function fill(host: string, rows: number, keyId = randomUUID()): Promise<void> {
   await tables.rows(
     `INSERT INTO webhook_delivery (id, request_id, api_key_id, url, host, next_try_at)
-     SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'https://' || $1, $1, now() - interval '1 hour'
+     SELECT gen_random_uuid(), gen_random_uuid(), $3::uuid, 'https://' || $1, $1, now() - interval '1 hour'
      FROM generate_series(1, $2::integer)`,
-    [host, rows],
+    [host, rows, keyId],
   );
 }
 
@@ -89,16 +99,59 @@ test('a claim reads as little of thousands of deliveries as of a few, and takes 
     return [...found.matchAll(/(?:hit|read)=(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
   };
   await tables.rows('TRUNCATE webhook_delivery');
-  await fill('a.example', 4);
+  const keyId = randomUUID();
+  await fill('a.example', 4, keyId);
   await fill('b.example', 4);
   const few = await pages();
-  await fill('a.example', 20_000);
+  await fill('a.example', 20_000, keyId);
   expect(await pages()).toBeLessThan(few + 40);
-  const hosts = (await claimDeliveries(database, terms)).map(({ host }) => host);
+  const hosts = (await claimDeliveries(database, { ...terms, limit: 8, limitUnproven: 8 })).map(({ host }) => host);
   expect(hosts.sort((a, b) => (a < b ? -1 : 1))).toEqual([
     'a.example',
     'a.example',
     'b.example',
     'b.example',
   ]);
+});
+
+test('keys take turns, and none has more tries than it leaves free: another key’s new host is always taken', async () => {
+  await tables.rows('TRUNCATE webhook_delivery');
+  const [first, second] = [randomUUID(), randomUUID()];
+  for (let host = 0; host < 40; host++) await fill(`dead${host}.example`, 3, first);
+  const limiter = new HostLimiter({ maxTries: 32, maxTriesOfHost: 8 });
+  const claim = async (): Promise<string[]> => {
+    const claimed = await claimDeliveries(database, { ...terms, ...limiter.room() });
+    for (const { host, signedFor } of claimed) limiter.begin(host, signedFor);
+    return claimed.map(({ host }) => host);
+  };
+  // Of the 16 that hosts not known to answer may have: as many as stay free, and no host twice before the others.
+  const taken = await claim();
+  expect([taken.length, new Set(taken).size]).toEqual([8, 8]);
+  expect(await claim()).toEqual([]);
+  await fill('new.example', 2, second);
+  expect(await claim()).toEqual(['new.example', 'new.example']);
+  for (let key = 0; key < 3; key++) {
+    await fill(`other${key}.example`, 1);
+    expect(await claim()).toEqual([`other${key}.example`]);
+  }
+});
+
+test('at a host that several keys share their deliveries take turns', async () => {
+  await tables.rows('TRUNCATE webhook_delivery');
+  const [first, second] = [randomUUID(), randomUUID()];
+  await fill('shared.example', 1_000, first);
+  await fill('shared.example', 3, second);
+  const limiter = new HostLimiter({ maxTries: 64, maxTriesOfHost: 8 });
+  const keys: string[] = [];
+  for (let round = 0; round < 4; round++) {
+    for (const { host, signedFor } of await claimDeliveries(database, {
+      ...terms,
+      ...limiter.room(),
+      roomOfOthers: 1,
+    })) {
+      limiter.begin(host, signedFor)(undefined);
+      keys.push(signedFor);
+    }
+  }
+  expect(keys.filter((key) => key === second)).toHaveLength(3);
 });

@@ -95,6 +95,12 @@ export function KeyForm({ given, onClose, onMade, save }: KeyFormProps) {
             value={given?.limits.other}
             placeholder="100/s,1800/m"
           />
+          <Field
+            name="rate_limit_batch"
+            label="Items of batches"
+            value={given?.limits.batch}
+            placeholder="2000/s,50000/m"
+          />
           <Field name="weight" label="Weight of its turns" value={String(given?.weight ?? 1)} type="number" />
           <Field
             name="max_waiting"
@@ -177,7 +183,11 @@ function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | un
     name: text('name') ?? '',
     scopes: [...scopes],
     models: models ?? null,
-    limits: { submit: text('rate_limit_submit'), other: text('rate_limit_other') },
+    limits: {
+      submit: text('rate_limit_submit'),
+      other: text('rate_limit_other'),
+      batch: text('rate_limit_batch'),
+    },
     max_priority: (text('max_priority') ?? 'high') as AdminKey['max_priority'],
     max_waiting: number('max_waiting'),
     max_running: number('max_running'),
@@ -197,4 +207,4 @@ function toBody(form: FormData, scopes: ReadonlySet<Scope>, given: AdminKey | un
   return Object.fromEntries(Object.entries(all).filter(([name, value]) => !isSame(name, value)));
 }
 
-const noLimits = { submit: null, other: null };
+const noLimits = { submit: null, other: null, batch: null };

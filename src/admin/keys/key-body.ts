@@ -33,6 +33,8 @@ export class KeyLimitTextsDto {
   submit?: string | null;
   @ApiPropertyOptional({ ...limitText('all other calls'), example: null })
   other?: string | null;
+  @ApiPropertyOptional({ ...limitText('the items of batches'), example: null })
+  batch?: string | null;
 }
 
 const countOption = { type: 'integer', minimum: 1, maximum: maxCount, nullable: true } as const;
@@ -144,6 +146,7 @@ export function changesOf(body: Buffer): { changes: KeyChanges; reason: string |
     ...others,
     rateLimitSubmit: texts.submit,
     rateLimitOther: texts.other,
+    rateLimitBatch: texts.batch,
     maxPriority: max_priority,
     maxWaiting: max_waiting,
     maxRunning: max_running,
@@ -191,9 +194,9 @@ function model(value: unknown): string {
 }
 
 function limits(value: unknown): KeyLimitTextsDto {
-  if (value === null) return { submit: null, other: null };
+  if (value === null) return { submit: null, other: null, batch: null };
   if (!isObject(value)) throw new Error('expected an object such as {"submit": "50/s,1000/m"}');
-  assertKnown(Object.entries(value), ['submit', 'other']);
+  assertKnown(Object.entries(value), ['submit', 'other', 'batch']);
   return Object.fromEntries(Object.entries(value).map(([kind, limit]) => [kind, orNull(limitOf)(limit)]));
 }
 

@@ -117,7 +117,7 @@ export class Keys {
       subject: key.subject,
       scopes: key.scopes,
       models: key.models,
-      limits: { submit: key.rateLimitSubmit, other: key.rateLimitOther },
+      limits: { submit: key.rateLimitSubmit, other: key.rateLimitOther, batch: key.rateLimitBatch },
       quota,
       max_priority: key.maxPriority ?? 'high',
       max_waiting: key.maxWaiting,

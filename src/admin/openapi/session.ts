@@ -38,7 +38,10 @@ export const ApiSignIn = (): MethodDecorator =>
       examples: { key: { value: { key: 'ns_…' } }, link: { value: { link: '…' } } },
     }),
     ApiOkResponse({ description: 'Signed in.', type: SessionDto }),
-    ApiProblems('bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding', 'sign_in_refused'),
+    ApiProblems(
+      ...(['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'] as const),
+      ...(['sign_in_refused', 'caller_busy'] as const),
+    ),
   );
 
 export const ApiSignOut = (): MethodDecorator =>

@@ -3,7 +3,7 @@ import { keyState } from '../key-view.js';
 
 /** One key as `--json` shows it: everything but what could help to guess the secret. */
 export function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
-  const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther } = key;
+  const { id, name, prefix, scopes, models, rateLimitSubmit, rateLimitOther, rateLimitBatch } = key;
   return {
     id,
     name,
@@ -13,6 +13,7 @@ export function toKeyView(key: ApiKey, now: Date): Record<string, unknown> {
     models,
     rate_limit_submit: rateLimitSubmit,
     rate_limit_other: rateLimitOther,
+    rate_limit_batch: rateLimitBatch,
     max_priority: key.maxPriority,
     max_waiting: key.maxWaiting,
     max_running: key.maxRunning,
@@ -45,12 +46,17 @@ export function toTable(keys: readonly ApiKey[], now: Date): string {
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-type KeyLimits = Pick<ApiKey, 'rateLimitSubmit' | 'rateLimitOther' | 'maxRunning' | 'weight'>;
+type KeyLimits = Pick<
+  ApiKey,
+  'rateLimitSubmit' | 'rateLimitOther' | 'rateLimitBatch' | 'maxRunning' | 'weight'
+>;
 
-export function toLimits({ rateLimitSubmit, rateLimitOther, maxRunning, weight }: KeyLimits): string {
+export function toLimits(key: KeyLimits): string {
+  const { rateLimitSubmit, rateLimitOther, rateLimitBatch, maxRunning, weight } = key;
   const limits = [
     rateLimitSubmit === null ? '' : `submit ${rateLimitSubmit}`,
     rateLimitOther === null ? '' : `other ${rateLimitOther}`,
+    rateLimitBatch === null ? '' : `batch ${rateLimitBatch}`,
     weight === 1 ? '' : `weight ${weight}`,
     maxRunning === null ? '' : `running ${maxRunning}`,
   ];

@@ -81,6 +81,7 @@ Examples:
       rateLimitValue,
     )
     .option('--rate-limit-other <limits>', 'the same for status, stream, response and cancel', rateLimitValue)
+    .option('--rate-limit-batch <limits>', 'the same for the items of batches', rateLimitValue)
     .option(
       '--max-priority <priority>',
       'high, normal or low, of what it submits (default: high)',
@@ -161,9 +162,8 @@ async function update(keys: KeyCommands, text: string, changes: KeyChanges): Pro
   if (!(await keys.update(key.id, changes)))
     throw new Error(`The key ${label} is revoked: there is nothing to change.`);
   const { maxRunning = key.maxRunning, weight = key.weight } = changes;
-  const { rateLimitSubmit, rateLimitOther } = key;
   const bound = maxRunning === 'off' ? null : (maxRunning ?? null);
-  const said = toLimits({ rateLimitSubmit, rateLimitOther, weight, maxRunning: bound });
+  const said = toLimits({ ...key, weight, maxRunning: bound });
   return `Changed the key ${label}: ${said}. Running services go by it within 5 seconds.`;
 }
 

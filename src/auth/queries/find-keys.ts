@@ -13,6 +13,7 @@ export interface FoundKey {
   models: string[] | null;
   rateLimitSubmit: string | null;
   rateLimitOther: string | null;
+  rateLimitBatch: string | null;
   maxPriority: Priority | null;
   maxWaiting: number | null;
   maxRunning: number | null;
@@ -34,15 +35,15 @@ export function findKeys(database: Database, hashes: readonly string[]): Promise
   return database.query<FoundKey>(statement, [byteaArray(hashes)]);
 }
 
-const ofKey = `api_key.id, name, scopes, models, rate_limit_submit, rate_limit_other, max_priority, max_waiting,
-                 max_running, weight, last_used_at, revoked_at`;
+const ofKey = `api_key.id, name, scopes, models, rate_limit_submit, rate_limit_other, rate_limit_batch, max_priority,
+                 max_waiting, max_running, weight, last_used_at, revoked_at`;
 
 const statement = {
   name: 'find_keys',
   text: `
     SELECT encode(hash, 'hex') AS hash, id, name, session_id AS "sessionId", scopes, models,
            rate_limit_submit AS "rateLimitSubmit", rate_limit_other AS "rateLimitOther",
-           max_priority AS "maxPriority", max_waiting AS "maxWaiting",
+           rate_limit_batch AS "rateLimitBatch", max_priority AS "maxPriority", max_waiting AS "maxWaiting",
            max_running AS "maxRunning", weight,
            (extract(epoch FROM ends_at - clock_timestamp()) * 1000)::float8 AS "livesMs",
            last_used_at IS NULL OR last_used_at < now() - interval '30 seconds' AS "wasUnused",

@@ -60,7 +60,7 @@ export const ApiKey = (): MethodDecorator =>
     ApiOperation({
       summary: 'Read what the key may do',
       description:
-        'Scopes, models, limits with what is left of them, its webhook secret. Any valid key may ask; it counts as a call that is no ' +
+        'Scopes, models, limits with what is left of them, what it holds, its webhook secret. Any valid key may ask; it counts as a call that is no ' +
         'submission.',
     }),
     ApiOkResponse({ description: 'The key of the call.', type: KeyDto }),

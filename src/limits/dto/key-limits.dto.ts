@@ -30,6 +30,8 @@ export class KeyLimitsDto {
   submit!: KeyLimitDto[];
   @ApiProperty({ description: 'Of all other calls.', type: [KeyLimitDto] })
   other!: KeyLimitDto[];
+  @ApiProperty({ description: 'Of the items of calls that submit many.', type: [KeyLimitDto] })
+  batch!: KeyLimitDto[];
 }
 
 export function toKeyLimit({ window, remaining, resetMs }: WindowState): KeyLimitDto {

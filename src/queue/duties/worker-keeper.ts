@@ -2,9 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { Duty } from '../../tools/duty.js';
-import { countEnds, countWorkers, forgetWorkers, readWorkers, writeWorkers } from '../queries/workers.js';
+import {
+  countEnds,
+  countWorkers,
+  forgetWorkers,
+  readWorkers,
+  trimWorkers,
+  writeWorkers,
+} from '../queries/workers.js';
 import { QueueEvents } from '../queue-events.js';
-import { WorkerBook } from '../workers/worker-book.js';
+import { maxWorkersOfKey, WorkerBook } from '../workers/worker-book.js';
 
 const endsMs = 200;
 const idleMs = 60_000;
@@ -70,7 +77,11 @@ export class WorkerKeeper extends Duty {
     const due = this.book.due();
     if (due.length > 0) await writeWorkers(this.database, due);
     const added = this.book.written(due);
-    if (added.length > 0) this.events.publish({ workers: added });
+    if (added.length > 0) {
+      this.events.publish({ workers: added });
+      const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
+      await trimWorkers(this.database, keyIds, maxWorkersOfKey);
+    }
     // Of ends that cannot be written, failures are forgiven and successes not heard of.
     const ends = this.book.takeEnds();
     if (ends.length > 0) await countEnds(this.database, ends);

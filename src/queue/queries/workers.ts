@@ -18,6 +18,8 @@ export interface WorkerSaid {
 export interface WorkerWrite extends WorkerSaid {
   uid: string;
   keyId: string;
+  /** It was given a run. */
+  hasRun: boolean;
   /** Since when it was heard of, before now. */
   seenAgoMs: number;
 }
@@ -53,7 +55,7 @@ export function restAfterMs(failuresInRow: number): number {
 }
 
 /*
- * Purpose: writes what this node has heard of workers, and keeps their names for the history.
+ * Purpose: writes what this node has heard of workers, and keeps the names of those that were given a run for the history.
  * Race: two nodes may write one worker: what it says is the later one's. Rows are taken in the order of their uids, so
  *   that two of these never wait for each other in a circle.
  * Index: worker_pkey, node_name_pkey.
@@ -61,13 +63,13 @@ export function restAfterMs(failuresInRow: number): number {
 const writeStatement = statement('write_workers')`WITH said AS (
   SELECT *
   FROM jsonb_to_recordset($1::jsonb) AS said (uid uuid, "keyId" uuid, id text, name text, version text, labels jsonb,
-    models jsonb, state text, "seenAgoMs" float8)
+    models jsonb, state text, "hasRun" boolean, "seenAgoMs" float8)
 ), named AS (
   INSERT INTO node_name AS known (id, name)
   SELECT said.uid, coalesce(said.name, said.id)
   FROM said
   LEFT JOIN node_name AS before ON before.id = said.uid
-  WHERE before.id IS NULL OR said.name <> before.name
+  WHERE said."hasRun" AND (before.id IS NULL OR said.name <> before.name)
   ORDER BY said.uid
   ON CONFLICT (id) DO UPDATE SET name = excluded.name
 )
@@ -150,7 +152,38 @@ export async function countWorkers(database: Database): Promise<Map<string, numb
 const forgetStatement = statement('forget_workers')`DELETE FROM worker
 WHERE (told = 'run' AND uid = $1::uuid) OR seen_at < clock_timestamp() - interval '7 days'`;
 
+/*
+ * Purpose: of workers that come and go under one key, the last ones stay; those that are there always do.
+ * Race: none; a row that is missing is written again by the next word of its worker.
+ * Index: worker_id_is_unique_for_its_key.
+ */
+const trimStatement = statement('trim_workers')`DELETE FROM worker
+WHERE uid = ANY (ARRAY (
+  SELECT uid
+  FROM (
+    SELECT uid, seen_at, row_number() OVER (PARTITION BY api_key_id ORDER BY seen_at DESC) AS number
+    FROM worker
+    WHERE api_key_id = ANY ($1::uuid[]) AND told = 'run'
+  ) AS of_key
+  WHERE number > $2::integer AND seen_at < clock_timestamp() - interval '60 seconds'
+))`;
+
+export async function trimWorkers(
+  database: Database,
+  keyIds: readonly string[],
+  maxOfKey: number,
+): Promise<void> {
+  await database.query(trimStatement, [keyIds, maxOfKey]);
+}
+
+/** Longer than requests are kept whose runs name them. */
+const forgetNames = statement('forget_node_names')`DELETE FROM node_name
+WHERE since < now() - interval '400 days'
+  AND NOT EXISTS (SELECT FROM worker WHERE worker.uid = node_name.id)
+  AND NOT EXISTS (SELECT FROM node WHERE node.id = node_name.id)`;
+
 /** One that leaves, unless an operator has told it something that is to hold when it comes again; and those long gone. */
 export async function forgetWorkers(database: Database, uid: string | null): Promise<void> {
   await database.query(forgetStatement, [uid]);
+  if (uid === null) await database.query(forgetNames);
 }

@@ -2,6 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../errors/domain-error.js';
 import type { ClaimWaiter } from './claim-waiter.js';
 
+/** Of one worker at once, on one node: it needs one, and another may take its place before the first is known to be over. */
+const maxOfWorker = 16;
+
 /** The claims that wait, by model and by their ids; those of a model in the order in which they came. */
 @Injectable()
 export class HeldClaims {
@@ -37,8 +40,10 @@ export class HeldClaims {
     const { claimId, models, hash } = waiter.asked;
     const known = this.byId.get(claimId);
     if (known?.asked.hash.equals(hash) === false) throw conflictOf();
+    if (known === undefined && waiter.asked.worker.heldClaims >= maxOfWorker) throw tooMany();
     known?.settle([]);
     this.byId.set(claimId, waiter);
+    waiter.asked.worker.heldClaims++;
     for (const id of models.keys()) {
       const waiters = this.byModel.get(id) ?? new Set();
       this.byModel.set(id, waiters.add(waiter));
@@ -46,7 +51,8 @@ export class HeldClaims {
   }
 
   remove(waiter: ClaimWaiter): void {
-    const { claimId, models } = waiter.asked;
+    const { claimId, models, worker } = waiter.asked;
+    worker.heldClaims--;
     if (this.byId.get(claimId) === waiter) this.byId.delete(claimId);
     for (const id of models.keys()) {
       const waiters = this.byModel.get(id);
@@ -54,6 +60,11 @@ export class HeldClaims {
       if (waiters?.size === 0) this.byModel.delete(id);
     }
   }
+}
+
+function tooMany(): DomainError {
+  const detail = `A worker may have ${maxOfWorker} claims held at once. Ask for more runs by "max" in one claim.`;
+  return new DomainError('caller_busy', detail, { retryAfterSeconds: 1 });
 }
 
 export function conflictOf(): DomainError {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DomainError } from '../../errors/domain-error.js';
 import type { LeaseName } from '../queries/worker-leases.js';
 import type { Told } from '../queries/workers.js';
 import { QueueEvents } from '../queue-events.js';
@@ -13,6 +14,9 @@ export interface BeatAnswer {
   /** Those whose leases the worker has no more. */
   lost: string[];
 }
+
+/** Of one worker at once, on one node. */
+const maxOfWorker = 16;
 
 /** What comes in the same turn goes in one answer. */
 const gatherMs = 5;
@@ -70,6 +74,7 @@ export class WorkerBeats {
   /** `waitMs`: how long it may be held; `drop` once nobody reads the answer, `fail` once it may have none. */
   beat(worker: KnownWorker, leases: readonly LeaseName[], waitMs: number): HeldAnswer<BeatAnswer> {
     const beat = new HeldBeat(worker, new Map(leases.map((lease) => [lease.id, lease])));
+    if (worker.heldBeats >= maxOfWorker) throw tooMany();
     // First, so that nothing falls between the look and the wait.
     this.hold(beat);
     this.forgetEnded(beat);
@@ -137,6 +142,7 @@ export class WorkerBeats {
 
   private hold(beat: HeldBeat): void {
     this.held.add(beat);
+    beat.worker.heldBeats++;
     for (const id of beat.leases.keys())
       this.byRequest.set(id, (this.byRequest.get(id) ?? new Set()).add(beat));
   }
@@ -147,6 +153,7 @@ export class WorkerBeats {
     beat.isAnswered = true;
     clearTimeout(beat.timer);
     this.held.delete(beat);
+    beat.worker.heldBeats--;
     for (const id of beat.leases.keys()) {
       const beats = this.byRequest.get(id);
       beats?.delete(beat);
@@ -166,4 +173,9 @@ export class WorkerBeats {
     for (const id of said) if (!leases.has(id)) said.delete(id);
     if (said.size === 0) this.said.delete(uid);
   }
+}
+
+function tooMany(): DomainError {
+  const detail = `A worker may have ${maxOfWorker} beats held at once: it needs one.`;
+  return new DomainError('caller_busy', detail, { retryAfterSeconds: 1 });
 }

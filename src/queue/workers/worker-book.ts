@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Subject } from 'rxjs';
+import { DomainError } from '../../errors/domain-error.js';
 import { Database } from '../../database/database.js';
 import { ModelsService } from '../../models/models.service.js';
 import { ModelAvailability } from '../circuits/model-availability.js';
@@ -20,6 +21,9 @@ const seenAgainMs = 15_000;
 /** Without a word for so long, it is not this node's any more. */
 const forgottenMs = 60_000;
 
+/** Of a key, as this node knows them. */
+export const maxWorkersOfKey = 1_000;
+
 /** What became of runs of a worker and is not written yet; `failedAt` as `performance.now()`. */
 type Ended = Omit<WorkerEnds, 'failedAgoMs'> & { failedAt: number };
 
@@ -36,6 +40,11 @@ export class KnownWorker {
   writtenAt = -Infinity;
   /** Something is to be written that cannot wait for the next time it is seen. */
   isChanged = true;
+  /** Its name is kept for the history of its runs. */
+  hasRun = false;
+  /** Calls of its that are held here. */
+  heldClaims = 0;
+  heldBeats = 0;
 
   constructor(
     readonly uid: string,
@@ -61,6 +70,8 @@ export class WorkerBook {
   readonly failures = new Subject<void>();
   private readonly ended = new Map<string, Ended>();
   private readonly known = new Map<string, KnownWorker>();
+  /** How many are known, by their keys. */
+  private readonly ofKeys = new Map<string, number>();
   private counts: ReadonlyMap<string, number> = new Map();
 
   constructor(
@@ -82,7 +93,7 @@ export class WorkerBook {
     return [...this.known.keys()];
   }
 
-  /** Takes what it says of itself. */
+  /** Takes what it says of itself. Throws where its key has too many others. */
   note(keyId: string, said: WorkerSaid): KnownWorker {
     const worker = this.at(uidOf(keyId, said.id), keyId, said.id);
     worker.seenAt = performance.now();
@@ -93,6 +104,12 @@ export class WorkerBook {
     }
     if (worker.said.models !== undefined && worker.isChanged) this.tellAvailability();
     return worker;
+  }
+
+  /** It was given a run. */
+  noteRun(worker: KnownWorker): void {
+    if (worker.hasRun) return;
+    worker.hasRun = worker.isChanged = true;
   }
 
   of(uid: string): KnownWorker | undefined {
@@ -135,7 +152,7 @@ export class WorkerBook {
   async leave(uid: string): Promise<void> {
     const due = this.due().filter((write) => write.uid === uid);
     if (due.length > 0) await writeWorkers(this.database, due);
-    this.known.delete(uid);
+    this.forget(uid);
     await forgetWorkers(this.database, uid);
     this.tellAvailability();
   }
@@ -143,25 +160,27 @@ export class WorkerBook {
   /** What is to be written now; `written` once it is. */
   due(): WorkerWrite[] {
     const now = performance.now();
-    for (const [uid, { seenAt }] of this.known) if (now - seenAt > forgottenMs) this.known.delete(uid);
+    for (const [uid, { seenAt }] of this.known) if (now - seenAt > forgottenMs) this.forget(uid);
     const due = [...this.known.values()].filter(
       ({ isChanged, seenAt, writtenAt }) =>
         isChanged || (seenAt > writtenAt && now - writtenAt > seenAgainMs),
     );
-    return due.map(({ uid, keyId, said, seenAt }) => ({ ...said, uid, keyId, seenAgoMs: now - seenAt }));
+    return due.map(({ uid, keyId, said, seenAt, hasRun }) => {
+      return { ...said, uid, keyId, hasRun, seenAgoMs: now - seenAt };
+    });
   }
 
   /** Returns the uids of those that were not written before. */
   written(writes: readonly WorkerWrite[]): string[] {
     const now = performance.now();
     const added: string[] = [];
-    for (const { uid, seenAgoMs, keyId: _, ...said } of writes) {
+    for (const { uid, seenAgoMs, keyId: _, hasRun, ...said } of writes) {
       const worker = this.known.get(uid);
       if (worker === undefined) continue;
       if (worker.writtenAt === -Infinity) added.push(uid);
       worker.writtenAt = now - seenAgoMs;
       // What it said meanwhile is written the next time.
-      worker.isChanged = !isSame(worker.said, said);
+      worker.isChanged = !isSame(worker.said, said) || worker.hasRun !== hasRun;
     }
     return added;
   }
@@ -192,10 +211,22 @@ export class WorkerBook {
   private at(uid: string, keyId: string, id: string): KnownWorker {
     let worker = this.known.get(uid);
     if (worker === undefined) {
+      const others = this.ofKeys.get(keyId) ?? 0;
+      if (others >= maxWorkersOfKey) throw tooManyWorkers();
+      this.ofKeys.set(keyId, others + 1);
       this.known.set(uid, (worker = new KnownWorker(uid, keyId, id)));
       this.arrivals.next();
     }
     return worker;
+  }
+
+  private forget(uid: string): void {
+    const worker = this.known.get(uid);
+    if (worker === undefined) return;
+    this.known.delete(uid);
+    const others = this.ofKeys.get(worker.keyId)! - 1;
+    if (others === 0) this.ofKeys.delete(worker.keyId);
+    else this.ofKeys.set(worker.keyId, others);
   }
 
   /** Models that workers run are there as long as one asks for runs. */
@@ -203,6 +234,13 @@ export class WorkerBook {
     const pulled = this.models.all().filter(({ runner }) => runner.isPulled);
     this.availability.setWithoutWorkers(pulled.flatMap(({ id }) => (this.count(id) === 0 ? id : [])));
   }
+}
+
+function tooManyWorkers(): DomainError {
+  const detail =
+    `A key may have ${maxWorkersOfKey} workers, and this one has. A worker keeps its id while it runs and leaves by ` +
+    'DELETE /v1/worker/workers/<id>; one that is silent for a minute makes room.';
+  return new DomainError('caller_busy', detail, { retryAfterSeconds: 60 });
 }
 
 /** The same on every node, so that no lease waits for the worker's row. */

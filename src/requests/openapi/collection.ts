@@ -66,9 +66,10 @@ export const ApiSubmitMany = (): MethodDecorator =>
     ApiOperation({
       summary: 'Add up to 1,000 requests to the queue',
       description:
-        'Each entry is what a submission by itself would be, and counts as one against the limits. The good ones are ' +
-        'committed together; a bad one harms no other. Where a limit is reached those beyond it get `rate_limited`, ' +
-        'and `Retry-After` says when to send them again.',
+        'Each entry is what a submission by itself would be. The good ones are committed together; a bad one harms no ' +
+        'other. Entries have a limit of their own (`RATE_LIMIT_BATCH`, `limits.batch` of `GET /v1/key`): those beyond ' +
+        'it get `rate_limited`, and `Retry-After` says when to send them again. The call itself counts as one of the ' +
+        'calls that submit nothing.',
     }),
     ApiBody({ type: dto.BatchDto, required: true, examples: example(batch) }),
     ApiOkResponse({
@@ -83,7 +84,9 @@ export const ApiStatuses = (): MethodDecorator =>
   applyDecorators(
     ApiOperation({
       summary: 'Read the statuses of up to 1,000 requests',
-      description: 'In the order of the ids; null stands for those that are unknown, another key’s, or gone.',
+      description:
+        'In the order of the ids; null stands for those that are unknown, another key’s, or gone. 100 ids count as one ' +
+        'call: where the limit has no room for all of them, the whole call is refused.',
     }),
     ApiBody({ type: dto.RequestIdsDto, required: true }),
     ApiOkResponse({
@@ -105,7 +108,9 @@ export const ApiCancelMany = (): MethodDecorator =>
       summary: 'Cancel many requests',
       description:
         'By their ids or by the filters of the list. What waits is taken out before any of it can start; what runs ' +
-        'is asked to stop. A call deals with 10,000 at most: `more` says that others fit the filter still.',
+        'is asked to stop. A call deals with 10,000 at most: `more` says that others fit the filter still. ' +
+        '100 ids count as one call, and a filter counts as one: where the limit has no room for all ids, the whole call ' +
+        'is refused.',
     }),
     ApiBody({
       type: dto.CancelManyDto,

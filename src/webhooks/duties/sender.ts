@@ -116,7 +116,7 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   }
 
   private begin(delivery: ClaimedDelivery): void {
-    const end = this.limiter.begin(delivery.host);
+    const end = this.limiter.begin(delivery.host, delivery.signedFor);
     const attempt = this.attempt(delivery).then((answered) => {
       end(answered);
       this.underWay.delete(attempt);

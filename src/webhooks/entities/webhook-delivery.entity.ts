@@ -21,7 +21,7 @@ export interface WebhookTry {
 @Check('webhook_delivery_state_is_known', `state IN ('pending', 'delivered', 'failed', 'ended')`)
 @Check('webhook_delivery_only_pending_is_claimed', `claimed_by IS NULL OR state = 'pending'`)
 @Check('webhook_delivery_step_is_sane', 'step >= 0')
-@Index('webhook_delivery_pending', ['host', 'nextTryAt'], { where: `state = 'pending'` })
+@Index('webhook_delivery_pending', ['host', 'apiKeyId', 'nextTryAt'], { where: `state = 'pending'` })
 @Index('webhook_delivery_given_up', ['requestId', 'id'], { where: `state IN ('failed', 'ended')` })
 export class WebhookDeliveryEntity {
   @PrimaryColumn('uuid') requestId!: string;

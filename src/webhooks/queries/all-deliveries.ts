@@ -108,7 +108,7 @@ export async function listDeliveries(
 export async function countPending(source: DataSource, max: number): Promise<number> {
   const [row] = await source.query<{ count: number }[]>(
     `SELECT count(*)::integer AS count FROM (
-       SELECT FROM webhook_delivery WHERE state = 'pending' ORDER BY host, next_try_at LIMIT $1::integer
+       SELECT FROM webhook_delivery WHERE state = 'pending' ORDER BY host, api_key_id LIMIT $1::integer
      ) AS pending`,
     [max],
   );

@@ -35,54 +35,89 @@ export interface ClaimTerms {
   /** Of a host that is not listed. */
   roomOfOthers: number;
   hosts: readonly { host: string; room: number; answers: boolean }[];
+  /** Keys with tries under way, or that had some: `turn` is greater the later the last one began. */
+  keys: readonly { keyId: string; running: number; runningUnproven: number; turn: number }[];
 }
 
-/** Of each host with something pending what is due first. */
+/** Of each host and key with something pending what is due first. */
 const head = `head AS (
-  (SELECT host, next_try_at FROM webhook_delivery
+  (SELECT host, api_key_id, next_try_at FROM webhook_delivery
    WHERE state = 'pending'
-   ORDER BY host, next_try_at LIMIT 1)
+   ORDER BY host, api_key_id, next_try_at LIMIT 1)
   UNION ALL
-  SELECT next.host, next.next_try_at
+  SELECT next.host, next.api_key_id, next.next_try_at
   FROM head
   CROSS JOIN LATERAL (
-    SELECT host, next_try_at FROM webhook_delivery
-    WHERE state = 'pending' AND host > head.host
-    ORDER BY host, next_try_at LIMIT 1
+    SELECT host, api_key_id, next_try_at FROM webhook_delivery
+    WHERE state = 'pending' AND (host, api_key_id) > (head.host, head.api_key_id)
+    ORDER BY host, api_key_id, next_try_at LIMIT 1
   ) AS next
 )`;
 
 /*
  * Purpose: takes deliveries that are due, a few of each host, so that the thousands of one that is down are not read to
- *   get to those of the others. Of the hosts the one that has waited longest comes first.
+ *   get to those of the others. Keys take turns, and within a key its hosts: a key gets no more tries than are left free
+ *   then, in all and among hosts that are not known to answer, so that another key's receiver never waits for the end of
+ *   one of its tries. Of the hosts of a key the one that has waited longest comes first.
  * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node; a node that dies with it lets it become
- *   due again.
- * Index: webhook_delivery_pending: one look for each host with something pending, then its due ones in order;
+ *   due again. Nodes that choose the same deliveries in one moment get fewer than they could, and look again.
+ * Index: webhook_delivery_pending: one look for each host and key with something pending, then its due ones in order;
  *   webhook_delivery_pkey, request_pkey.
  */
 const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lane AS MATERIALIZED (
-  SELECT head.host, head.next_try_at, coalesce(known.room, $6::integer) AS room,
-         coalesce(known.answers, false) AS answers
-  FROM head
-  LEFT JOIN unnest($7::text[], $8::integer[], $9::boolean[]) AS known (host, room, answers)
-    ON known.host = head.host
-  WHERE head.next_try_at <= now()
-  ORDER BY head.next_try_at
-), taken AS MATERIALIZED (
-  SELECT due.request_id, due.id
-  FROM (VALUES (true, $4::integer), (false, $5::integer)) AS kind (answers, room)
+  SELECT lane.*, coalesce(busy.running, 0) AS running, coalesce(busy.running_unproven, 0) AS running_unproven,
+         coalesce(busy.turn, 0) AS turn
+  FROM (
+    SELECT head.host, head.api_key_id, coalesce(known.room, $6::integer) AS room,
+           coalesce(known.answers, false) AS answers,
+           row_number() OVER (PARTITION BY head.api_key_id, coalesce(known.answers, false) ORDER BY head.next_try_at)
+             AS number
+    FROM head
+    LEFT JOIN unnest($7::text[], $8::integer[], $9::boolean[]) AS known (host, room, answers)
+      ON known.host = head.host
+    WHERE head.next_try_at <= now() AND coalesce(known.room, $6::integer) > 0
+  ) AS lane
+  LEFT JOIN unnest($10::uuid[], $11::integer[], $12::integer[], $13::float8[])
+    AS busy (api_key_id, running, running_unproven, turn) ON busy.api_key_id = lane.api_key_id
+  WHERE lane.number <= $4::integer
+), due AS MATERIALIZED (
+  SELECT lane.*, delivery.request_id, delivery.id, delivery.next_try_at, delivery.nth,
+         row_number() OVER (PARTITION BY lane.host ORDER BY running + delivery.nth, turn, next_try_at) AS of_host
+  FROM lane
   CROSS JOIN LATERAL (
-    SELECT delivery.request_id, delivery.id
-    FROM lane
-    CROSS JOIN LATERAL (
-      SELECT request_id, id FROM webhook_delivery
-      WHERE state = 'pending' AND host = lane.host AND next_try_at <= now()
-      ORDER BY next_try_at LIMIT lane.room FOR UPDATE SKIP LOCKED
-    ) AS delivery
-    WHERE lane.answers = kind.answers AND lane.room > 0
-    LIMIT kind.room
+    SELECT request_id, id, next_try_at, row_number() OVER (ORDER BY next_try_at) AS nth
+    FROM (
+      SELECT request_id, id, next_try_at FROM webhook_delivery
+      WHERE state = 'pending' AND host = lane.host AND api_key_id = lane.api_key_id AND next_try_at <= now()
+      ORDER BY next_try_at LIMIT lane.room
+    ) AS first
+  ) AS delivery
+), on_trial AS (
+  -- What the key would have on trial with it, and how many in all are taken up to it.
+  SELECT due.*, row_number() OVER (PARTITION BY answers ORDER BY level, turn, next_try_at) AS place
+  FROM (
+    SELECT due.*, running_unproven + row_number() OVER (PARTITION BY api_key_id, answers ORDER BY nth, next_try_at)
+                    AS level
+    FROM due
+    WHERE of_host <= room
   ) AS due
-  LIMIT $4::integer
+), placed AS (
+  SELECT due.*, row_number() OVER (ORDER BY level, turn, next_try_at) AS place
+  FROM (
+    SELECT request_id, id, turn, next_try_at,
+           running + row_number() OVER (PARTITION BY api_key_id ORDER BY nth, next_try_at) AS level
+    FROM on_trial
+    WHERE answers OR (level + place <= $5::integer + 1 AND place <= $5::integer)
+  ) AS due
+), taken AS MATERIALIZED (
+  SELECT delivery.request_id, delivery.id
+  FROM placed
+  CROSS JOIN LATERAL (
+    SELECT request_id, id FROM webhook_delivery
+    WHERE request_id = placed.request_id AND id = placed.id AND state = 'pending' AND next_try_at <= now()
+    FOR UPDATE SKIP LOCKED
+  ) AS delivery
+  WHERE placed.level + placed.place <= $4::integer + 1 AND placed.place <= $4::integer
 ), claimed (delivery_id, request_id, signed_for, url, host, step, endpoint_id) AS (
   UPDATE webhook_delivery AS delivery
   SET claimed_by = $1::uuid, next_try_at = clock_timestamp() + $2::float8 * interval '1 millisecond'
@@ -101,7 +136,7 @@ FROM claimed
 LEFT JOIN request ON request.id = claimed.request_id`;
 
 export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<ClaimedDelivery[]> {
-  const { claimedBy, leaseMs, maxOutputBytes, limit, limitUnproven, roomOfOthers, hosts } = terms;
+  const { claimedBy, leaseMs, maxOutputBytes, limit, limitUnproven, roomOfOthers, hosts, keys } = terms;
   return database.query<ClaimedDelivery>(claimStatement, [
     claimedBy,
     leaseMs,
@@ -112,6 +147,10 @@ export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<
     hosts.map(({ host }) => host),
     hosts.map(({ room }) => room),
     hosts.map(({ answers }) => answers),
+    keys.map(({ keyId }) => keyId),
+    keys.map(({ running }) => running),
+    keys.map(({ runningUnproven }) => runningUnproven),
+    keys.map(({ turn }) => turn),
   ]);
 }
 
@@ -125,7 +164,7 @@ export interface Due {
 /*
  * Purpose: whether a delivery is due, and when the next becomes due: a node with nothing to do sleeps until then.
  * Race: none; what is written later wakes the node that writes it, and the others look again soon.
- * Index: webhook_delivery_pending, one look for each host.
+ * Index: webhook_delivery_pending, one look for each host and key.
  */
 const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${head}
 SELECT coalesce(bool_or(next_try_at <= now()), false) AS "isAnyDue",

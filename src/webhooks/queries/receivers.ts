@@ -39,7 +39,7 @@ WITH RECURSIVE ${page}, host AS MATERIALIZED (
   FROM host
   CROSS JOIN LATERAL (
     SELECT endpoint_id, next_try_at FROM webhook_delivery AS delivery
-    WHERE state = 'pending' AND delivery.host = host.host ORDER BY delivery.host, next_try_at LIMIT host.room
+    WHERE state = 'pending' AND delivery.host = host.host ORDER BY delivery.host, delivery.api_key_id LIMIT host.room
   ) AS looked
   GROUP BY host.host, looked.endpoint_id
 ), whole AS MATERIALIZED (
