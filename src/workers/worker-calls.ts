@@ -8,7 +8,7 @@ import { hint } from '../models/closest.js';
 import { ModelsService } from '../models/models.service.js';
 import { firstLeaseMs, type LeasedRun, leaseMs, maxInlineBytes } from '../queue/workers/lease.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';
-import { uidOf, WorkerBook } from '../queue/workers/worker-book.js';
+import { type KnownWorker, uidOf, WorkerBook } from '../queue/workers/worker-book.js';
 import { WorkerClaims } from '../queue/workers/worker-claims.js';
 import { WorkerEnds } from '../queue/workers/worker-ends.js';
 import { type ClaimBody, readBeat, readClaim } from './bodies.js';
@@ -43,6 +43,7 @@ export class WorkerCalls {
     const models = [...claim.models.keys()];
     const worker = this.book.note(caller.keyId, { ...claim.worker, models });
     const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
+    holdWith(response, worker);
     const { answer, drop } = this.claims.claim(asked, waitSeconds * 1_000);
     let unread: LeasedRun[] = [];
     // Not `writableFinished`: that is also true of what was thrown away.
@@ -61,6 +62,7 @@ export class WorkerCalls {
   async beat(caller: Caller, body: Buffer, waitSeconds: number, response: ServerResponse): Promise<void> {
     const { workerId, state, leases } = readBeat(body);
     const worker = this.book.note(caller.keyId, { id: workerId, state });
+    holdWith(response, worker);
     const { answer, drop } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     response.once('close', drop);
     const { told, cancel, lost } = await answer;
@@ -121,4 +123,9 @@ function toRuns(runs: readonly LeasedRun[], base: string): string {
     return `${said},"input":${input}}`;
   });
   return `{"runs":[${texts.join(',')}]}`;
+}
+
+/** As long as its call stands, the worker is there. */
+function holdWith(response: ServerResponse, worker: KnownWorker): void {
+  if (!response.destroyed) response.once('close', worker.holdCall());
 }
