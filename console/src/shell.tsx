@@ -103,7 +103,8 @@ function Outage({ trouble, readAt }: Live) {
           and starts nothing; what was accepted is kept. It goes on by itself once the database answers.
         </>
       )}
-      {what === 'figures' && <b>The service cannot read the figures, though its database answers.</b>}{' '}
+      {what === 'figures' && <b>The service cannot read the figures, though its database answers.</b>}
+      <br />
       {readAt === undefined ? (
         'There are no figures yet.'
       ) : (

@@ -10,7 +10,7 @@ import { hint } from '../models/closest.js';
 import { ModelsService } from '../models/models.service.js';
 import { firstLeaseMs, type LeasedRun, leaseMs, maxInlineBytes } from '../queue/workers/lease.js';
 import { WorkerBeats } from '../queue/workers/worker-beats.js';
-import { uidOf, WorkerBook } from '../queue/workers/worker-book.js';
+import { type KnownWorker, uidOf, WorkerBook } from '../queue/workers/worker-book.js';
 import { WorkerClaims } from '../queue/workers/worker-claims.js';
 import { WorkerEnds } from '../queue/workers/worker-ends.js';
 import { type ClaimBody, readBeat, readClaim } from './bodies.js';
@@ -45,8 +45,8 @@ export class WorkerCalls {
     const models = [...claim.models.keys()];
     for (const id of models) this.assertPulled(caller, id);
     const worker = this.book.note(caller.keyId, { ...claim.worker, models });
-    if (waitSeconds > 0) hold(response);
     const asked = { ...claim, worker, claimId: `${caller.keyId} ${claim.claimId}`, hash: hashOf(claim) };
+    holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.claims.claim(asked, waitSeconds * 1_000);
     const call: OpenCall = {
       request: response.req,
@@ -76,7 +76,7 @@ export class WorkerCalls {
     const { workerId, state, leases } = readBeat(caller.keyId, body);
     const worker = this.book.note(caller.keyId, { id: workerId, state });
     if (leases.length > 0) this.book.noteRun(worker);
-    if (waitSeconds > 0) hold(response);
+    holdWith(response, worker, waitSeconds);
     const { answer, drop, fail } = this.beats.beat(worker, leases, waitSeconds * 1_000);
     const call: OpenCall = { request: response.req, refuse: fail };
     this.watch.add(call);
@@ -121,11 +121,14 @@ export class WorkerCalls {
   }
 }
 
-/** Until it is answered; throws where its key, or all callers, have too many held calls. */
-function hold({ req }: ServerResponse): void {
-  const charges = chargesOf(req);
-  charges?.releaseBody();
-  charges?.take('workerCalls', 1);
+/** As long as its connection stands, the call shows that its worker is there. One that waits is charged to its key. */
+function holdWith(response: ServerResponse, worker: KnownWorker, waitSeconds: number): void {
+  if (waitSeconds > 0) {
+    const charges = chargesOf(response.req);
+    charges?.releaseBody();
+    charges?.take('workerCalls', 1);
+  }
+  if (!response.destroyed) response.once('close', worker.holdCall());
 }
 
 /** Of what is asked for; what a worker says of itself beside its id may change. */

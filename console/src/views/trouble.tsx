@@ -43,6 +43,8 @@ export function Trouble({ model }: { model: AdminModel }) {
     );
   }
   if (availability === 'unavailable' && model.unavailable_reason === noScheduler) {
+    // The page says it for all of them.
+    if (waiting === 0) return null;
     return <p className="trouble">No node runs requests. {wait}.</p>;
   }
   if (availability === 'unavailable') {

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { drainWorker, listWorkers, stopWorker, undrainWorker } from '../api/calls';
 import { query } from '../api/client';
+import { useOutage } from '../api/live';
 import type { AdminWorker } from '../api/types';
 import { counted, whole } from '../format/quantities';
 import { AsCurl } from '../parts/curl';
@@ -17,7 +18,9 @@ import { Ago, Time } from '../parts/time';
 /** What claims runs over HTTP; nothing where nobody ever did. */
 export function Workers() {
   const list = useList(['workers'], listWorkers, { refetchInterval: 3_000 });
-  if (list.rows.length === 0 && list.error === null) return null;
+  const outage = useOutage();
+  // Whether there are any is not known, and why is said above.
+  if (list.rows.length === 0 && (list.error === null || outage !== undefined)) return null;
   return (
     <section className="card stack" aria-label="Workers">
       <div className="row">

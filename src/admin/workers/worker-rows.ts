@@ -31,8 +31,8 @@ export interface WorkerPlace {
   name: string;
 }
 
-/** Without a word for so long, it is away. */
-const awayAfter = `interval '60 seconds'`;
+/** Without a word for so long, it is away; as `count_workers` has it. */
+const awayAfter = `interval '30 seconds'`;
 
 /*
  * Purpose: the workers, with what each runs.
@@ -41,7 +41,7 @@ const awayAfter = `interval '60 seconds'`;
  */
 const listStatement = statement('list_workers')`SELECT worker.uid, worker.api_key_id AS "keyId",
   api_key.name AS "keyName", worker.id, worker.name, worker.version, worker.labels, worker.models, worker.state,
-  worker.told, worker.seen_at AS "seenAt", worker.seen_at > now() - ${awayAfter} AS "isSeen",
+  worker.told, worker.seen_at AS "seenAt", (worker.seen_at > now() - ${awayAfter} OR worker.claims_from > now()) IS true AS "isSeen",
   coalesce(run.running, 0)::integer AS running, worker.failures_in_row AS "failuresInRow",
   CASE WHEN worker.claims_from > now() THEN worker.claims_from END AS "restsUntil"
 FROM worker

@@ -25,14 +25,15 @@ export class AdminWorkerDto {
   models!: string[];
   @Field(
     '`resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: it was told so. ' +
-      '`away`: without a word for a minute.',
+      '`away`: without a call for half a minute.',
     'ready',
     { enum: workerStates },
   )
   state!: WorkerState;
   @Field('What it says itself of its state; often nothing.', '') says!: string;
   @Field('How many runs it has.', 1, count) running!: number;
-  @Field('When it was last heard of; up to 15 s old.', '2026-03-01T12:00:00.000Z', time) seen_at!: string;
+  @Field('When it was last known to be there; up to 20 s old.', '2026-03-01T12:00:00.000Z', time)
+  seen_at!: string;
   @Field('How many of its last runs failed, one after the other.', 0, count) failures_in_row!: number;
   @Field('Until when it claims nothing; null: it may now.', null, timeOrNull) resting_until!: string | null;
 }

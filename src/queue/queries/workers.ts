@@ -137,10 +137,16 @@ export function readWorkers(database: Database, uids: readonly string[]): Promis
   return database.query(readStatement, [uids]);
 }
 
-/** Without a word for so long, a worker is not there. */
+/**
+ * Without a call for so long, a worker is not there. One that waits for runs or has some is written again every 15 to
+ * 19 s; one that rests is told to stay away for up to a minute.
+ */
+export const workerAwayMs = 30_000;
+
 const countStatement = statement('count_workers')`SELECT model_id AS "modelId", count(*)::integer AS workers
 FROM worker, unnest(models) AS model_id
-WHERE seen_at > clock_timestamp() - interval '60 seconds' AND told = 'run'
+WHERE (seen_at > clock_timestamp() - interval '${String(workerAwayMs)} milliseconds' OR claims_from > clock_timestamp())
+  AND told = 'run'
 GROUP BY model_id`;
 
 /** How many claim runs of each model, on all nodes. */

@@ -8,6 +8,7 @@ import { ModelAvailability } from '../circuits/model-availability.js';
 import {
   forgetWorkers,
   restAfterMs,
+  workerAwayMs,
   type Told,
   type WorkerEnds,
   type WorkerSaid,
@@ -38,6 +39,8 @@ export class KnownWorker {
   restsUntil = -Infinity;
   seenAt = performance.now();
   writtenAt = -Infinity;
+  /** Its claims and beats that are held: as long as their connections stand, it is there. */
+  heldCalls = 0;
   /** Something is to be written that cannot wait for the next time it is seen. */
   isChanged = true;
   /** Its name is kept for the history of its runs. */
@@ -52,6 +55,23 @@ export class KnownWorker {
     id: string,
   ) {
     this.said = { id };
+  }
+
+  /** When it was last known to be there. */
+  get presentAt(): number {
+    return this.heldCalls > 0 ? performance.now() : this.seenAt;
+  }
+
+  /** A call of its is held, until the function that is returned is called. */
+  holdCall(): () => void {
+    this.heldCalls++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.seenAt = performance.now();
+      this.heldCalls--;
+    };
   }
 
   get restMs(): number {
@@ -160,13 +180,13 @@ export class WorkerBook {
   /** What is to be written now; `written` once it is. */
   due(): WorkerWrite[] {
     const now = performance.now();
-    for (const [uid, { seenAt }] of this.known) if (now - seenAt > forgottenMs) this.forget(uid);
+    for (const [uid, { presentAt }] of this.known) if (now - presentAt > forgottenMs) this.forget(uid);
     const due = [...this.known.values()].filter(
-      ({ isChanged, seenAt, writtenAt }) =>
-        isChanged || (seenAt > writtenAt && now - writtenAt > seenAgainMs),
+      ({ isChanged, presentAt, writtenAt }) =>
+        isChanged || (presentAt > writtenAt && now - writtenAt > seenAgainMs),
     );
-    return due.map(({ uid, keyId, said, seenAt, hasRun }) => {
-      return { ...said, uid, keyId, hasRun, seenAgoMs: now - seenAt };
+    return due.map(({ uid, keyId, said, presentAt, hasRun }) => {
+      return { ...said, uid, keyId, hasRun, seenAgoMs: Math.max(0, now - presentAt) };
     });
   }
 
@@ -204,7 +224,11 @@ export class WorkerBook {
 
   /** How many claim runs of the model, on all nodes; some seconds old. */
   count(modelId: string): number {
-    const here = [...this.known.values()].filter(({ said: { models = [] } }) => models.includes(modelId));
+    const from = performance.now() - workerAwayMs;
+    const here = [...this.known.values()].filter(
+      ({ said: { models = [] }, presentAt, restMs }) =>
+        models.includes(modelId) && (presentAt > from || restMs > 0),
+    );
     return Math.max(this.counts.get(modelId) ?? 0, here.length);
   }
 
