@@ -34,7 +34,8 @@ async function underWay(): Promise<[requestId: string, tries: Tried[]]> {
   const run = await runOne(database, await tables.node(database));
   await finish(database, [ending(run)]);
   const terms = { leaseMs: 60_000, maxOutputBytes: 10, limit: 9, limitUnproven: 9, roomOfOthers: 9 };
-  const claimed = await claimDeliveries(database, { claimedBy, ...terms, hosts: [] });
+  const where = { hosts: [], keys: [], after: null };
+  const { deliveries: claimed } = await claimDeliveries(database, { claimedBy, ...terms, ...where });
   const tries = claimed.map(({ requestId, deliveryId }) => {
     return { requestId, deliveryId, state: 'pending' as const, step: 1, nextInMs: 60_000, entry };
   });

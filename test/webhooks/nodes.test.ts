@@ -24,8 +24,8 @@ async function insertDelivery(requestId: string, path: string): Promise<string> 
   return row!.id;
 }
 
-const claimAll = (leaseMs: number) =>
-  claimDeliveries(service.app.get(Database), {
+const claimAll = async (leaseMs: number) => {
+  const { deliveries } = await claimDeliveries(service.app.get(Database), {
     claimedBy: randomUUID(),
     leaseMs,
     maxOutputBytes: 10,
@@ -34,7 +34,10 @@ const claimAll = (leaseMs: number) =>
     roomOfOthers: 100,
     hosts: [],
     keys: [],
+    after: null,
   });
+  return deliveries;
+};
 
 test('what a node had claimed when it was killed is delivered by another, once its lease is over', async () => {
   hooks.terms.maxTries = 0; // until the other was killed, this node sends nothing

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../../src/database/database.js';
 import type { Statement } from '../../src/database/statement.js';
 import { HostLimiter } from '../../src/webhooks/host-limiter.js';
-import { claimDeliveries, dueDeliveries } from '../../src/webhooks/queries/claim-deliveries.js';
+import { claimDeliveries, dueDeliveries, maxLanes } from '../../src/webhooks/queries/claim-deliveries.js';
 import { pruneDeliveries } from '../../src/webhooks/queries/prune-deliveries.js';
 import { recordTries, releaseDelivery } from '../../src/webhooks/queries/record-tries.js';
 import { QueueTables } from '../support/queue-tables.js';
@@ -19,6 +19,7 @@ const terms = {
   roomOfOthers: 2,
   hosts: [],
   keys: [],
+  after: null,
 };
 const key = { requestId: randomUUID(), deliveryId: randomUUID() };
 const entry = { at: '', status: 500, duration_ms: 0, body: null, error: null };
@@ -105,7 +106,9 @@ test('a claim reads as little of thousands of deliveries as of a few, and takes 
   const few = await pages();
   await fill('a.example', 20_000, keyId);
   expect(await pages()).toBeLessThan(few + 40);
-  const hosts = (await claimDeliveries(database, { ...terms, limit: 8, limitUnproven: 8 })).map(({ host }) => host);
+  const hosts = (await claimDeliveries(database, { ...terms, limit: 8, limitUnproven: 8 })).deliveries.map(
+    ({ host }) => host,
+  );
   expect(hosts.sort((a, b) => (a < b ? -1 : 1))).toEqual([
     'a.example',
     'a.example',
@@ -120,9 +123,9 @@ test('keys take turns, and none has more tries than it leaves free: another keyâ
   for (let host = 0; host < 40; host++) await fill(`dead${host}.example`, 3, first);
   const limiter = new HostLimiter({ maxTries: 32, maxTriesOfHost: 8 });
   const claim = async (): Promise<string[]> => {
-    const claimed = await claimDeliveries(database, { ...terms, ...limiter.room() });
-    for (const { host, signedFor } of claimed) limiter.begin(host, signedFor);
-    return claimed.map(({ host }) => host);
+    const { deliveries } = await claimDeliveries(database, { ...terms, ...limiter.room() });
+    for (const { host, signedFor } of deliveries) limiter.begin(host, signedFor);
+    return deliveries.map(({ host }) => host);
   };
   // Of the 16 that hosts not known to answer may have: as many as stay free, and no host twice before the others.
   const taken = await claim();
@@ -144,14 +147,28 @@ test('at a host that several keys share their deliveries take turns', async () =
   const limiter = new HostLimiter({ maxTries: 64, maxTriesOfHost: 8 });
   const keys: string[] = [];
   for (let round = 0; round < 4; round++) {
-    for (const { host, signedFor } of await claimDeliveries(database, {
-      ...terms,
-      ...limiter.room(),
-      roomOfOthers: 1,
-    })) {
+    const ownTerms = { ...terms, ...limiter.room(), roomOfOthers: 1 };
+    for (const { host, signedFor } of (await claimDeliveries(database, ownTerms)).deliveries) {
       limiter.begin(host, signedFor)(undefined);
       keys.push(signedFor);
     }
   }
   expect(keys.filter((key) => key === second)).toHaveLength(3);
+});
+
+test('a claim looks at so many hosts, and the next one goes on behind them', async () => {
+  await tables.rows('TRUNCATE webhook_delivery');
+  const keyId = randomUUID();
+  await tables.rows(
+    `INSERT INTO webhook_delivery (id, request_id, api_key_id, url, host, next_try_at)
+     SELECT gen_random_uuid(), gen_random_uuid(), $1::uuid, 'https://x', 'a' || lpad(n::text, 6, '0'), now() + interval '1 day'
+     FROM generate_series(1, $2::integer) AS n`,
+    [keyId, maxLanes + 100],
+  );
+  await fill('last.example', 1);
+  const first = await claimDeliveries(database, terms);
+  expect(first).toEqual({ deliveries: [], after: { host: `a${String(maxLanes).padStart(6, '0')}`, keyId } });
+  const second = await claimDeliveries(database, { ...terms, after: first.after });
+  expect([second.deliveries.map(({ host }) => host), second.after]).toEqual([['last.example'], null]);
+  expect(await dueDeliveries(database)).toMatchObject({ isAnyDue: true });
 });

@@ -15,12 +15,19 @@ import { WebhookClient } from '../webhook-client.js';
 import { deliveryTried, type DeliveryTried } from '../delivery-events.js';
 import { HostLimiter } from '../host-limiter.js';
 import { stopped } from '../post.js';
-import { claimDeliveries, type ClaimedDelivery, dueDeliveries } from '../queries/claim-deliveries.js';
+import {
+  claimDeliveries,
+  type ClaimedDelivery,
+  dueDeliveries,
+  type Lane,
+} from '../queries/claim-deliveries.js';
 import { recordTries, releaseDelivery, type Tried } from '../queries/record-tries.js';
 import { SendingTerms } from '../sending-terms.js';
 
 /** Completions without webhooks make it look this often at most. */
 const longestPauseMs = 250;
+/** Where there are more hosts than one claim looks at: until the claim that goes on. */
+const pauseWithinMs = 100;
 /** After one that found some: the next finds several. */
 const shortestPauseMs = 25;
 
@@ -40,6 +47,8 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
   /** After claims that found nothing, twice as long each time: most completions have no webhook. */
   private pauseMs = 0;
   private lookedAt = -Infinity;
+  /** null: the next claim looks from the first host on. */
+  private lookedUpTo: Lane | null = null;
   /** When something that waits is due, as far as is known. */
   private nextDueAt = Infinity;
 
@@ -83,11 +92,19 @@ export class Sender extends Duty implements OnApplicationBootstrap, BeforeApplic
     if (room.limit <= 0 || this.isStopping) return;
     if (!isWoken && !(await this.isAnyDue())) return;
     const { leaseMs, maxPayloadBytes: maxOutputBytes } = this.terms;
-    const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room };
-    const claimed = await claimDeliveries(this.database, terms);
+    const terms = { claimedBy: this.claimedBy, leaseMs, maxOutputBytes, ...room, after: this.lookedUpTo };
+    const { deliveries, after } = await claimDeliveries(this.database, terms);
+    const isWhole = this.lookedUpTo === null && after === null;
+    this.lookedUpTo = after;
     this.lookedAt = performance.now();
-    for (const delivery of claimed) this.begin(delivery);
-    if (claimed.length > 0) {
+    for (const delivery of deliveries) this.begin(delivery);
+    if (!isWhole) {
+      const pauseMs = deliveries.length > 0 ? pauseWithinMs : this.pauseMs * 2;
+      this.pauseMs = Math.min(longestPauseMs, Math.max(pauseWithinMs, pauseMs));
+      this.isWoken = true;
+      return;
+    }
+    if (deliveries.length > 0) {
       this.pauseMs = shortestPauseMs;
       return;
     }

@@ -37,34 +37,55 @@ export interface ClaimTerms {
   hosts: readonly { host: string; room: number; answers: boolean }[];
   /** Keys with tries under way, or that had some: `turn` is greater the later the last one began. */
   keys: readonly { keyId: string; running: number; runningUnproven: number; turn: number }[];
+  /** The lanes before it, and itself, are not looked at. null: from the first on. */
+  after: Lane | null;
 }
 
-/** Of each host and key with something pending what is due first. */
-const head = `head AS (
-  (SELECT host, api_key_id, next_try_at FROM webhook_delivery
-   WHERE state = 'pending'
+/** The deliveries of a key to a host. */
+export interface Lane {
+  host: string;
+  keyId: string;
+}
+
+export interface Claimed {
+  deliveries: ClaimedDelivery[];
+  /** The last lane that was looked at, where there may be more behind it. */
+  after: Lane | null;
+}
+
+/** Lanes that one statement looks at: a key may name any number of hosts. */
+export const maxLanes = 2_000;
+
+/** Of each host and key with something pending what is due first; `condition`: of the first one. */
+const headFrom = (condition: string): string => `head AS (
+  (SELECT host, api_key_id, next_try_at, 1 AS number FROM webhook_delivery
+   WHERE state = 'pending'${condition}
    ORDER BY host, api_key_id, next_try_at LIMIT 1)
   UNION ALL
-  SELECT next.host, next.api_key_id, next.next_try_at
+  SELECT next.host, next.api_key_id, next.next_try_at, head.number + 1
   FROM head
   CROSS JOIN LATERAL (
     SELECT host, api_key_id, next_try_at FROM webhook_delivery
     WHERE state = 'pending' AND (host, api_key_id) > (head.host, head.api_key_id)
     ORDER BY host, api_key_id, next_try_at LIMIT 1
   ) AS next
+  WHERE head.number < ${maxLanes}
 )`;
 
 /*
  * Purpose: takes deliveries that are due, a few of each host, so that the thousands of one that is down are not read to
  *   get to those of the others. Keys take turns, and within a key its hosts: a key gets no more tries than are left free
  *   then, in all and among hosts that are not known to answer, so that another key's receiver never waits for the end of
- *   one of its tries. Of the hosts of a key the one that has waited longest comes first.
+ *   one of its tries. Of the hosts of a key the one that has waited longest comes first. One statement looks at so many
+ *   pairs of host and key, the next one goes on behind them.
  * Race: SKIP LOCKED and the lease in next_try_at give each delivery to one node; a node that dies with it lets it become
  *   due again. Nodes that choose the same deliveries in one moment get fewer than they could, and look again.
  * Index: webhook_delivery_pending: one look for each host and key with something pending, then its due ones in order;
  *   webhook_delivery_pkey, request_pkey.
  */
-const claimStatement = statement('claim_deliveries')`WITH RECURSIVE ${head}, lane AS MATERIALIZED (
+const claimStatement = statement(
+  'claim_deliveries',
+)`WITH RECURSIVE ${headFrom(' AND (host, api_key_id) > ($14::text, $15::uuid)')}, lane AS MATERIALIZED (
   SELECT lane.*, coalesce(busy.running, 0) AS running, coalesce(busy.running_unproven, 0) AS running_unproven,
          coalesce(busy.turn, 0) AS turn
   FROM (
@@ -131,13 +152,24 @@ SELECT delivery_id AS "deliveryId", request_id AS "requestId", signed_for AS "si
        request.base_url AS "baseUrl", request.traceparent, request.tracestate,
        CASE WHEN endpoint_id IS NULL THEN request.adapter END AS adapter,
        coalesce(octet_length(output::text), 0) AS "outputBytes",
-       CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output
-FROM claimed
+       CASE WHEN octet_length(output::text) <= $3::integer THEN output::text END AS output,
+       last_host AS "lastHost", last_key_id AS "lastKeyId"
+FROM (SELECT 1) AS always
+LEFT JOIN (
+  SELECT host AS last_host, api_key_id AS last_key_id FROM head WHERE number = ${String(maxLanes)}
+) AS last ON true
+LEFT JOIN claimed ON true
 LEFT JOIN request ON request.id = claimed.request_id`;
 
-export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<ClaimedDelivery[]> {
+/** Before any lane. */
+const first: Lane = { host: '', keyId: '00000000-0000-0000-0000-000000000000' };
+
+type ClaimRow = ClaimedDelivery & { deliveryId: string | null; lastHost: string | null; lastKeyId: string };
+
+export async function claimDeliveries(database: Database, terms: ClaimTerms): Promise<Claimed> {
   const { claimedBy, leaseMs, maxOutputBytes, limit, limitUnproven, roomOfOthers, hosts, keys } = terms;
-  return database.query<ClaimedDelivery>(claimStatement, [
+  const after = terms.after ?? first;
+  const rows = await database.query<ClaimRow>(claimStatement, [
     claimedBy,
     leaseMs,
     maxOutputBytes,
@@ -151,7 +183,14 @@ export function claimDeliveries(database: Database, terms: ClaimTerms): Promise<
     keys.map(({ running }) => running),
     keys.map(({ runningUnproven }) => runningUnproven),
     keys.map(({ turn }) => turn),
+    after.host,
+    after.keyId,
   ]);
+  const [{ lastHost, lastKeyId }] = rows as [ClaimRow];
+  return {
+    deliveries: rows.filter(({ deliveryId }) => deliveryId !== null),
+    after: lastHost === null ? null : { host: lastHost, keyId: lastKeyId },
+  };
 }
 
 /** Of what is pending. */
@@ -162,12 +201,12 @@ export interface Due {
 }
 
 /*
- * Purpose: whether a delivery is due, and when the next becomes due: a node with nothing to do sleeps until then.
+ * Purpose: whether a delivery is due, as far as it looks, and when the next becomes due: a node with nothing to do sleeps until then.
  * Race: none; what is written later wakes the node that writes it, and the others look again soon.
  * Index: webhook_delivery_pending, one look for each host and key.
  */
-const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${head}
-SELECT coalesce(bool_or(next_try_at <= now()), false) AS "isAnyDue",
+const nextDue = statement('next_delivery_due')`WITH RECURSIVE ${headFrom('')}
+SELECT coalesce(bool_or(next_try_at <= now() OR number = ${String(maxLanes)}), false) AS "isAnyDue",
        (extract(epoch FROM min(next_try_at) FILTER (WHERE next_try_at > now()) - now()) * 1000)::float8 AS "nextInMs"
 FROM head`;
 
