@@ -124,7 +124,6 @@ export const advice: Readonly<Record<ProblemCode, string>> = {
   node_lost: 'Report it to the operator: the request may be what takes nodes down. Submit it anew with care.',
   worker_lost:
     'Report it to the operator: the request may be what takes workers down. Submit it anew with care.',
-  overloaded: 'Wait for Retry-After, then send it again; another node may have room now.',
   model_paused:
     'Wait for Retry-After, then send it again: the operator has paused the model, and resumes it.',
   unavailable: 'Wait for Retry-After, then send it again; with an Idempotency-Key nothing is queued twice.',

@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 async function streamed(fal: FalClient, options: object): Promise<unknown> {
-  const stream = await fal.stream(image, { input: {}, ...options });
+  const stream = await fal.stream(image, { input: {}, ...options } as Parameters<typeof fal.stream>[1]);
   return stream.done();
 }
 
@@ -35,8 +35,8 @@ const large = { size: 91 * 1024 * 1024, type: 'image/png', slice: () => new Blob
 const calls: [string, (fal: FalClient) => Promise<unknown>][] = [
   ['run', (fal) => fal.run(image, { input: {} })],
   ['run of an address', (fal) => fal.run('https://elsewhere.example/a/b', { input: {} })],
-  ['run of an address that begins alike', (fal) => fal.run('https://queue.fal.run.evil.example/a/b')],
-  ['run of another scheme', (fal) => fal.run('http://queue.fal.run/a/b')],
+  ['run of an address that begins alike', (fal) => fal.run('https://queue.fal.run.evil.example/a/b', { input: {} })],
+  ['run of another scheme', (fal) => fal.run('http://queue.fal.run/a/b', { input: {} })],
   ['stream', (fal) => streamed(fal, {})],
   ['stream with a token of fal', (fal) => streamed(fal, { connectionMode: 'client' })],
   [

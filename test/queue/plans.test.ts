@@ -132,7 +132,7 @@ async function useWorkers(): Promise<void> {
   await findClaims(database, ['plans']);
   await readInput(database, lease);
   for (const how of ['succeeded', 'failed'] as const) await finish(database, [ending(lease, how)], 'worker');
-  const said = { uid: randomUUID(), keyId: randomUUID(), id: 'plans', seenAgoMs: 0 };
+  const said = { uid: randomUUID(), keyId: randomUUID(), id: 'plans', seenAgoMs: 0, hasRun: true };
   await writeWorkers(database, [said]);
   await countEnds(database, [{ uid: said.uid, succeeded: false, failures: 1, failedAgoMs: 0 }]);
   await readWorkers(database, [said.uid]);

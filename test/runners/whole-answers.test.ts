@@ -3,7 +3,7 @@ import { Config } from '../../src/config/config.js';
 import { HttpRunner } from '../../src/runners/http-runner.js';
 import { Tracing } from '../../src/tracing/tracing.js';
 import { ModelServer } from '../support/model-server.js';
-import { failureOf, testRun, type TestRun } from '../support/test-run.js';
+import { failureOf, testRun, threads, type TestRun } from '../support/test-run.js';
 
 /** Keeps nothing: the file is named by its bytes. */
 const files = {
@@ -13,7 +13,7 @@ const files = {
     return { url: Buffer.concat(chunks).toString(), content_type: '', size: 0, sha256: '' };
   },
 } as unknown as Files;
-const runner = new HttpRunner(new Config(), new Tracing(), files);
+const runner = new HttpRunner(new Config(), new Tracing(), files, threads);
 const server = new ModelServer();
 beforeAll(() => server.start());
 afterAll(() => server.stop());
