@@ -10,8 +10,18 @@ const unreachable = /^E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|NOTFOUND|HOSTUNREACH
  */
 const passing = /^(08|53|57P|25006|25P03|57014|55P03|40001|40P01)/;
 
+/** A named statement is not there, or there already: another connection was prepared than the one that is used. */
+const mixedUp = /^(26000|42P05)$/;
+
 /** Turns a lost, full or restarting database into `unavailable`; anything else is a bug and stays what it is. */
 export function databaseError(error: unknown): unknown {
+  if (types.isNativeError(error) && mixedUp.test((error as NodeJS.ErrnoException).code ?? '')) {
+    return new Error(
+      `The database does not keep prepared statements (${error.message}), as behind an older connection pooler: ` +
+        'set DATABASE_PREPARED_STATEMENTS=off.',
+      { cause: error },
+    );
+  }
   if (!isDatabaseUnavailable(error)) return error;
   return new DomainError('unavailable', 'The database cannot be reached. Try again in a moment.', {
     retryAfterSeconds: 2,
