@@ -22,7 +22,7 @@ import { migrate } from './database/migrate.js';
 import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { ClientAddress } from './http/client-address.js';
 import { AuditedWebhooks } from './webhooks/cli/audited-webhooks.js';
-import { exitNow, StopSignals } from './tools/stop-signals.js';
+import { exitNow, onStopSignals } from './tools/stop-signals.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
@@ -33,7 +33,7 @@ import { WebhookSecrets } from './webhooks/webhook-secrets.js';
 // is under way completes.
 const start = new AbortController();
 const interrupted = new Error('Interrupted before anything was changed.');
-new StopSignals(() => start.abort(interrupted), exitNow);
+onStopSignals(() => start.abort(interrupted), exitNow);
 
 /** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
 const print = (work: (keys: KeyWebhooks) => Promise<string>): Promise<void> =>

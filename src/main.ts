@@ -2,7 +2,7 @@ import { isatty } from 'node:tty';
 import { accountExternalMemory } from './internals/gc-flags.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
 import { type RunningService, startService } from './service.js';
-import { exitNow, StopSignals } from './tools/stop-signals.js';
+import { exitNow, onStopSignals } from './tools/stop-signals.js';
 
 /** The process: settings in, service up, signals obeyed. Exit code 1 and one clear line when it cannot start. */
 async function main(): Promise<void> {
@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const starting = startService(config, start.signal);
   let service: RunningService | undefined;
   // During the start, what has begun by then, such as a database, is undone; there are no runs to be handed back.
-  const signals = new StopSignals(
+  const signals = onStopSignals(
     () => (service === undefined ? start.abort() : void end(service)),
     (signal) => (service === undefined ? exitNow(signal) : service.endGracePeriod()),
   );

@@ -67,11 +67,21 @@ export class DatabaseUnavailable extends DomainError {
   }
 }
 
+/** A named statement is not there, or there already: another connection was prepared than the one that is used. */
+const mixedUp = /^(26000|42P05)$/;
+
 /** For the layers that speak to the database alone: what a statement or a connection of theirs has failed with. */
 export function databaseError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
-  const fault = faultOf(error instanceof QueryFailedError ? error.driverError : error);
-  return fault === undefined ? error : new DatabaseUnavailable(fault, error);
+  const driverError: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  const fault = faultOf(driverError);
+  if (fault !== undefined) return new DatabaseUnavailable(fault, error);
+  if (!(driverError instanceof pg.DatabaseError) || !mixedUp.test(driverError.code ?? '')) return error;
+  return new Error(
+    `The database does not keep prepared statements (${driverError.message}), as behind an older connection pooler: ` +
+      'set DATABASE_PREPARED_STATEMENTS=off.',
+    { cause: error },
+  );
 }
 
 /** What anything has failed with, if TypeORM threw it: its own errors say that they are from a statement. */

@@ -7,15 +7,13 @@ import { constants } from 'node:os';
 const echoMs = 100;
 
 /** The signals that ask this process to end: the first begins an orderly end, those after it hurry it. */
-export class StopSignals {
+class StopSignals {
   private since: number | undefined;
 
   constructor(
     private readonly begin: () => void,
     private readonly hurry: (signal: NodeJS.Signals) => void,
-  ) {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.receive(signal));
-  }
+  ) {}
 
   get wasReceived(): boolean {
     return this.since !== undefined;
@@ -27,6 +25,14 @@ export class StopSignals {
       this.begin();
     } else if (performance.now() - this.since > echoMs) this.hurry(signal);
   }
+}
+
+export function onStopSignals(
+  ...callbacks: ConstructorParameters<typeof StopSignals>
+): Pick<StopSignals, 'receive' | 'wasReceived'> {
+  const signals = new StopSignals(...callbacks);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => signals.receive(signal));
+  return signals;
 }
 
 /** Ends this process as the signal would have without a listener. */

@@ -114,6 +114,28 @@ describe('the migrations', () => {
     },
   );
 
+  it('give up on a lock that another session keeps, and say whose it is and what to do', async () => {
+    await onEmptyDatabase([], async (dataSource, url) => {
+      const holder = dataSource.createQueryRunner();
+      const [{ pid }] = (await holder.query(
+        'SELECT pg_backend_pid() AS pid, pg_advisory_lock(1835624306)',
+      )) as [{ pid: number }];
+      const reports: string[] = [];
+      await expect(
+        migrate(url, { patienceMs: 2_000, report: (sentence) => reports.push(sentence) }),
+      ).rejects.toThrow(
+        new RegExp(`lock of the migrations: process ${pid} of PostgreSQL .*pg_terminate_backend\\(${pid}\\)`),
+      );
+      expect(reports).toEqual([expect.stringContaining(`Waits for another session`)]);
+      await holder.query('SELECT pg_advisory_unlock_all()');
+      await holder.release();
+      // Once nothing is to be migrated, nobody waits for it.
+      await Promise.all([migrate(url), migrate(url), migrate(url)]);
+      await dataSource.query('SELECT pg_advisory_lock(1835624306)');
+      await migrate(url, { patienceMs: 0 });
+    });
+  });
+
   it('have unique names in the order of their files', () => {
     const names = migrations.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { Connections } from '../../src/database/connections.js';
+import { ObservingDatabase } from '../../src/database/observing-database.js';
 import { Database } from '../../src/database/database.js';
 import { startTestService, type TestService } from '../support/index.js';
 
@@ -20,6 +21,19 @@ test('the prepared statements are planned once, by key, without sorts and scans'
   expect(await service.app.get(Database).query({ name: 'settings', text })).toEqual([
     { sort: 'off', scan: 'off', plans: 'force_generic_plan', timeout: '0' },
   ]);
+});
+
+test('a look takes 2 s at most, by a setting of its own transaction', async () => {
+  const observing = service.app.get(ObservingDatabase);
+  expect(await observing.query({ name: 'looks', text })).toMatchObject([{ sort: 'on', timeout: '2s' }]);
+  await expect(observing.query({ name: 'sleep', text: 'SELECT pg_sleep(60)' })).rejects.toMatchObject({
+    cause: { code: '57014' },
+  });
+  const sessions = await service.query<{ query: string }>(
+    `SELECT query FROM pg_stat_activity
+     WHERE application_name = 'nowserving observer' AND query LIKE '%SET statement_timeout%'`,
+  );
+  expect(sessions).toEqual([]);
 });
 
 test('what goes through TypeORM has a pool that is counted', async () => {

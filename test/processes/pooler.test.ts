@@ -69,6 +69,16 @@ test('a node that is deaf behind a pooler says which setting it needs, and one t
   expect(hearing.output).not.toContain('DATABASE_DIRECT_URL');
 });
 
+test('a start whose prepared statements the pooler mixes up says which setting it needs', async () => {
+  const node = new SpawnedService({ ...environment(), DATABASE_PREPARED_STATEMENTS: 'on' });
+  await until(() => node.output.includes('set DATABASE_PREPARED_STATEMENTS=off'), {
+    timeoutMs: 60_000,
+    explain: () => node.output,
+  });
+  node.kill('SIGTERM');
+  await node.exited;
+});
+
 test('no setting that is for notifications or looks stays on the connections of the pooler', async () => {
   const node = await spawnService(environment());
   const look = await fetch(`${node.url}/v1/admin/nodes`, { headers: { authorization: `Key ${key}` } });

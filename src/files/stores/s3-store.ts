@@ -170,9 +170,13 @@ export class S3Store implements FileStore, OnApplicationShutdown {
 /** What the store says of itself is for the log, not for who uploads. */
 async function refused(answer: Answer): Promise<StorageUnavailable> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) {
-    chunks.push(chunk as Buffer);
-    if (chunks.length > 8) break;
+  try {
+    for await (const chunk of answer) {
+      chunks.push(chunk as Buffer);
+      if (chunks.length > 8) break;
+    }
+  } catch {
+    // The status says enough where the words break off.
   }
   const said = /<Code>(\w{1,60})<\/Code>/.exec(Buffer.concat(chunks).toString())?.[1] ?? '';
   const cause = new Error(`the store of files answered ${answer.statusCode} ${said}`);

@@ -63,8 +63,8 @@ export class Cluster {
   }
 
   /** What operators have said of the nodes. */
-  setControls(schedulers: readonly string[], isDraining: boolean): void {
-    isDraining ||= this.isStopping;
+  setControls(schedulers: readonly string[], isDrained: boolean): void {
+    const isDraining = isDrained || this.isStopping;
     const changed = isDraining !== this.isDraining || schedulers.join() !== this.schedulers.join();
     this.isDraining = isDraining;
     this.schedulers = schedulers;
