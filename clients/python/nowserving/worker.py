@@ -59,6 +59,8 @@ PATIENCE_S = 30.0
 BYTES_PER_S = 64 * 1024
 # Another try may fare better, as after 500 and above.
 PASSING = (408, 409, 425, 429)
+# No room for a file, or no database: with Retry-After the service says when it is to be sent again.
+KEEP = (503, 507)
 
 Handler = Callable[[Any, "Run"], Any]
 Content = Union[bytes, str, "os.PathLike[str]", IO[bytes]]
@@ -141,7 +143,7 @@ class Run:
     def upload(self, name: str, content: Content, content_type: str | None = None) -> str:
         """Keeps a file (bytes, a path or an open file): the URL for the output."""
         guessed = content_type or mimetypes.guess_type(name)[0] or "application/octet-stream"
-        return self._files.upload(os.path.basename(name), content, guessed)
+        return self._files.upload(os.path.basename(name), content, guessed, self.cancelled)
 
 
 def serve(
@@ -912,7 +914,7 @@ class _Files:
                 url = urljoin(source, location)
         raise Fail("The download was redirected too often.")
 
-    def upload(self, name: str, content: Content, content_type: str) -> str:
+    def upload(self, name: str, content: Content, content_type: str, cancelled: Cancelled) -> str:
         body = _json({"content_type": content_type, "file_name": name})
 
         def send() -> str:
@@ -930,7 +932,7 @@ class _Files:
                 raise _refusal(done, name)
             return str(answer.body["file_url"])
 
-        return str(_tried(send, Cancelled()))
+        return str(_tried(send, cancelled))
 
 
 class _LocalFiles:
@@ -944,7 +946,7 @@ class _LocalFiles:
         to.write_bytes(data)
         return to
 
-    def upload(self, name: str, content: Content, _: str) -> str:
+    def upload(self, name: str, content: Content, _: str, __: Cancelled) -> str:
         if isinstance(content, (str, os.PathLike)):
             content = Path(content).read_bytes()
         file = Path(tempfile.mkdtemp(prefix="nowserving-try-")) / name
@@ -995,7 +997,17 @@ def _refusal(answer: Answer, name: str) -> Exception:
     said = f"The upload of {name} was refused: {answer.detail}"
     if 400 <= answer.status <= 499 and answer.status not in (401, 403, *PASSING):
         return Fail(said)
+    if answer.status in KEEP and answer.retry_after is not None:
+        return _Keep(said, answer.retry_after)
     return urllib.error.HTTPError("", answer.status, said, http.client.HTTPMessage(), None)
+
+
+class _Keep(OSError):
+    """The service has no room for the file now: it is kept, and sent again as long as the run goes on."""
+
+    def __init__(self, said: str, retry_after: float) -> None:
+        super().__init__(said)
+        self.retry_after = retry_after
 
 
 def _size(content: Any) -> int:
@@ -1008,19 +1020,24 @@ def _size(content: Any) -> int:
 
 def _tried(attempt: Callable[[], Any], cancelled: Cancelled) -> Any:
     backoff = Backoff(LEASED_PAUSE_S)
-    for tried in range(6):
+    tried = 0
+    while True:
         try:
             return attempt()
+        except _Keep as error:
+            if cancelled.is_set():
+                raise Stopped(cancelled.reason) from None
+            cancelled.wait(error.retry_after)
         except (FileNotFoundError, PermissionError, IsADirectoryError):
             raise
         except (OSError, http.client.HTTPException) as error:
             code = error.code if isinstance(error, urllib.error.HTTPError) else 503
             if cancelled.is_set():
                 raise Stopped(cancelled.reason) from None
-            if tried == 5 or (code < 500 and code not in PASSING):
+            tried += 1
+            if tried == 6 or (code < 500 and code not in PASSING):
                 raise
             cancelled.wait(backoff.next())
-    raise AssertionError
 
 
 def _execute(handler: Handler, input: Any, run: Run) -> Any:

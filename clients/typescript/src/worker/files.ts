@@ -47,7 +47,10 @@ export async function download(url: string, access: FileAccess, to?: string): Pr
   return withTries(access.signal, async () => {
     const response = await followed(url, access);
     if (!response.ok)
-      throw statusError(response, `${new URL(response.url).origin} answered ${response.status}`);
+      throw statusError(
+        { status: response.status },
+        `${new URL(response.url).origin} answered ${response.status}`,
+      );
     if (to === undefined) return new Uint8Array(await response.arrayBuffer());
     await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(to), {
       signal: access.signal,
@@ -105,13 +108,22 @@ class StatusError extends Error {
   constructor(
     message: string,
     readonly isPassing: boolean,
+    /** The service has no room for the file now: it is kept, and sent again as long as the run goes on. */
+    readonly keepS: number | undefined,
   ) {
     super(message);
   }
 }
 
-const statusError = ({ status }: { status: number }, said: string): StatusError =>
-  new StatusError(said, status >= 500 || [408, 409, 425, 429].includes(status));
+const statusError = (
+  { status, retryAfterS }: Pick<Answer, 'status' | 'retryAfterS'>,
+  said: string,
+): StatusError =>
+  new StatusError(
+    said,
+    status >= 500 || [408, 409, 425, 429].includes(status),
+    [503, 507].includes(status) ? retryAfterS : undefined,
+  );
 
 /** Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again. */
 function refusal(answer: Answer, name: string): Error {
@@ -123,13 +135,19 @@ function refusal(answer: Answer, name: string): Error {
 
 async function withTries<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
   const backoff = new Backoff(maxPauseMs);
-  for (let tried = 1; ; tried++) {
+  for (let tried = 1; ;) {
     try {
       return await attempt();
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof StatusError && error.keepS !== undefined) {
+        await pause(error.keepS * 1_000, signal);
+        signal.throwIfAborted();
+        continue;
+      }
       const isFinal = error instanceof Fail || (error instanceof StatusError && !error.isPassing);
       if (isFinal || tried === maxTries || isLocal(error)) throw error;
+      tried++;
       await pause(backoff.next(), signal);
     }
   }
