@@ -18,7 +18,7 @@ const folder = '/proc/self/fd';
 export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly log = new Logger('Descriptors');
   private readonly lines = new RepeatedLines();
-  private readonly limit = descriptorLimit();
+  private limit = descriptorLimit();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly adapter: HttpAdapterHost) {}
@@ -31,7 +31,7 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
         this.log.error({ times, code: error.code }, 'connections cannot be accepted'),
       ),
     );
-    if (this.limit < Infinity) this.timer = setInterval(() => this.look(this.limit), everyMs).unref();
+    if (this.limit !== Infinity) this.timer = setInterval(() => this.look(), everyMs).unref();
   }
 
   onApplicationShutdown(): void {
@@ -39,7 +39,9 @@ export class DescriptorWatch implements OnApplicationBootstrap, OnApplicationShu
     this.lines.flush();
   }
 
-  private look(limit: number): void {
+  private look(): void {
+    // It may be changed while the process runs, by prlimit.
+    const limit = (this.limit = descriptorLimit(this.limit));
     const open = openDescriptors() ?? limit;
     if (open < limit * highPart) return;
     this.lines.add('open', (times) =>

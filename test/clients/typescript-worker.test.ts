@@ -288,6 +288,30 @@ test('a file is uploaded with a URL that carries its own right', async () => {
   expect(put!.headers.authorization).toBeUndefined();
 });
 
+const full = (status: number) =>
+  [status, { code: 'storage_full', detail: 'It is full.' }, { 'retry-after': '0' }] as const;
+
+test('a file that the service has no room for is kept, and sent again while the run goes on', async () => {
+  const file_url = 'https://queue/v1/files/1/a.png';
+  const urls = [200, { file_url, upload_url: '/upload/full' }] as const;
+  service.next['files'] = [full(503), ...Array<typeof urls>(10).fill(urls)];
+  service.next['/upload/full'] = Array.from({ length: 9 }, () => full(507));
+  work(async (_input, run) => ({ image: await run.upload('a.png', new Uint8Array([1, 2, 3])) }));
+  service.offer();
+  expect(bodyOf(await callTo('output'))).toEqual({ image: file_url });
+  expect(service.of('failure')).toEqual([]);
+});
+
+test('an output that the service has no room for is kept, and sent again', async () => {
+  let handled = 0;
+  service.next['output'] = [full(507), full(503), full(507), full(503)];
+  work(() => ({ handled: ++handled }));
+  service.offer();
+  await until(() => service.of('output').length === 5);
+  expect(service.of('output').map(bodyOf)).toEqual(Array(5).fill({ handled: 1 }));
+  expect(service.of('failure')).toEqual([]);
+});
+
 test('a file of the service is fetched with the lease, an input that is large too', async () => {
   service.next['input'] = [[200, { big: true }]];
   work(async (input: object, run) => ({ input, file: String(await run.download('/v1/files/1/a.txt')) }));

@@ -61,8 +61,8 @@ PATIENCE_S = 30.0
 BYTES_PER_S = 64 * 1024
 # Another try may fare better, as after 500 and above.
 PASSING = (408, 409, 425, 429)
-# The service, or what is before it, is away: for as long as the lease lives it is asked again.
-AWAY = (408, 425, 429, 502, 503, 504)
+# The service, or what is before it, is away or has no room: for as long as the lease lives it is asked again.
+AWAY = (408, 425, 429, 502, 503, 504, 507)
 # In a row, of a transfer that gets no further for another reason.
 MAX_TRIES = 6
 BLOCK_BYTES = 256 * 1024

@@ -291,6 +291,29 @@ def test_a_file_is_uploaded_with_a_url_that_carries_its_own_right(protocol: Prot
     assert (body, headers["content-type"], "authorization" in headers) == (b"123", "image/png", False)
 
 
+def test_a_file_that_the_service_has_no_room_for_is_kept_and_sent_again_while_the_run_goes_on(
+    protocol: Protocol, start: Any
+) -> None:
+    protocol.run = RUN
+    urls = {"file_url": "https://queue/v1/files/1/a.png", "upload_url": f"{protocol.url}/upload/here"}
+    protocol.next["here"] = [(507, {"code": "storage_full", "retry_after_s": 0})] * 9
+    protocol.next["files"] = [(503, {"code": "unavailable", "retry_after_s": 0})] + [(200, urls)] * 10
+    start('serve({"me/x": lambda input, run: run.upload("a.png", b"123")})')
+    until(lambda: protocol.of("output"))
+    assert json.loads(protocol.of("output")[0]) == urls["file_url"]
+    assert (len(protocol.of("here")), protocol.of("failure")) == (10, [])
+
+
+def test_an_output_that_the_service_has_no_room_for_is_kept_and_sent_again(protocol: Protocol, start: Any) -> None:
+    protocol.run = RUN
+    full = [(507, {"code": "storage_full", "retry_after_s": 0}), (503, {"code": "unavailable", "retry_after_s": 0})]
+    protocol.next["output"] = full * 4
+    start('serve({"me/x": lambda input, run: "made once"})')
+    until(lambda: len(protocol.of("output")) == 9)
+    assert [json.loads(one) for one in protocol.of("output")] == ["made once"] * 9
+    assert protocol.of("failure") == []
+
+
 def test_try_runs_once_without_a_service(start: Any) -> None:
     program = start(STORY, "--try", '{"n":1}')
     printed, _ = program.communicate(timeout=20)

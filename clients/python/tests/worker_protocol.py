@@ -33,6 +33,8 @@ class Protocol:
                 data = json.dumps(said).encode() if status != 204 else b""
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
+                if "retry_after_s" in said:
+                    self.send_header("Retry-After", str(said["retry_after_s"]))
                 self.end_headers()
                 self.wfile.write(data)
 

@@ -47,6 +47,11 @@ export class EventBuffer {
     } else this.deltas.push(delta);
   }
 
+  dropDeltas(): void {
+    this.deltas = [];
+    this.deltaBytes = 0;
+  }
+
   /** What may go in one write; the rest stays. */
   take(): Omit<EventBatch, 'requestId' | 'token' | 'from'> {
     const logs = this.logs.splice(0, logsAtOnce);

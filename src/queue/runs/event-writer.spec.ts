@@ -1,5 +1,6 @@
 import type { Appended, EventBatch } from '../queries/append-events.js';
 import { EventWriter } from './event-writer.js';
+import { HeldResults } from './held-results.js';
 import { Rhythm } from './rhythm.js';
 
 beforeEach(() => jest.useFakeTimers({ now: 0 }));
@@ -12,15 +13,19 @@ const asIs = ({ from, count }: EventBatch): Appended => ({
 });
 
 /** What it writes, each with when. */
-function writer(answer: (batch: EventBatch) => Promise<Appended | undefined> = async (batch) => asIs(batch)) {
+function writer(
+  answer: (batch: EventBatch) => Promise<Appended | undefined> = async (batch) => asIs(batch),
+  held = new HeldResults(),
+) {
   const written: [ms: number, what: string][] = [];
   const began = performance.now();
-  const events = new EventWriter({ requestId: 'r', token: 't' }, new Rhythm(100), (batch) => {
+  const write = (batch: EventBatch): Promise<Appended | undefined> => {
     const { from, logs, progress, deltas } = batch;
     const what = [...logs.map(({ message }) => message), ...(progress ? [progress.value] : []), ...deltas];
     written.push([Math.round(performance.now() - began), `${from}: ${what.join(' ')}`]);
     return answer(batch);
-  });
+  };
+  const events = new EventWriter({ requestId: 'r', token: 't' }, new Rhythm(100), write, held);
   return { events, written, pass: (ms: number) => jest.advanceTimersByTimeAsync(ms) };
 }
 
@@ -106,10 +111,15 @@ it('lets the writers of many runs go at the same moments', async () => {
   const writers = Array.from(
     { length: 5 },
     () =>
-      new EventWriter({ requestId: 'r', token: 't' }, rhythm, async (batch) => {
-        moments.add(performance.now());
-        return asIs(batch);
-      }),
+      new EventWriter(
+        { requestId: 'r', token: 't' },
+        rhythm,
+        async (batch) => {
+          moments.add(performance.now());
+          return asIs(batch);
+        },
+        new HeldResults(),
+      ),
   );
   for (const events of writers) {
     events.delta('1');
@@ -119,4 +129,25 @@ it('lets the writers of many runs go at the same moments', async () => {
   for (const events of writers) events.delta('2');
   await jest.advanceTimersByTimeAsync(100);
   expect(moments.size).toBe(1);
+});
+
+it('holds what waits for a database that takes nothing, as far as there is memory, and gives it back', async () => {
+  const held = Object.assign(new HeldResults(), { maxBytes: 2_000_000 });
+  let take = (): void => undefined;
+  const isAway = new Promise<void>((resolve) => (take = resolve));
+  const answer = async (batch: EventBatch): Promise<Appended> => {
+    await isAway;
+    return asIs(batch);
+  };
+  const part = JSON.stringify('x'.repeat(999_998));
+  const { events, pass } = writer(answer, held);
+  for (let parts = 0; parts < 3; parts++) events.delta(part);
+  await pass(100);
+  expect([events.isUnstored, held.bytes]).toEqual([false, 2_000_000 - 1024 * 1024]);
+  const other = writer(answer, held).events;
+  for (let parts = 0; parts < 5; parts++) other.delta(part);
+  expect(other.isUnstored).toBe(true);
+  take();
+  await Promise.all([events.flush(), other.flush()]);
+  expect([events.isUnstored, held.bytes]).toEqual([false, 0]);
 });

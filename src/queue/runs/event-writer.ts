@@ -1,11 +1,14 @@
 import type { Appended, EventBatch, LogLine, Progress } from '../queries/append-events.js';
 import { EventBuffer } from './event-buffer.js';
 import type { Rhythm } from './rhythm.js';
+import type { Run } from './runner.js';
 
 /** Parts of an output are collected for so long, or until they are so many bytes; the first goes at once. */
 export const deltasEveryMs = 100;
 const deltaBytes = 16 * 1024;
 const progressEveryMs = 250;
+/** Parts that wait while a write is under way. More of them wait in the memory for results that cannot be stored. */
+const waitingBytes = 1024 * 1024;
 /** A step of the rhythm comes so much earlier than it should. */
 const toleranceMs = 20;
 
@@ -18,12 +21,16 @@ export class EventWriter {
   private writing: Promise<void> | undefined;
   /** Parts of the output were refused: what is there is not all. */
   hasGap = false;
+  /** The database took no more of the output, and there was no memory to wait in. */
+  isUnstored = false;
+  private heldBytes = 0;
 
   constructor(
     private readonly run: Pick<EventBatch, 'requestId' | 'token'>,
     private readonly rhythm: Rhythm,
     /** undefined: the run holds no lease any more. */
     private readonly write: (batch: EventBatch) => Promise<Appended | undefined>,
+    private readonly held: Run['held'],
   ) {}
 
   log(line: LogLine): void {
@@ -38,7 +45,13 @@ export class EventWriter {
 
   /** `json`: a part of the output. */
   delta(json: string): void {
+    if (this.isUnstored) return;
     this.waiting.addDelta(json);
+    if (!this.holdWhatWaits()) {
+      this.isUnstored = true;
+      this.waiting.dropDeltas();
+      this.holdWhatWaits();
+    }
     this.startIfDue();
   }
 
@@ -48,6 +61,15 @@ export class EventWriter {
     this.waiting.progress = null;
     this.waiting.end();
     while (this.writing !== undefined || !this.waiting.isEmpty) await (this.writing ??= this.drain());
+  }
+
+  /** False: there is no memory for it. */
+  private holdWhatWaits(): boolean {
+    const more = Math.max(0, this.waiting.deltaBytes - waitingBytes) - this.heldBytes;
+    if (more > 0 && !this.held.take(more)) return false;
+    if (more < 0) this.held.release(-more);
+    this.heldBytes += more;
+    return true;
   }
 
   private startIfDue(): void {
@@ -72,6 +94,7 @@ export class EventWriter {
   private async drain(): Promise<void> {
     do {
       const batch = { ...this.run, from: this.from, ...this.waiting.take() };
+      this.holdWhatWaits();
       const now = performance.now();
       if (batch.deltas.length > 0) this.deltasAt = now;
       if (batch.progress !== null) this.progressAt = now;

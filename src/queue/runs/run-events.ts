@@ -7,6 +7,7 @@ import { type OutputRows, QueueEvents } from '../queue-events.js';
 import { outputOf } from './event-buffer.js';
 import { deltasEveryMs, EventWriter } from './event-writer.js';
 import { persist } from '../../database/persist.js';
+import { HeldResults } from './held-results.js';
 import { Rhythm } from './rhythm.js';
 
 const maxWeight = 1024 * 1024;
@@ -24,6 +25,7 @@ export class RunEvents {
   constructor(
     private readonly database: Database,
     private readonly events: QueueEvents,
+    private readonly held: HeldResults,
   ) {
     this.batches = new Batcher((batches) => this.write(batches), {
       maxItems: 512,
@@ -39,12 +41,12 @@ export class RunEvents {
 
   /** For a run of this node. */
   writer(run: Pick<EventBatch, 'requestId' | 'token'>): EventWriter {
-    return new EventWriter(run, this.rhythm, (batch) =>
+    const write = (batch: EventBatch): Promise<Appended | undefined> =>
       persist(() => this.append(batch)).catch((error: Error) => {
         this.log.error(`what ${run.requestId} said cannot be stored: ${error.message}`);
         throw error;
-      }),
-    );
+      });
+    return new EventWriter(run, this.rhythm, write, this.held);
   }
 
   /** The output that the deltas of an attempt make; undefined: it said none. `attempt`: as its lease has it. */

@@ -17,7 +17,7 @@ import { RunExecution, type RunEnd } from './run-execution.js';
 import { RunEvents } from './run-events.js';
 import { RunLog } from './run-log.js';
 import { RunStore } from './run-store.js';
-import type { AbortReason } from './runner.js';
+import { type AbortReason, ResultUnstored } from './runner.js';
 import { RunnerRegistry } from './runner-registry.js';
 
 /** The runs of this node: executes each from its claim to its committed end. */
@@ -105,6 +105,10 @@ export class Runs {
   /** With the output that it said in parts. */
   private async whole({ claimed, writer }: RunExecution, end: RunEnd): Promise<RunEnd> {
     if (end.kind !== 'output') return end;
+    if (writer?.isUnstored === true) {
+      const error = new ResultUnstored('The database does not take it now.', undefined);
+      return { kind: 'failure', error };
+    }
     if (writer?.hasGap === true) return modelError("The model's output cannot be stored.");
     if (end.output !== undefined) return end;
     const output = await this.runEvents.joinedOutput(claimed.id, claimed.attempt);

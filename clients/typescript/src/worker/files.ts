@@ -159,8 +159,8 @@ async function put(
 
 const isPassing = (status: number): boolean => status >= 500 || [408, 409, 425, 429].includes(status);
 
-/** What says so is asked for as long as the lease lives. */
-const isAway = (status: number): boolean => [408, 425, 429, 502, 503, 504].includes(status);
+/** A service that is away or has no room is asked again for as long as the lease lives. */
+const isAway = (status: number): boolean => [408, 425, 429, 502, 503, 504, 507].includes(status);
 
 /** Of an upload. Where the fault is with the file no other attempt would do better; a key or URL may be valid again. */
 function refusal(answer: Answer, name: string): Error {
