@@ -102,11 +102,14 @@ export class CallerResolver {
 
 /** The secret of `Key <key>` or `Bearer <key>`, the scheme in any case. No reason repeats what was sent. */
 export function parseAuthorization(header: string): string | Resolution {
-  const [, scheme, secret] = /^\s*(\S+)(?:\s+(.*?))?\s*$/s.exec(header) ?? [];
-  if (scheme === undefined || !/^(key|bearer)$/i.test(scheme)) {
+  const text = header.trim();
+  const end = text.search(/\s/);
+  const scheme = end === -1 ? text : text.slice(0, end);
+  if (!/^(key|bearer)$/i.test(scheme)) {
     return invalid('The Authorization header must be "Key <API key>".');
   }
-  if (secret === undefined || !isSecret(secret)) {
+  const secret = end === -1 ? '' : text.slice(end).trim();
+  if (!isSecret(secret)) {
     return invalid(`The Authorization header has no API key after "${scheme}".`);
   }
   return secret;

@@ -28,6 +28,7 @@ export const jobBounds = {
 };
 /** Where others keep the processor from it, it may take so many times as long. */
 const maxWallFactor = 5;
+const lookEveryMs = 100;
 
 export interface JobOptions {
   /** Whose turn it is; one caller cannot keep another waiting for longer than a job takes. */
@@ -54,7 +55,7 @@ export class JsonThreads implements OnApplicationShutdown {
   private readonly log = new Logger(JsonThreads.name);
   private readonly lines = new RepeatedLines();
   private readonly turns = new Turns<Task>();
-  private readonly threads = new Set<JsonThread>();
+  readonly running = new Set<JsonThread>();
   private isStopped = false;
   private schemas: Schemas;
 
@@ -67,7 +68,7 @@ export class JsonThreads implements OnApplicationShutdown {
   get load(): { waiting: number; running: number } {
     return {
       waiting: this.turns.size,
-      running: [...this.threads].filter(({ caller }) => caller !== undefined).length,
+      running: [...this.running].filter(({ caller }) => caller !== undefined).length,
     };
   }
 
@@ -93,7 +94,7 @@ export class JsonThreads implements OnApplicationShutdown {
   async onApplicationShutdown(): Promise<void> {
     this.isStopped = true;
     for (const { reject } of this.turns.clear()) reject(unavailable());
-    await Promise.all([...this.threads].map((thread) => thread.end(unavailable())));
+    await Promise.all([...this.running].map((thread) => thread.end(unavailable())));
   }
 
   private refusal(caller: string): DomainError | undefined {
@@ -112,9 +113,9 @@ export class JsonThreads implements OnApplicationShutdown {
   /** Gives what waits to a thread without a job, or to a new one. */
   private assign(): void {
     for (;;) {
-      const idle = [...this.threads].find(({ isIdle }) => isIdle);
-      if (idle === undefined && this.threads.size >= maxThreads) return;
-      const running = new Set([...this.threads].map(({ caller }) => caller));
+      const idle = [...this.running].find(({ isIdle }) => isIdle);
+      if (idle === undefined && this.running.size >= maxThreads) return;
+      const running = new Set([...this.running].map(({ caller }) => caller));
       const next = this.turns.next((caller) => running.has(caller));
       if (next === undefined) return;
       void this.execute(idle ?? this.start(), next.caller, next.item);
@@ -134,14 +135,14 @@ export class JsonThreads implements OnApplicationShutdown {
 
   private start(): JsonThread {
     const thread = new JsonThread(this.limits, (reason) => {
-      this.threads.delete(thread);
+      this.running.delete(thread);
       if (reason !== undefined)
         this.lines.add(reason, (times) =>
           this.log.warn(`a thread that reads bodies was ended: ${reason} (${times} times)`),
         );
       this.assign();
     });
-    this.threads.add(thread);
+    this.running.add(thread);
     return thread;
   }
 
@@ -228,18 +229,18 @@ class JsonThread {
 
   /** Ends the thread once the process has used so much time that it can have. */
   private watch(stage: keyof typeof jobBounds): void {
-    const boundMs = this.bounds[stage];
     const since = performance.now();
     const used = process.cpuUsage();
-    clearTimeout(this.timer);
     const look = (): void => {
+      const boundMs = this.bounds[stage];
       const { user, system } = process.cpuUsage(used);
-      const leftMs = boundMs - (user + system) / 1_000;
-      if (leftMs > 1 && performance.now() - since < boundMs * maxWallFactor)
-        this.timer = setTimeout(look, leftMs);
+      const isOver =
+        (user + system) / 1_000 >= boundMs || performance.now() - since >= boundMs * maxWallFactor;
+      if (!isOver) this.timer = setTimeout(look, lookEveryMs);
       else void this.end(tookTooLong(stage), `a body took more than ${boundMs} ms`);
     };
-    this.timer = setTimeout(look, boundMs);
+    clearTimeout(this.timer);
+    this.timer = setTimeout(look, lookEveryMs);
   }
 
   private crash(error: NodeJS.ErrnoException): void {

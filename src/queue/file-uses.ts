@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { Batcher } from '../tools/batcher.js';
@@ -13,10 +14,24 @@ export function mayNameFiles(payload: Buffer | string): boolean {
   return typeof payload === 'string' ? payload.includes(hint) : payload.includes(hintBytes);
 }
 
+/** So much is looked through between two other calls. */
+const windowLength = 512 * 1024;
+/** At least as long as what `named` matches: it may lie across the end of a window. */
+const overlap = 64;
+
 /** The ids of all that look like files of ours. */
-function filesIn(payload: Buffer | string): string[] {
-  const text = typeof payload === 'string' ? payload : payload.toString('latin1');
-  return [...new Set(Array.from(text.matchAll(named), ([, id]) => id!))];
+async function filesIn(payload: Buffer | string): Promise<string[]> {
+  const ids = new Set<string>();
+  for (let from = 0; from < payload.length; from += windowLength) {
+    if (from > 0) await nextTurn();
+    const part =
+      typeof payload === 'string'
+        ? payload.slice(from, from + windowLength + overlap)
+        : payload.subarray(from, from + windowLength + overlap);
+    const text = typeof part === 'string' ? part : part.toString('latin1');
+    for (const [, id] of text.matchAll(named)) ids.add(id!);
+  }
+  return [...ids];
 }
 
 interface Input {
@@ -39,15 +54,15 @@ export class FileUses {
 
   /** Before the requests are written: a use of one that never is will be found to be over. */
   async ofInputs(items: readonly Input[]): Promise<void> {
-    const uses = items
-      .filter(({ input }) => mayNameFiles(input))
-      .flatMap(({ id, keyId, input }) => filesIn(input).map((fileId) => ({ requestId: id, keyId, fileId })));
+    const uses: FileUse[] = [];
+    for (const { id, keyId, input } of items.filter((item) => mayNameFiles(item.input)))
+      for (const fileId of await filesIn(input)) uses.push({ requestId: id, keyId, fileId });
     if (uses.length > 0) await this.named.add(uses);
   }
 
   /** Before the request completes; may be repeated. */
   async ofOutput(requestId: string, output: string | Buffer): Promise<void> {
-    const ids = filesIn(output);
+    const ids = await filesIn(output);
     if (ids.length > 0) await useFilesInOutput(this.database, requestId, ids);
   }
 }
