@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AuditPruner } from '../../src/audit/duties/audit-pruner.js';
 import { Refusals } from '../../src/audit/refusals.js';
 import { AdminCalls } from '../support/admin-calls.js';
+import { inParallel } from '../support/in-parallel.js';
 import { startTestService, type TestService, until } from '../support/index.js';
 import { problemOf } from '../support/queue-calls.js';
 
@@ -27,8 +28,8 @@ const refusalsOf = (keyId: string): Promise<Row[]> =>
 
 test('a key that is refused without end writes 60 rows a minute, and one that counts the others', async () => {
   const { id, key } = await admin.newKey({ scopes: ['read'] });
-  const refused = 300;
-  await Promise.all(Array.from({ length: refused }, () => admin.call('GET', '/audit', { key })));
+  const refused = 130;
+  await inParallel(10, Array.from({ length: refused }), () => admin.call('GET', '/audit', { key }));
   const other = await admin.newKey({ scopes: ['read'] });
   await admin.call('GET', '/audit', { key: other.key });
   await until(async () => (await refusalsOf(other.id)).length === 1, { message: 'another key is audited' });
@@ -44,7 +45,7 @@ test('a key that is refused without end writes 60 rows a minute, and one that co
   expect(rows.length - counted.length).toBeLessThanOrEqual(120);
   expect(counted).toHaveLength(1);
   expect(rows.length - 1 + counted[0]!.after!.left_out!).toBe(refused);
-});
+}, 90_000);
 
 test('old refusals, sign-ins and reads leave the audit; changes do not, and nothing does before its time', async () => {
   const add = async (action: string, days: number): Promise<string> => {
@@ -99,12 +100,14 @@ test('a key signs in so often a minute, and the oldest of its many sessions ends
     [id],
   );
   expect(counts).toEqual({ open: 100, kept: 1_000 });
-  const answers = await Promise.all(Array.from({ length: 130 }, () => admin.signIn({ key })));
-  const refused = answers.filter(({ status }) => status === 429);
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
-  expect(refused.length).toBeGreaterThanOrEqual(10);
-  expect((await problemOf(refused[0]!)).code).toBe('caller_busy');
-});
+  // 60 in each of two minutes, if one begins meanwhile.
+  let refused: Response | undefined;
+  for (let n = 0; n < 130 && refused === undefined; n += 2) {
+    const answers = await Promise.all([admin.signIn({ key }), admin.signIn({ key })]);
+    refused = answers.find(({ status }) => status !== 200);
+  }
+  expect(await problemOf(refused!)).toMatchObject({ status: 429, code: 'caller_busy' });
+}, 90_000);
 
 test('sessions and links that are long over are removed', async () => {
   const { id } = await admin.newKey({ scopes: ['observe'] });
