@@ -73,4 +73,4 @@ export function codeUnitAt(json: string, at: number): number {
 }
 
 export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
