@@ -57,17 +57,17 @@ export class StorableText1790000000112 implements MigrationInterface {
 }
 
 async function partitionsOf(db: QueryRunner, parent: string): Promise<string[]> {
-  const rows: { table: string }[] | undefined = await db.query(
+  const rows = (await db.query(
     `SELECT relid::regclass::text AS "table" FROM pg_partition_tree('${parent}') WHERE isleaf ORDER BY 1`,
-  );
+  )) as { table: string }[] | undefined;
   return rows?.map(({ table }) => table) ?? [];
 }
 
 async function lastOfBatch(db: QueryRunner, table: string, after: string): Promise<string | null> {
-  const rows: { id: string }[] = await db.query(
+  const [row] = (await db.query(
     `SELECT id FROM (SELECT id FROM ${table} WHERE id > $1::uuid ORDER BY id LIMIT ${batchSize}) AS batch
      ORDER BY id DESC LIMIT 1`,
     [after],
-  );
-  return rows[0]?.id ?? null;
+  )) as { id: string }[];
+  return row?.id ?? null;
 }

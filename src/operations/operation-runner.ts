@@ -183,11 +183,17 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
   }
 
   /** The one that a step of its own was broken by: the operation goes on without it. */
-  private async countFailed({ id, action }: ClaimedOperation, { members, cause }: MemberFault): Promise<void> {
+  private async countFailed(
+    { id, action }: ClaimedOperation,
+    { members, cause }: MemberFault,
+  ): Promise<void> {
     const [member] = members;
     this.log.error({ err: cause }, `the ${action} of ${this.handles.handleOf(member!)} failed`);
     await this.database.transaction(async (query) => {
-      const { state } = await nextMembers({ query }, { id, nodeId: this.cluster.nodeId, after: firstId, max: 0 });
+      const { state } = await nextMembers(
+        { query },
+        { id, nodeId: this.cluster.nodeId, after: firstId, max: 0 },
+      );
       if (state === null) return;
       const { code = '' } = cause as { code?: string };
       const lastError = /^[0-9A-Z]{5}$/.test(code)

@@ -60,7 +60,7 @@ export function storableJsonBytes(json: Buffer): Buffer {
 
 /** Where the first escape of NUL or of half a pair stands in a JSON text, from the end of another on; -1: nowhere. */
 export function badEscapeAt(json: string, from = 0): number {
-  if (from === 0 && !suspicious.test(json)) return -1;
+  if (from === 0 && !(json.includes('\\u') && suspicious.test(json))) return -1;
   for (let at = json.indexOf('\\', from); at !== -1; at = json.indexOf('\\', at)) {
     if (json[at + 1] !== 'u') {
       at += 2;
@@ -81,4 +81,4 @@ export function codeUnitAt(json: string, at: number): number {
 }
 
 export const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-export const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;

@@ -160,7 +160,7 @@ describe(`of whatever models and workers say (seed ${seed})`, () => {
       (query) => `admin/requests?tag=any:text&limit=100&${query}`,
     ),
     ...['', '&outcome=failed'].map((query) => `queue/requests?tag=any:text&limit=100${query}`),
-    ...['deliveries', 'webhooks', 'workers', 'nodes', 'audit', 'overview'].map((path) => `admin/${path}`),
+    ...['deliveries', 'webhooks', 'workers', 'nodes', 'models', 'operations'].map((path) => `admin/${path}`),
   ])('the list %s has them', async (path) => expect(await read(`/v1/${path}`)).toBe(200));
 
   test('each is sent to its webhook', async () => {

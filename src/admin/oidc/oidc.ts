@@ -98,7 +98,9 @@ export class Oidc {
       const name = claimedName(all);
       // Changed, it might be somebody else's.
       if (!isStorable(claims.sub))
-        return refused(`The claim "sub" of ${name} holds NUL or half a surrogate pair, which cannot be stored.`);
+        return refused(
+          `The claim "sub" of ${name} holds NUL or half a surrogate pair, which cannot be stored.`,
+        );
       if (scopes === undefined || scopes.length === 0)
         return refused(`The claim "${oidcScopesClaim}" of ${name} brings none of the scopes.`);
       return { subject: `${claims.iss} ${claims.sub}`, name, scopes };

@@ -153,7 +153,10 @@ export interface FailureCount {
   lastAt: Date;
 }
 
-type FailureRow = Omit<FailureCount, 'message'> & { looks: number; runMessage: string | null } & Pick<StatusRow, 'error'>;
+type FailureRow = Omit<FailureCount, 'message'> & { looks: number; runMessage: string | null } & Pick<
+    StatusRow,
+    'error'
+  >;
 
 /** How many fit, among those that are looked at, and of those that failed, where only such fit, why: most often first. */
 export async function countAll(
