@@ -7,6 +7,7 @@ import { until } from '../support/until.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
 import {
   cancels,
+  downloadsWhole,
   drains,
   killedAndFrozen,
   leavesHalfWay,
@@ -21,7 +22,7 @@ let service: TestService;
 let directory: string;
 
 const program = `
-import ctypes, os, sys, time
+import ctypes, hashlib, os, sys, tempfile, time
 from worker import serve
 
 # Not WinDLL or CDLL: these calls keep the interpreter to themselves.
@@ -49,6 +50,11 @@ def run_it(input, run):
     yield_("b")
     if "upload" in input:
         return {"file": run.upload("a.txt", input["upload"].encode())}
+    if "save" in input:
+        with tempfile.TemporaryDirectory() as folder:
+            path = run.download(input["save"], os.path.join(folder, "a.bin"))
+            data = path.read_bytes()
+            return {"sha256": hashlib.sha256(data).hexdigest(), "files": len(os.listdir(folder))}
     if "download" in input:
         return {"text": run.download(input["download"]).decode()}
     if run.cancelled.wait(input.get("hold", 0)):
@@ -72,11 +78,12 @@ beforeAll(async () => {
     'stuck',
     'half',
     'large',
+    'whole',
   ];
   const models = Object.fromEntries(names.map((name) => [`me/${name}`, {}]));
   service = await startTestService({
     limits: 'off',
-    config: { maxFileBytes: 3_000_000 },
+    config: { maxFileBytes: 10_000_000 },
     models: workerModels(models),
   });
   directory = await temporaryDirectory();
@@ -107,6 +114,12 @@ test('a worker that is killed, one that is frozen past its lease, and one that o
 }, 200_000);
 
 test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
+
+test(
+  'files that break off again and again: a handler has all of one, or none',
+  () => downloadsWhole(trials(), 'me/whole'),
+  120_000,
+);
 
 test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'), 60_000);
 

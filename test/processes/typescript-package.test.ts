@@ -9,7 +9,7 @@ let project: UserProject;
 let examples: string[];
 
 beforeAll(async () => {
-  [service, packed] = await Promise.all([startTestService(), packClient()]);
+  [service, packed] = await Promise.all([startTestService({ limits: 'off' }), packClient()]);
   project = await UserProject.with(packed, { NOWSERVING_KEY: service.key });
   const files = ['clients/typescript/README.md', 'docs/clients.md', 'docs/worker-libraries.md'];
   const pages = files.map((file) => readFileSync(file, 'utf8'));
@@ -52,6 +52,44 @@ test.each([
   );
   expect(JSON.parse(await node(file))).toEqual([{ text: 'hello' }, ['unknown_request', 'invalid_signature']]);
 });
+
+/** Prints how many runs of its own each process and thread had, all at once. */
+const inParallel = `
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { createClient } from 'nowserving';
+
+const queue = createClient({ url: process.env.URL, key: process.env.NOWSERVING_KEY });
+const name = isMainThread ? \`process \${process.pid}\` : \`thread \${workerData}\`;
+
+async function runs() {
+  let own = 0;
+  const one = async (n) => {
+    const { output } = await queue.run('demo/text/echo', { input: { name, n } });
+    if (output.name === name && output.n === n) own++;
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, n) => one(n)));
+  return own;
+}
+
+if (cluster.isPrimary && isMainThread) {
+  await queue.models(); // its connection is open when the others begin
+  const processes = [1, 2].map(() => once(cluster.fork(), 'message').then(([own]) => own));
+  const threads = [1, 2].map((data) => once(new Worker(new URL(import.meta.url), { workerData: data }), 'message').then(([own]) => own));
+  console.log(JSON.stringify(await Promise.all([runs(), ...processes, ...threads])));
+} else if (isMainThread) {
+  process.send(await runs(), () => process.exit());
+} else {
+  const { parentPort } = await import('node:worker_threads');
+  parentPort.postMessage(await runs());
+}
+`;
+
+test('processes of a cluster and threads have clients of their own', async () => {
+  await project.write('parallel.mjs', inParallel.replace('process.env.URL', JSON.stringify(service.url)));
+  expect(JSON.parse(await node('parallel.mjs'))).toEqual([20, 20, 20, 20, 20]);
+}, 60_000);
 
 /** What a caller writes, and what must not compile. */
 const usage = `

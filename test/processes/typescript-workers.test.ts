@@ -3,6 +3,7 @@ import { startTestService, type TestService } from '../support/index.js';
 import { WorkerProcess, workerModels } from '../support/worker-process.js';
 import {
   cancels,
+  downloadsWhole,
   drains,
   killedAndFrozen,
   leavesHalfWay,
@@ -17,11 +18,15 @@ let service: TestService;
 let project: UserProject;
 
 const program = `
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from 'nowserving/worker';
 
 const [model, concurrency, graceS] = process.argv.slice(2);
-await serve(model, async function* ({ n, hold = 0, upload, download, tokens, bytes }, run) {
+await serve(model, async function* ({ n, hold = 0, upload, download, save, tokens, bytes }, run) {
   console.log('run', run.requestId, run.attempt);
   for (let token = 0; token < tokens; token++) {
     if (run.signal.aborted) return;
@@ -34,6 +39,13 @@ await serve(model, async function* ({ n, hold = 0, upload, download, tokens, byt
   yield 'a';
   yield 'b';
   if (upload) return { file: await run.upload('a.txt', new TextEncoder().encode(upload)) };
+  if (save) {
+    const folder = await mkdtemp(join(tmpdir(), 'save-'));
+    const data = await readFile(await run.download(save, { to: join(folder, 'a.bin') }));
+    const files = await readdir(folder);
+    await rm(folder, { recursive: true });
+    return { sha256: createHash('sha256').update(data).digest('hex'), files: files.length };
+  }
   if (download) return { text: new TextDecoder().decode(await run.download(download)) };
   try {
     await delay(hold * 1000, undefined, { signal: run.signal });
@@ -56,11 +68,12 @@ beforeAll(async () => {
     'long',
     'half',
     'large',
+    'whole',
   ].map((name) => [`me/${name}`, {}]);
   [service, project] = await Promise.all([
     startTestService({
       limits: 'off',
-      config: { maxFileBytes: 3_000_000 },
+      config: { maxFileBytes: 10_000_000 },
       models: workerModels(Object.fromEntries(models) as object as Record<string, object>),
     }),
     packClient().then((packed) => UserProject.with(packed, {})),
@@ -90,6 +103,12 @@ test('a worker that is killed, one that is frozen past its lease, and one that o
 }, 200_000);
 
 test('files of runs', () => movesFiles(trials(), 'me/files'), 60_000);
+
+test(
+  'files that break off again and again: a handler has all of one, or none',
+  () => downloadsWhole(trials(), 'me/whole'),
+  120_000,
+);
 
 test('a file that is too large fails its request', () => uploadsTooMuch(trials(), 'me/large'), 60_000);
 

@@ -1,4 +1,7 @@
+import { ChaosProxy } from './chaos-proxy.js';
+import { sha256, someBytes } from './file-calls.js';
 import { Gateway } from './gateway.js';
+import { createClient } from '../../clients/typescript/src/index.js';
 import type { TestService } from './index.js';
 import { inParallel } from './in-parallel.js';
 import { QueueCalls, type Status } from './queue-calls.js';
@@ -8,7 +11,8 @@ import type { WorkerProcess } from './worker-process.js';
 /**
  * What workers in any language are put through. Each starts as `start(model, url, options)` with a program that does
  * what its input says: `{ n, hold }` logs `begin`, yields two deltas, waits while `hold` is there, and gives
- * `{ n, attempt, pid }`, with the `file` of the text `upload`, and the `text` of the URL `download`; with `tokens`, it
+ * `{ n, attempt, pid }`, with the `file` of the text `upload`, the `text` of the URL `download`, and the `sha256` of what it has
+ * downloaded into a file from the URL `save`; with `tokens`, it
  * yields so many, one each 10 ms, and returns when it is told to stop; with `bytes`, it uploads so many. Each run prints `run <request id> <attempt>`, an
  * aborted one `stopped <reason>`.
  */
@@ -135,6 +139,28 @@ export async function movesFiles({ service, start }: Trials, model: string): Pro
   expect(await completed(calls, second)).toMatchObject({ success: true });
   expect(await outputOf(calls, second)).toMatchObject({ text: 'héllo' });
   await worker.stop();
+}
+
+/** Over connections that all break off within the file: the handler sees all of it, or none. */
+export async function downloadsWhole({ service, start }: Trials, model: string): Promise<void> {
+  const calls = new QueueCalls(service);
+  const bytes = someBytes(8_000_000);
+  const url = await createClient({ url: service.url, key: service.key }).upload(new Blob([bytes]));
+  const faults = { refused: 0, silent: 0, cutBytes: 3_000_000, delayed: 0, delayMs: 0 };
+  const proxy = await new ChaosProxy(service.url, 34, faults).start();
+  try {
+    const worker = await start(model, proxy.url, { concurrency: 4 });
+    const save = url.replace(service.url, proxy.url);
+    const ids = await calls.submitAll(4, model, { n: 1, save });
+    for (const id of ids) {
+      expect(await completed(calls, id)).toMatchObject({ success: true, attempt: 1 });
+      expect(await outputOf(calls, id)).toEqual({ sha256: sha256(bytes), files: 1 });
+    }
+    expect(proxy.counts.cut).toBeGreaterThan(8);
+    await worker.stop();
+  } finally {
+    await proxy.stop();
+  }
 }
 
 /** What runs ends by itself, nothing more is claimed. */
