@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
+import { Handles } from '../auth/handles.js';
 import { KeysService } from '../auth/keys.service.js';
 import type { Queries } from '../database/statement.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
@@ -8,6 +9,7 @@ import { QueueService } from '../queue/queue.service.js';
 import type { RequestState } from '../queue/request-state.js';
 import { fingerprintOf } from '../requests/request-handlers.js';
 import { Retries } from '../requests/retries.js';
+import type { OperationAction } from './entities/operation.entity.js';
 import type { Counts } from './queries/steps.js';
 
 export interface Dealt extends Counts {
@@ -23,11 +25,14 @@ const longestStepMs = 2_000;
 /** What an operation does with some of its members. */
 @Injectable()
 export class OperationActions {
+  private readonly log = new Logger(OperationActions.name);
+
   constructor(
     private readonly all: AllRequests,
     private readonly queue: QueueService,
     private readonly keys: KeysService,
     private readonly retries: Retries,
+    private readonly handles: Handles,
   ) {}
 
   /**
@@ -73,12 +78,21 @@ export class OperationActions {
         else dealt.done++;
       } catch (error) {
         if (isDatabaseUnavailable(error)) throw error;
-        // The runner tries its members one by one and counts this one; those that were made have their idempotency keys.
-        if (!(error instanceof DomainError)) throw error;
         dealt.failed++;
-        dealt.lastError = error.message;
+        dealt.lastError = this.reasonOf('retry', id, error);
       }
     }
     return dealt;
+  }
+
+  /** Why a member failed, for operators; what is no refusal goes to the log. */
+  reasonOf(action: OperationAction, member: string, error: unknown): string {
+    if (error instanceof DomainError) return error.message;
+    const { code = '', stack } = error as Error & { code?: string };
+    // Without the details of a database's error: they may hold the row.
+    this.log.error(`the ${action} of ${this.handles.handleOf(member)} failed: ${stack ?? String(error)}`);
+    return /^[0-9A-Z]{5}$/.test(code)
+      ? `The database refused the change (SQLSTATE ${code}).`
+      : 'It failed inside the service; the log of the node says why.';
   }
 }

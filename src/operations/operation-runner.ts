@@ -5,7 +5,6 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Handles } from '../auth/handles.js';
 import { Database } from '../database/database.js';
 import type { Queries } from '../database/statement.js';
 import { isDatabaseUnavailable } from '../errors/database-error.js';
@@ -66,7 +65,6 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     private readonly cluster: Cluster,
     private readonly collector: OperationCollector,
     private readonly actions: OperationActions,
-    private readonly handles: Handles,
   ) {
     super();
     // What it worked on is free once its claim is over.
@@ -187,18 +185,13 @@ export class OperationRunner extends Duty implements OnApplicationBootstrap, Bef
     { id, action }: ClaimedOperation,
     { members, cause }: MemberFault,
   ): Promise<void> {
-    const [member] = members;
-    this.log.error({ err: cause }, `the ${action} of ${this.handles.handleOf(member!)} failed`);
+    const lastError = this.actions.reasonOf(action, members[0]!, cause);
     await this.database.transaction(async (query) => {
       const { state } = await nextMembers(
         { query },
         { id, nodeId: this.cluster.nodeId, after: firstId, max: 0 },
       );
       if (state === null) return;
-      const { code = '' } = cause as { code?: string };
-      const lastError = /^[0-9A-Z]{5}$/.test(code)
-        ? `The database refused the change (SQLSTATE ${code}).`
-        : 'It failed inside the service; the log of the node says why.';
       await account({ query }, id, members, { done: 0, skipped: 0, failed: 1, lastError });
     });
   }

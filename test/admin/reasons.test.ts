@@ -130,14 +130,16 @@ test.each(Object.keys(changes))(
   },
 );
 
-test.each<[string, unknown]>([
-  ['is too long', 'a'.repeat(501)],
-  ['has a NUL', 'a\0b'],
-  ['has half a character', '\ud800'],
-  ['is a number', 7],
-  ['is a list', ['why']],
-])('a reason that %s is refused', async (_, reason) => {
-  const refused = [400, 'bad_request'];
+const wrong = [400, 'bad_request'];
+const unstorable = [422, 'invalid_input'];
+
+test.each<[string, unknown, unknown[]]>([
+  ['is too long', 'a'.repeat(501), wrong],
+  ['has a NUL', 'a\0b', unstorable],
+  ['has half a character', '\ud800', unstorable],
+  ['is a number', 7, wrong],
+  ['is a list', ['why'], wrong],
+])('a reason that %s is refused', async (_, reason, refused) => {
   expect(await verdict(admin.call('POST', '/models/reload', { body: { reason } }))).toEqual(refused);
   expect(await verdict(admin.call('POST', '/keys', { body: { name: 'a', reason } }))).toEqual(refused);
 });
