@@ -9,6 +9,8 @@ export class Allowances1790000000116 implements MigrationInterface {
       CREATE TRIGGER api_key_batch_limits_are_counted AFTER UPDATE OF rate_limit_batch ON api_key
         FOR EACH ROW EXECUTE FUNCTION count_key_change();
 
+      -- It holds what is pending alone, so both take a moment.
+      -- squawk-ignore require-concurrent-index-deletion
       DROP INDEX webhook_delivery_pending;
       CREATE INDEX webhook_delivery_pending ON webhook_delivery (host, api_key_id, next_try_at) WHERE state = 'pending';
 

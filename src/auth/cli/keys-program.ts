@@ -163,7 +163,8 @@ async function update(keys: KeyCommands, text: string, changes: KeyChanges): Pro
     throw new Error(`The key ${label} is revoked: there is nothing to change.`);
   const { maxRunning = key.maxRunning, weight = key.weight } = changes;
   const bound = maxRunning === 'off' ? null : (maxRunning ?? null);
-  const said = toLimits({ ...key, weight, maxRunning: bound });
+  const { rateLimitSubmit, rateLimitOther, rateLimitBatch } = key;
+  const said = toLimits({ rateLimitSubmit, rateLimitOther, rateLimitBatch, weight, maxRunning: bound });
   return `Changed the key ${label}: ${said}. Running services go by it within 5 seconds.`;
 }
 
