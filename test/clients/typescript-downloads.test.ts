@@ -1,5 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { appendFile, mkdir, readdir, readFile, readlink, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { createClient, file } from '../../clients/typescript/src/index.js';
@@ -61,18 +70,21 @@ function rest(head: string): Buffer {
 const part = (from: number, place: string): Buffer =>
   said(whole.subarray(from), { status: '206 Partial Content', 'Content-Range': place });
 
-test.each([true, false])('a download that breaks off goes on where it was (into a file: %p)', async (isFile) => {
-  const folder = await temporaryDirectory();
-  const server = await saying(half, rest);
-  const to = isFile ? join(folder, 'a.bin') : undefined;
-  const had = await fetched(server, to);
-  expect(whole.equals(to === undefined ? (had as Uint8Array) : await readFile(to))).toBe(true);
-  expect(server.heads.map((head) => /^range: bytes=(\d+)-$/m.exec(head)?.[1])).toEqual([
-    undefined,
-    expect.stringMatching(/^\d+$/),
-  ]);
-  expect(await readdir(folder)).toEqual(isFile ? ['a.bin'] : []);
-});
+test.each([true, false])(
+  'a download that breaks off goes on where it was (into a file: %p)',
+  async (isFile) => {
+    const folder = await temporaryDirectory();
+    const server = await saying(half, rest);
+    const to = isFile ? join(folder, 'a.bin') : undefined;
+    const had = await fetched(server, to);
+    expect(whole.equals(to === undefined ? (had as Uint8Array) : await readFile(to))).toBe(true);
+    expect(server.heads.map((head) => /^range: bytes=(\d+)-$/m.exec(head)?.[1])).toEqual([
+      undefined,
+      expect.stringMatching(/^\d+$/),
+    ]);
+    expect(await readdir(folder)).toEqual(isFile ? ['a.bin'] : []);
+  },
+);
 
 test.each<[string, Said[]]>([
   ['without an ETag', [said(whole.subarray(0, 9), { length: whole.length }), rest]],
@@ -170,8 +182,10 @@ test('what is tried without a service is whole too', async () => {
   const folder = await temporaryDirectory();
   const server = await saying(said('abc', { length: 10 }));
   const errors: unknown[] = [];
-  const handler = (_input: unknown, run: { download: (url: string, to: { to: string }) => Promise<string> }) =>
-    run.download(server.url, { to: join(folder, 'a.bin') }).catch((error: unknown) => errors.push(error));
+  const handler = (
+    _input: unknown,
+    run: { download: (url: string, to: { to: string }) => Promise<string> },
+  ) => run.download(server.url, { to: join(folder, 'a.bin') }).catch((error: unknown) => errors.push(error));
   await tryOnce(new Map([['me/x', handler]]), '{}');
   expect(errors).toEqual([expect.any(TransferError)]);
   expect(await readdir(folder)).toEqual([]);
@@ -194,30 +208,33 @@ test('an upload outlasts a service that is away, and checks what was kept', asyn
 test.each([
   ['grows', (path: string) => appendFile(path, 'x')],
   ['shrinks', (path: string) => truncate(path, 5_000_000)],
-])('a file that %s while it is uploaded is an error of its own, in worker and client', async (_name, change) => {
-  const path = join(await temporaryDirectory(), 'a.bin');
-  for (const send of [
-    (url: string) => upload('a.bin', path, undefined, access(url)),
-    (url: string) => createClient({ url, retries: 1 }).upload(file(path)),
-  ]) {
-    await writeFile(path, Buffer.alloc(20_000_000));
-    const server = await saying(
-      (head) => {
-        const [, host] = /^host: (.*)$/m.exec(head)!;
-        return said(JSON.stringify({ file_url: '/f', upload_url: `http://${host}/upload` }));
-      },
-      async () => {
-        await change(path);
-        return said('', { status: '100 Continue' });
-      },
-    );
-    const sent = send(server.url);
-    await expect(sent).rejects.toThrow('changed while it was uploaded, or cannot be read');
-    await sent.catch((error: unknown) =>
-      expect(error).toMatchObject(error instanceof TransferError ? {} : { code: 'unreadable_file' }),
-    );
-  }
-});
+])(
+  'a file that %s while it is uploaded is an error of its own, in worker and client',
+  async (_name, change) => {
+    const path = join(await temporaryDirectory(), 'a.bin');
+    for (const send of [
+      (url: string) => upload('a.bin', path, undefined, access(url)),
+      (url: string) => createClient({ url, retries: 1 }).upload(file(path)),
+    ]) {
+      await writeFile(path, Buffer.alloc(20_000_000));
+      const server = await saying(
+        (head) => {
+          const [, host] = /^host: (.*)$/m.exec(head)!;
+          return said(JSON.stringify({ file_url: '/f', upload_url: `http://${host}/upload` }));
+        },
+        async () => {
+          await change(path);
+          return said('', { status: '100 Continue' });
+        },
+      );
+      const sent = send(server.url);
+      await expect(sent).rejects.toThrow('changed while it was uploaded, or cannot be read');
+      await sent.catch((error: unknown) =>
+        expect(error).toMatchObject(error instanceof TransferError ? {} : { code: 'unreadable_file' }),
+      );
+    }
+  },
+);
 
 test.each([
   ['shorter than its length', said('123', { length: 6 })],

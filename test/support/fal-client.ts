@@ -6,7 +6,7 @@ import { readPage } from './page-examples.js';
 /** Makes a client as docs/fal.md says, with another address and key, and with what it calls the network by. */
 export function falAt(
   { url, key }: Pick<TestService, 'url' | 'key'>,
-  credentials = key,
+  credentials: string | (() => string) = key,
   fetch = globalThis.fetch,
 ): FalClient {
   const [, recipe] = /^```js\n(import .*?)^```$/ms.exec(readPage('docs/fal.md'))!;

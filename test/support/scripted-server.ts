@@ -23,7 +23,9 @@ export const unframed = (body: Uint8Array | string, fields: Record<string, strin
   Buffer.concat([head('200 OK', fields), Buffer.from(body)]);
 
 function head(status: string | number, fields: Record<string, string | number>): Buffer {
-  const lines = Object.entries({ Connection: 'close', ...fields }).map(([name, value]) => `${name}: ${value}`);
+  const lines = Object.entries({ Connection: 'close', ...fields }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
   return Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join('\r\n')}\r\n\r\n`);
 }
 
@@ -40,12 +42,7 @@ export class ScriptedServer {
       if (hadHead || !text.includes('\r\n\r\n')) return;
       const asked = text.split('\r\n\r\n')[0]!.toLowerCase();
       this.heads.push(asked);
-      const answer = this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!;
-      socket.pause();
-      void Promise.resolve(typeof answer === 'function' ? answer(asked) : answer).then((bytes) => {
-        socket.resume();
-        socket.end(bytes);
-      });
+      void this.answer(socket, asked);
     });
   });
 
@@ -64,5 +61,13 @@ export class ScriptedServer {
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async answer(socket: Socket, head: string): Promise<void> {
+    const answer = this.answers.length > 1 ? this.answers.shift()! : this.answers[0]!;
+    socket.pause();
+    const bytes = typeof answer === 'function' ? await answer(head) : answer;
+    socket.resume();
+    socket.end(bytes);
   }
 }

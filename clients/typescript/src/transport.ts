@@ -214,7 +214,8 @@ function explained(error: unknown, { isOver }: Deadline, { signal, requestId }: 
   const fields = { cause: error, requestId };
   if (signal?.aborted === true) return abortError(signal, requestId);
   if (isUnreadable((error as Partial<Error> | undefined)?.cause)) {
-    const said = 'The file changed while it was uploaded, or cannot be read. Upload what is written and closed.';
+    const said =
+      'The file changed while it was uploaded, or cannot be read. Upload what is written and closed.';
     return new NowServingError('unreadable_file', said, fields);
   }
   if (isOver) return new NowServingError('timeout', 'The service did not answer in time.', fields);

@@ -10,6 +10,8 @@ export interface Answered {
   isOurs: boolean;
 }
 
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
 /** Asks for the file; `fields` are those that name a part of it. */
 export type Ask = (fields: Record<string, string>) => Promise<Answered>;
 
@@ -53,20 +55,15 @@ export class Arrival {
       fields['if-range'] = this.etag;
     }
     const { response, isOurs } = await ask(fields);
-    const reader = response.body?.getReader();
+    const reader: Reader | undefined = response.body?.getReader();
     try {
       if (response.status === 416) {
         await this.restart();
         throw new Broken('The download was answered 416.', { status: 416, isAway: false });
       }
       await this.beginWith(response);
-      for (;;) {
-        const { done = true, value } =
-          (await reader?.read().catch((error: unknown) => {
-            throw this.cut(reasonOf(error));
-          })) ?? {};
-        if (done || value === undefined) break;
-        await this.add(value);
+      for (let chunk = await this.next(reader); chunk !== undefined; chunk = await this.next(reader)) {
+        await this.add(chunk);
       }
       await this.check(response, isOurs);
     } finally {
@@ -106,6 +103,14 @@ export class Arrival {
     this.total = length === null ? undefined : Number(length);
     const etag = headers.get('etag') ?? '';
     this.etag = etag.startsWith('"') ? etag : undefined;
+  }
+
+  private async next(reader: Reader | undefined): Promise<Uint8Array | undefined> {
+    try {
+      return (await reader?.read())?.value;
+    } catch (error) {
+      throw this.cut(reasonOf(error));
+    }
   }
 
   private async add(chunk: Uint8Array): Promise<void> {

@@ -72,7 +72,11 @@ export class Broken extends Error {
 
   constructor(
     message: string,
-    { status, isAway = true, retryAfterS }: { status?: number; isAway?: boolean; retryAfterS?: number | undefined } = {},
+    {
+      status,
+      isAway = true,
+      retryAfterS,
+    }: { status?: number; isAway?: boolean; retryAfterS?: number | undefined } = {},
   ) {
     super(message);
     this.status = status;

@@ -103,7 +103,11 @@ async function checked(response: Response): Promise<Response> {
   await response.body?.cancel().catch(() => undefined);
   const said = `The download was answered ${status}.`;
   if (!isPassing(status)) throw new TransferError(said, { status });
-  throw new Broken(said, { status, isAway: isAway(status), retryAfterS: secondsOf(headers.get('retry-after')) });
+  throw new Broken(said, {
+    status,
+    isAway: isAway(status),
+    retryAfterS: secondsOf(headers.get('retry-after')),
+  });
 }
 
 export async function upload(

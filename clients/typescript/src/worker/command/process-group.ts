@@ -11,7 +11,8 @@ process.on('exit', () => {
   for (const group of running) group.kill('SIGKILL');
 });
 
-const bytesOf = (pipes: readonly Socket[]): number => pipes.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+const bytesOf = (pipes: readonly Socket[]): number =>
+  pipes.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
 
 export interface CommandOptions {
   command: string;
