@@ -68,7 +68,7 @@ export function Overview() {
         ) : (
           <Failure error={models.error} onRetry={() => void models.refetch()} />
         ))}
-      {runsNothing && <NoScheduler nodes={overview!.nodes} models={shown!} />}
+      {runsNothing && <NoScheduler nodes={overview.nodes} models={shown!} />}
       {isFirstRun && <FirstRun models={shown!} />}
       <div className={trouble === undefined ? 'stack' : 'stack stale'}>
         {cards?.map((model) => (
