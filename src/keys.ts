@@ -1,8 +1,5 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import pg from 'pg';
 import type { DataSource } from 'typeorm';
 import { AddressRule } from './addresses/address-rule.js';
 import { Resolver } from './addresses/resolver.js';
@@ -16,24 +13,15 @@ import { SessionEntity } from './auth/entities/session.entity.js';
 import { SignInLinkEntity } from './auth/entities/sign-in-link.entity.js';
 import { KeysService } from './auth/keys.service.js';
 import { linkUrl, SignInLinks } from './auth/sign-in-links.js';
+import { withDatabase } from './command-database.js';
 import { type Config, loadConfig, redacted } from './config/config.js';
-import { createDataSource } from './database/data-source.js';
-import { migrate } from './database/migrate.js';
-import { EmbeddedPostgres } from './embedded-postgres/embedded-postgres.js';
 import { ClientAddress } from './http/client-address.js';
 import { AuditedWebhooks } from './webhooks/cli/audited-webhooks.js';
-import { exitNow, onStopSignals } from './tools/stop-signals.js';
 import { addWebhookCommands, type KeyWebhooks } from './webhooks/cli/webhook-commands.js';
 import { WebhookEndpointEntity } from './webhooks/entities/webhook-endpoint.entity.js';
 import { WebhookSecretEntity } from './webhooks/entities/webhook-secret.entity.js';
 import { WebhookEndpoints } from './webhooks/webhook-endpoints.js';
 import { WebhookSecrets } from './webhooks/webhook-secrets.js';
-
-// An embedded server that was started for this command must be stopped by it: what is begun is undone, and a change that
-// is under way completes.
-const start = new AbortController();
-const interrupted = new Error('Interrupted before anything was changed.');
-onStopSignals(() => start.abort(interrupted), exitNow);
 
 /** `npm run keys`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
 const print = (work: (keys: KeyWebhooks) => Promise<string>): Promise<void> =>
@@ -55,32 +43,20 @@ try {
   if (error instanceof CommanderError) {
     process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else {
-    const { name, message } = error as Error;
-    process.stderr.write(`${name === 'AbortError' ? interrupted.message : redacted(message)}\n`);
+    process.stderr.write(`${redacted((error as Error).message)}\n`);
     process.exitCode = 1;
   }
 }
 
-/**
- * Works on the keys in the database that the service uses: DATABASE_URL, or the embedded one. A running service holds
- * that one and wrote down where it is; without a service the server is started for as long as it is needed.
- */
-async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>): Promise<T> {
-  const running = config.databaseUrl ?? (await urlOfRunningServer(config.dataDir));
-  const embedded = running === undefined ? new EmbeddedPostgres(config.dataDir) : undefined;
-  let dataSource: DataSource | undefined;
-  try {
-    const url = running ?? (await embedded!.start(start.signal));
-    const report = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
-    await migrate(config.databaseDirectUrl ?? url, { signal: start.signal, report });
-    const entities = [
-      ...[ApiKey, AuditEntryEntity, SessionEntity, SignInLinkEntity],
-      ...[WebhookEndpointEntity, WebhookSecretEntity],
-    ];
-    dataSource = await createDataSource({ url, poolSize: 1, entities }).initialize();
-    start.signal.throwIfAborted();
-    const [rule, rows] = [new AddressRule(config, new Resolver()), dataSource];
-    return await work({
+/** Works on the keys in the database that the service uses. */
+function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promise<T>): Promise<T> {
+  const entities = [
+    ...[ApiKey, AuditEntryEntity, SessionEntity, SignInLinkEntity],
+    ...[WebhookEndpointEntity, WebhookSecretEntity],
+  ];
+  return withDatabase(config, entities, (rows) => {
+    const rule = new AddressRule(config, new Resolver());
+    return work({
       keys: keyCommands(rows, config),
       webhooks: new AuditedWebhooks(
         new WebhookSecrets(rows.getRepository(WebhookSecretEntity), config),
@@ -88,10 +64,7 @@ async function withKeysOf<T>(config: Config, work: (keys: KeyWebhooks) => Promis
         trailOf(rows, config),
       ),
     });
-  } finally {
-    await dataSource?.destroy();
-    await embedded?.stop();
-  }
+  });
 }
 
 function trailOf(rows: DataSource, config: Config): AuditTrail {
@@ -115,20 +88,4 @@ function keyCommands(rows: DataSource, config: Config): KeyCommands {
       return linkUrl(base, await audited.makeLink(commandLine, id));
     },
   };
-}
-
-/** The file may have outlived the server, and the port may be another program's by now. */
-async function urlOfRunningServer(dataDir: string): Promise<string | undefined> {
-  let client: pg.Client | undefined;
-  try {
-    const url = readFileSync(join(dataDir, 'database-url'), 'utf8').trim();
-    client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-    client.on('error', () => undefined);
-    await client.connect();
-    return url;
-  } catch {
-    return undefined;
-  } finally {
-    await client?.end().catch(() => undefined);
-  }
 }

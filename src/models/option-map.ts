@@ -11,6 +11,9 @@ interface Reading {
   environment?: Config['environment'];
 }
 
+/** In { a: b,c } the c is one: it may be a part of a secret, so it is not quoted. */
+const withoutValue = 'an entry without a value; quote a text that holds a comma';
+
 /** A YAML map whose keys are options. What is wrong becomes a fault with its line; reading goes on. */
 export class OptionMap {
   private readonly options = new Map<string, { key: Node; value: Node | null }>();
@@ -25,6 +28,11 @@ export class OptionMap {
     }
   }
 
+  private hasValue(name: string): boolean {
+    const node = this.node(name);
+    return node !== null && !(isScalar(node) && node.value === null);
+  }
+
   node(name: string): Node | null {
     return this.options.get(name)?.value ?? null;
   }
@@ -35,7 +43,10 @@ export class OptionMap {
 
   allowOnly(known: readonly string[]): this {
     for (const [name, { key }] of this.options) {
-      if (!known.includes(name)) this.source.fault(key, `unknown option "${name}"${hint(name, known)}`);
+      if (known.includes(name)) continue;
+      const near = hint(name, known);
+      const isNamed = near !== '' || this.hasValue(name);
+      this.source.fault(key, isNamed ? `unknown option "${name}"${near}` : withoutValue);
     }
     return this;
   }
@@ -80,7 +91,10 @@ export class OptionMap {
     else if (value === null || !(cause instanceof AggregateError)) this.fault(property, message);
     else {
       const map = new OptionMap(this.source, value as YAMLMap);
-      for (const { entry, message: wrong } of cause.errors as EntryFault[]) map.fault(entry, wrong);
+      for (const { entry, message: wrong } of cause.errors as EntryFault[]) {
+        if (map.hasValue(entry)) map.fault(entry, wrong);
+        else this.source.fault(map.options.get(entry)?.key, withoutValue);
+      }
     }
   }
 }

@@ -51,7 +51,10 @@ const byExchange =
   (act: (exchange: Exchange, response: ServerResponse) => void): Listening =>
   (logger) =>
   (request, response) =>
-    act(new Exchange(request, response, logger, new AccessLog(logger, new Redaction()), ['X-Always', 'yes']), response);
+    act(
+      new Exchange(request, response, logger, new AccessLog(logger, new Redaction()), ['X-Always', 'yes']),
+      response,
+    );
 
 const byExpress: Listening = (logger) =>
   express().use(new AccessLog(logger, new Redaction()).middleware, (_request, response) => {

@@ -166,7 +166,7 @@ describe('a models file', () => {
     ['description: [a]', 'description: expected a text of at most 2000 characters'],
     ['input_schema: true', 'input_schema: expected a JSON Schema: a map such as { type: object, … }'],
     ['id: c', 'Map keys must be unique'],
-    ['retention: !mine 3d', 'Unresolved tag: !mine'],
+    ['retention: !mine 3d', 'Unresolved tag; quote a text that begins with * or !'],
   ])('with %s is refused with its line', (option, message) => {
     expect(faultsOf(withOptions(option))).toEqual([`models.yaml line 4: ${message}`]);
   });

@@ -67,6 +67,17 @@ function locked(): string {
 }
 
 describe('a start that cannot succeed ends with code 1 and one clear line:', () => {
+  test.each(['12/34secret', 'a#secret', 'pa%secret', 'p?secret', '5432/secret@more'])(
+    'a password like %s that is not percent-encoded',
+    async (password) => {
+      const url = `postgres://app:${password}@127.0.0.1:1/queue`;
+      const { code, stdout, stderr } = await start({ DATABASE_URL: url });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/DATABASE_URL: the user name and the password must be percent-encoded/);
+      expect(stderr).not.toMatch(/secret|more|127\.0\.0\.1/);
+    },
+  );
+
   test('a taken port', async () => {
     await expectOneLine({ DATABASE_URL: database.url, PORT: port() }, new RegExp(`Port ${port()} .*in use`));
   });

@@ -1,8 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { createTestDatabase, spawnService, submitTo, type TestDatabase, until } from '../support/index.js';
+import {
+  createTestDatabase,
+  SpawnedService,
+  spawnService,
+  submitTo,
+  type TestDatabase,
+  until,
+} from '../support/index.js';
 import { ModelServer } from '../support/model-server.js';
 import { Terminal } from '../support/terminal.js';
 
@@ -42,6 +49,13 @@ interface Line {
   code?: string;
 }
 
+/** As `npm run requests` prints it. */
+async function translated(...args: string[]): Promise<string> {
+  const command = new SpawnedService(environment, { script: 'dist/src/requests.js', args });
+  expect({ ...(await command.exited), output: command.output }).toMatchObject({ code: 0 });
+  return command.output.trim();
+}
+
 /** The lines of the log among what a process said. */
 const linesOf = (output: string): Line[] =>
   output
@@ -72,11 +86,85 @@ test('where nobody watches, lines are JSON: models at the start, failures counte
     { model: 'test/first', code: 'model_error', count: 1 },
     { model: 'test/first', code: 'model_error', count: 4 },
   ]);
-  const end = expect.stringMatching(`^${id} of test/second succeeded after 1 attempt in \\d+ ms$`);
+  const handle = await translated('handle', id);
+  expect(handle).toMatch(/^rh_[\w-]{22}$/);
+  const end = expect.stringMatching(`^${handle} of test/second succeeded after 1 attempt in \\d+ ms$`);
   expect(lines).toContainEqual(expect.objectContaining({ level: 'debug', msg: end }));
   expect(service.output).not.toContain('\x1b');
   expect(service.output).not.toMatch(new RegExp(`${secret}|${key}`));
 }, 60_000);
+
+test('nothing in the log is the right to anything: neither ids of requests nor files, nor what a model was called with', async () => {
+  const service = await spawnService({ ...environment, LOG_LEVEL: 'trace', WEBHOOK_ALLOW: '127.0.0.1' });
+  const { url } = service;
+  const headers = { authorization: `Key ${key}` };
+  const initiated = await fetch(`${url}/v1/storage/upload/initiate`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ content_type: 'image/png', file_name: 'cat.png' }),
+  });
+  const { file_url, upload_url } = (await initiated.json()) as Record<'file_url' | 'upload_url', string>;
+  await (
+    await fetch(upload_url, { method: 'PUT', headers: { 'content-type': 'image/png' }, body: 'x' })
+  ).text();
+  await (await fetch(file_url)).text();
+  // A model that repeats what it was called with, and what it was given.
+  const error = { message: `no ${file_url} at ${model.url}?key=${secret}` };
+  const webhook = `?webhook=${encodeURIComponent(`http://127.0.0.1:1/${secret}?token=${secret}`)}`;
+  const failing = await submitTo(url, key, `test/first${webhook}`, { status: 400, body: error });
+  const { request_id: id } = failing;
+  await completed(failing.status_url);
+  const paths = ['', '/status', '/status/stream', '/output/stream', '/nothing', '/deliveries'];
+  for (const path of [...paths, `/status?logs=1&token=${secret}`])
+    await (await fetch(`${url}/v1/queue/requests/${id}${path}`, { headers: { 'x-request-id': id } })).text();
+  await (await fetch(`${url}/v1/queue/requests/${id.replaceAll('-', '%2D')}/status`)).text();
+  await (await fetch(`${url}/v1/queue/requests/${id}/cancel`, { method: 'PUT' })).text();
+  await (await fetch(`${url}/v1/admin/requests/${id}`, { headers })).text();
+  const lease = { ...headers, 'lease-token': 'A'.repeat(43) };
+  await (await fetch(`${url}/v1/worker/runs/${id}/input`, { headers: lease })).text();
+  const handle = await translated('handle', id);
+  expect(await translated('id', handle)).toBe(id);
+  await service.stop();
+  const { output } = service;
+  for (const right of [id, new URL(file_url).pathname.split('/')[3]!, secret, key, 'signature='])
+    expect(output).not.toContain(right);
+  expect(output).not.toContain(id.replaceAll('-', '%2D'));
+  expect(output).toContain(`"path":"/v1/queue/requests/${handle}/status"`);
+  expect(output).toContain(`"requestId":"${handle}"`);
+  expect(output).toContain('"path":"/v1/files/…"');
+  expect(output).toContain(`"path":"/v1/worker/runs/${handle}/input"`);
+}, 90_000);
+
+test('what the first start prints for a person is printed once, and is in no line of the log and in no file', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'nowserving-first-'));
+  try {
+    const service = await spawnService({ DATA_DIR: data, LOG_LEVEL: 'trace' });
+    await until(() => service.output.includes('fractal.png'));
+    const made = /shown only this once: (ns_[\w-]{43})/.exec(service.output)![1]!;
+    const link = /#link=([\w-]+)/.exec(service.output)![1]!;
+    await submitTo(service.url, made, 'demo/text/echo', {});
+    const signIn = await fetch(`${service.url}/v1/admin/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ link }),
+    });
+    expect(signIn.status).toBeLessThan(300);
+    await service.stop();
+    expect(service.output.split(link)).toHaveLength(2);
+    const log = service.output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .join('\n');
+    const files = (await readdir(data, { recursive: true, withFileTypes: true })).filter((one) =>
+      one.isFile(),
+    );
+    const kept = await Promise.all(files.map((one) => readFile(join(one.parentPath, one.name), 'latin1')));
+    for (const text of [log, ...kept])
+      for (const shown of [made, link]) expect(text.includes(shown)).toBe(false);
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+}, 120_000);
 
 test.each([
   ['in colour', {}, true],

@@ -11,6 +11,7 @@ const local = (secondsAgo: number): string =>
 type Shown = AdminRequest & { held_at?: number };
 const request = (more: Partial<Shown>): Shown => ({
   request_id: '01a1fbb3-65ba-773b-adc1-5340bcb23902',
+  handle: 'rh_Zm9vYmFyYmF6cXV4LTAxMg',
   model_id: 'acme/image/upscale',
   key: { id: 'k1', name: 'web shop' },
   status: 'IN_QUEUE',

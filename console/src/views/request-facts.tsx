@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { AdminRequest } from '../api/types';
 import { counted } from '../format/quantities';
+import { Id } from '../parts/copy';
 import { Time, Took } from '../parts/time';
 
 /** `starts`: how often it was started, as far as that is known. */
@@ -15,6 +16,9 @@ export function Facts({ request, starts }: { request: AdminRequest; starts: numb
     ],
     ['Submitted', <Time key="at" at={request.created_at} />],
   ];
+  // Without the right to payloads its id is the handle.
+  if (request.handle !== request.request_id)
+    facts.push(['In the log', <Id key="handle" id={request.handle} />]);
   if (request.started_at) facts.push(['Last started', <Time key="at" at={request.started_at} />]);
   if (request.completed_at) facts.push(['Completed', <Time key="at" at={request.completed_at} />]);
   if (request.priority) facts.push(['Priority', request.priority]);

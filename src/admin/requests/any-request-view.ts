@@ -10,6 +10,7 @@ type Status = ReturnType<typeof toStatus>;
 type Shown = Omit<Partial<Status>, 'response_url' | 'status_url' | 'cancel_url'>;
 
 export interface AnyRequestView extends Shown {
+  handle: string;
   outcome: string | null;
   key: { id: string; name: string | null };
   node: string | null;
@@ -61,6 +62,7 @@ export class RequestViews {
     if (error && row.runMessage !== null) error.message = row.runMessage;
     return {
       ...status,
+      handle: this.handles.handleOf(row.id),
       outcome: row.outcome,
       key: { id: row.keyId, name: row.keyName },
       node: row.nodeName,

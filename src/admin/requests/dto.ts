@@ -41,6 +41,8 @@ export class AnyMetricsDto {
 export class AnyRequestDto {
   @Field('The id, or a handle in its place.', handle)
   request_id!: string;
+  @Field('The handle, as the log and the audit have it.', handle)
+  handle!: string;
   @Field('The state.', 'COMPLETED', { enum: ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED'] })
   status!: string;
   @Field('How it ended; null: it has not.', 'failed', {

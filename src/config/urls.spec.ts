@@ -1,0 +1,31 @@
+import { loadConfig } from './config.js';
+
+const encode = /DATABASE_URL: the user name and the password must be percent-encoded: % as %25, \/ as %2F/;
+
+it.each(['12/34secret', 'a#b', 'pa%ss', 'p?ss', 'p@ss/hush', 'p\tss', '%ff'])(
+  'a password like %s is refused with what to write, and is not shown',
+  (password) => {
+    const load = (): unknown => loadConfig({ DATABASE_URL: `postgres://app:${password}@db.internal/queue` });
+    expect(load).toThrow(encode);
+    expect(load).not.toThrow(/secret|hush|db\.internal/);
+  },
+);
+
+it.each(['p@ss', 'p:ss', 'p ss', 'p\\ss', '12%2F34%23%3F%40%25', 'pä'])(
+  'a password like %s is taken, and is the same to all who read the URL',
+  (password) => {
+    const { databaseUrl } = loadConfig({ DATABASE_URL: `postgres://app:${password}@db.internal/queue` });
+    const url = new URL(databaseUrl!);
+    expect(decodeURIComponent(url.password)).toBe(decodeURIComponent(password));
+    expect([url.host, url.pathname]).toEqual(['db.internal', '/queue']);
+  },
+);
+
+it.each(['PUBLIC_BASE_URL', 'S3_ENDPOINT', 'OIDC_ISSUER'])('%s has no user name and no password', (name) => {
+  for (const value of ['https://user:hush@host/', 'https://hush@host', 'https://user:hu/sh@host'])
+    expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name}: (expected|the user name)`));
+});
+
+it('a URL whose path has an @ is taken', () => {
+  expect(loadConfig({ S3_ENDPOINT: 'http://host:9000/a@1' }).s3Endpoint).toBe('http://host:9000/a@1');
+});

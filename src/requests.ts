@@ -1,0 +1,89 @@
+import 'reflect-metadata';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { validate } from 'uuid';
+import { commandLine } from './audit/actor.js';
+import { AuditTrail } from './audit/audit-trail.js';
+import { AuditEntryEntity } from './audit/entities/audit-entry.entity.js';
+import { ServiceSecretEntity } from './auth/entities/service-secret.entity.js';
+import { Handles } from './auth/handles.js';
+import { ServiceSecrets } from './auth/service-secrets.js';
+import { withDatabase } from './command-database.js';
+import { loadConfig, redacted } from './config/config.js';
+import { ClientAddress } from './http/client-address.js';
+import { Redaction } from './tools/redaction.js';
+
+interface Translations {
+  handles: Handles;
+  trail: AuditTrail;
+}
+
+/** `npm run requests`. Exit code 0: done; 1: not done, and why on standard error; 2: wrong usage. */
+const program = new Command('npm run requests --')
+  .description('Translates between the ids of requests and the handles that the log and the audit show.')
+  .helpCommand(false)
+  .showHelpAfterError('(--help shows what is possible)')
+  .addHelpText(
+    'after',
+    `
+The key of the handles is in the database of DATABASE_URL, or else in the embedded one in DATA_DIR (.data),
+whether or not the service is running.`,
+  )
+  .exitOverride();
+
+program
+  .command('handle')
+  .description('Prints the handle of a request, as it is in the log.')
+  .argument('<id...>', 'ids of requests', idValue)
+  .action((ids: string[]) => print(({ handles }) => ids.map((id) => handles.handleOf(id))))
+  .copyInheritedSettings(program);
+
+program
+  .command('id')
+  .description('Prints the id behind a handle: the right to read and cancel the request. It is audited.')
+  .argument('<handle...>', 'handles, rh_…', handleValue)
+  .action((texts: string[]) => print((translations) => toIds(translations, texts)))
+  .copyInheritedSettings(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else {
+    process.stderr.write(`${redacted((error as Error).message)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function toIds({ handles, trail }: Translations, texts: string[]): Promise<string[]> {
+  const ids = texts.map((text) => handles.idOf(text));
+  const strange = texts.find((text, i) => ids[i] === text);
+  if (strange !== undefined) throw new Error(`${strange} is no handle of this service.`);
+  for (const target of texts) await trail.note(commandLine, { action: 'secret.read', target });
+  return ids;
+}
+
+async function print(work: (translations: Translations) => string[] | Promise<string[]>): Promise<void> {
+  const config = loadConfig();
+  const lines = await withDatabase(config, [AuditEntryEntity, ServiceSecretEntity], async (rows) => {
+    const handles = new Handles(
+      new ServiceSecrets(rows.getRepository(ServiceSecretEntity)),
+      new Redaction(config.environment),
+    );
+    await handles.onModuleInit();
+    return work({ handles, trail: new AuditTrail(rows, new ClientAddress(config)) });
+  });
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** In each place of several. */
+function idValue(text: string, before: string[] = []): string[] {
+  if (validate(text)) return [...before, text.toLowerCase()];
+  throw new InvalidArgumentError(
+    'Expected the id of a request, such as 01890c3e-5f7a-7b1c-8d2e-0123456789ab.',
+  );
+}
+
+function handleValue(text: string, before: string[] = []): string[] {
+  if (/^rh_[\w-]{22}$/.test(text)) return [...before, text];
+  throw new InvalidArgumentError('Expected a handle: rh_ and 22 characters.');
+}
