@@ -47,7 +47,11 @@ export class DatabaseModule {
           provide: LimitsDatabase,
           inject: [Config],
           useFactory: (config: Config) =>
-            new LimitsDatabase(createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }), config, faults),
+            new LimitsDatabase(
+              createStatementPool({ url, size: limitsPoolSize, queryTimeoutMs }),
+              config,
+              faults,
+            ),
         },
         {
           provide: ObservingDatabase,

@@ -6,7 +6,10 @@ import { runnerKinds } from '../../src/runners/runners.module.js';
 
 /** Of characters that no message of ours has, with those that mean something in a URL, in YAML or in a log line. */
 const secret = fc
-  .array(fc.constantFrom(...'QXZJVKWY/#?%@: \\"\'&=*!{}[]|,~<>$`^+;'.split('')), { minLength: 8, maxLength: 24 })
+  .array(fc.constantFrom(...'QXZJVKWY/#?%@: \\"\'&=*!{}[]|,~<>$`^+;'.split('')), {
+    minLength: 8,
+    maxLength: 24,
+  })
   .map((parts) => parts.join(''))
   .filter((text) => /[A-Z]{2}/.test(text));
 

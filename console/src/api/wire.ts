@@ -2101,6 +2101,40 @@ export interface components {
              */
             running: number;
         };
+        /** @description How the last runs of a model ended, on all nodes. */
+        RecentRuns: {
+            /**
+             * @description How many were looked at: the last 20 that ended within the hour.
+             * @example 20
+             */
+            runs: number;
+            /**
+             * @description Of these, those that failed, took too long, or were lost.
+             * @example 20
+             */
+            failed: number;
+            /**
+             * @description Of those that failed, the runs whose input the model refused with a 4xx.
+             * @example 0
+             */
+            refused: number;
+            /**
+             * @description The most frequent code of those that failed; null: none did.
+             * @example model_error
+             */
+            code: string | null;
+            /**
+             * @description What the last of them said; null: none did, or it said nothing.
+             * @example The model answered 500.
+             */
+            message: string | null;
+            /**
+             * Format: date-time
+             * @description When the last of them ended.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            last_at: string;
+        };
         /** @description The median and the 95th percentile, in seconds. */
         ModelPercentiles: {
             /**
@@ -2329,6 +2363,8 @@ export interface components {
             unavailable_reason: string | null;
             /** @description The nodes that run requests. */
             nodes: components["schemas"]["ModelNode"][];
+            /** @description How its last runs ended, up to some seconds ago; null: none ended within the hour. */
+            recent_runs: components["schemas"]["RecentRuns"] | null;
             /** @description How long its runs took in the last hour; null: too little is known. */
             run_time: components["schemas"]["ModelPercentiles"] | null;
             /** @description How long its requests waited; null: too little is known. */
@@ -2484,7 +2520,7 @@ export interface components {
              */
             models: string[];
             /**
-             * @description `resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: it was told so. `away`: without a word for a minute.
+             * @description `resting`: its last runs failed, so it claims nothing for a while. `draining`, `stopping`: it was told so. `away`: without a call for half a minute.
              * @example ready
              * @enum {string}
              */
@@ -2501,7 +2537,7 @@ export interface components {
             running: number;
             /**
              * Format: date-time
-             * @description When it was last heard of; up to 15 s old.
+             * @description When it was last known to be there; up to 20 s old.
              * @example 2026-03-01T12:00:00.000Z
              */
             seen_at: string;
@@ -2561,11 +2597,16 @@ export interface components {
              */
             name: string;
             /**
+             * @description Whether it serves calls (`api`), runs requests (`scheduler`) or both (`all`).
+             * @example all
+             */
+            role: string;
+            /**
              * @description How it is.
              * @example ready
              * @enum {string}
              */
-            state: "ready" | "draining" | "fenced" | "lost";
+            state: "ready" | "draining" | "stopping" | "fenced" | "lost";
         };
         /** @description All models and nodes, as they are. */
         Overview: {
@@ -2669,6 +2710,8 @@ export interface components {
             unavailable_reason?: string | null;
             /** @description The nodes that run requests. */
             nodes?: components["schemas"]["ModelNode"][];
+            /** @description How its last runs ended, up to some seconds ago; null: none ended within the hour. */
+            recent_runs?: components["schemas"]["RecentRuns"] | null;
             /** @description How long its runs took in the last hour; null: too little is known. */
             run_time?: components["schemas"]["ModelPercentiles"] | null;
             /** @description How long its requests waited; null: too little is known. */
@@ -2713,14 +2756,32 @@ export interface components {
             /** @description Those that have changed, whole. */
             nodes: components["schemas"]["OverviewNode"][];
         };
-        /** @description The stream goes on. */
+        /** @description The stream goes on, and what its figures are worth. */
         OverviewAlive: {
             /**
              * Format: date-time
-             * @description When it was sent, in UTC.
+             * @description When it was sent, by the clock of the node.
              * @example 2026-03-01T12:00:00.000Z
              */
             at: string;
+            /**
+             * @description Whether the database answers the node: if it is `away`, calls are answered 503.
+             * @example up
+             * @enum {string}
+             */
+            database: "up" | "away";
+            /**
+             * Format: date-time
+             * @description Since when it has not answered; null: it does.
+             * @example null
+             */
+            database_away_since: string | null;
+            /**
+             * Format: date-time
+             * @description When the figures were last read, by the clock of the node; null: they have not been.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            read_at: string | null;
         };
         /** @description Between these. */
         TimeInterval: {
@@ -2942,11 +3003,11 @@ export interface components {
              */
             role: string;
             /**
-             * @description `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is listed so for an hour.
+             * @description `draining`: an operator said so. `stopping`: its process is ending. Both start nothing more and leave their idle slots to the others. `fenced`: silent for 5 s, so that it has stopped its runs. `lost`: for 6 s, so that others take them; it is listed so for an hour.
              * @example ready
              * @enum {string}
              */
-            state: "ready" | "draining" | "fenced" | "lost";
+            state: "ready" | "draining" | "stopping" | "fenced" | "lost";
             /**
              * Format: date-time
              * @description When it joined.
@@ -3428,7 +3489,7 @@ export interface components {
              * @description The stable name of the kind of problem.
              * @enum {string}
              */
-            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code?: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /** @description The problem in words. */
             detail?: string;
             /** @description With `invalid_input`: everything that does not fit the schema of the model. */
@@ -3860,7 +3921,7 @@ export interface components {
              * @example model_error
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * @description The failure in words.
              * @example The model refused the input.
@@ -4275,6 +4336,53 @@ export interface components {
             submit: components["schemas"]["KeyLimit"][];
             /** @description Of all other calls. */
             other: components["schemas"]["KeyLimit"][];
+            /** @description Of the items of calls that submit many. */
+            batch: components["schemas"]["KeyLimit"][];
+        };
+        /** @description What the key holds, and the most that it may hold. */
+        Allowance: {
+            /**
+             * @description What it holds now.
+             * @example 2
+             */
+            used: number;
+            /**
+             * @description The most that it may hold.
+             * @example 1000
+             */
+            max: number;
+        };
+        /** @description The files of the key, and how many it may have. */
+        StoredAllowance: {
+            /**
+             * @description Bytes of its files that are stored, and of what its requests made.
+             * @example 48213
+             */
+            bytes: number;
+            /**
+             * @description Its files, with those that were initiated and are still to come.
+             * @example 3
+             */
+            files: number;
+            /**
+             * @description With so many bytes it may upload no more: 507 `storage_full`.
+             * @example 21474836480
+             */
+            max_bytes: number;
+            /**
+             * @description With so many files it may upload no more.
+             * @example 100000
+             */
+            max_files: number;
+        };
+        /** @description What the key holds, and may hold. Bytes in memory and streams are those of the node that answers; each node counts its own. */
+        KeyAllowances: {
+            /** @description Bytes in memory: bodies, inflated, and answers that have not been read. */
+            bytes: components["schemas"]["Allowance"];
+            /** @description Open streams, and calls that are held (`Prefer: wait`). */
+            streams: components["schemas"]["Allowance"];
+            /** @description Its files, over all nodes. */
+            stored: components["schemas"]["StoredAllowance"];
         };
         /** @description What the API key may do that the call was made with. */
         Key: {
@@ -4311,6 +4419,8 @@ export interface components {
             models: string[] | null;
             /** @description Its rate limits. */
             limits: components["schemas"]["KeyLimits"];
+            /** @description What it holds, and may hold. */
+            allowances: components["schemas"]["KeyAllowances"];
             /**
              * @description The highest priority that it may submit with.
              * @example high
@@ -4383,6 +4493,8 @@ export interface components {
             migrations: components["schemas"]["ReadinessCheck"];
             /** @description The files that there are can be read by this node, or there are none. */
             files: components["schemas"]["ReadinessCheck"];
+            /** @description The database's disk takes what is written, and the embedded one has room to go on. */
+            storage: components["schemas"]["ReadinessCheck"];
             /** @description The service is not shutting down. */
             accepting: components["schemas"]["ReadinessCheck"];
         };
@@ -4396,6 +4508,13 @@ export interface components {
             status: "ok";
             /** @description What was looked at. */
             checks: components["schemas"]["ReadinessChecks"];
+            /**
+             * @description What is wrong although requests can be taken, as where no node runs them; absent: nothing.
+             * @example [
+             *       "No node runs requests: they wait. Start one with ROLE=all or ROLE=scheduler, or end a drain."
+             *     ]
+             */
+            notes?: string[];
         };
         /** @description Whose key the call brings, by itself or by a session. */
         SignedIn: {
@@ -4533,6 +4652,11 @@ export interface components {
              * @example null
              */
             other?: string | null;
+            /**
+             * @description Of the items of batches, such as `50/s,1000/m`, or `off`; null: those of the service.
+             * @example null
+             */
+            batch?: string | null;
         };
         /** @description A key as an operator sees it. Its secret is kept nowhere. */
         AdminKey: {
@@ -5016,6 +5140,11 @@ export interface components {
              */
             request_id: string;
             /**
+             * @description The handle, as the log and the audit have it.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            handle: string;
+            /**
              * @description The state.
              * @example COMPLETED
              * @enum {string}
@@ -5178,6 +5307,11 @@ export interface components {
              */
             request_id: string;
             /**
+             * @description The handle, as the log and the audit have it.
+             * @example rh_Zm9vYmFyYmF6cXV4LTAxMg
+             */
+            handle: string;
+            /**
              * @description The state.
              * @example COMPLETED
              * @enum {string}
@@ -5331,7 +5465,7 @@ export interface components {
              * @example model_error
              * @enum {string|null}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full" | null;
             /**
              * @description Why, also in the words of the model.
              * @example The model answered 500: no memory
@@ -5803,7 +5937,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
@@ -5854,7 +5988,7 @@ export interface components {
              * @example unknown_request
              * @enum {string}
              */
-            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "model_paused" | "timed_out" | "expired" | "storage_full";
+            code: "bad_request" | "invalid_json" | "invalid_query" | "invalid_upload" | "not_completed" | "already_completed" | "missing_key" | "invalid_key" | "sign_in_refused" | "forbidden" | "invalid_upload_url" | "rate_limited" | "not_found" | "unknown_model" | "unknown_id" | "unknown_request" | "unknown_file" | "unknown_operation" | "method_not_allowed" | "conflict" | "claim_conflict" | "gone" | "lease_lost" | "worker_stopped" | "changed_meanwhile" | "body_too_large" | "too_large" | "unsupported_encoding" | "range_not_satisfiable" | "invalid_input" | "invalid_models_file" | "idempotency_key_reused" | "invalid_idempotency_key" | "cancelled" | "too_slow" | "caller_busy" | "queue_full" | "worker_resting" | "internal_error" | "model_error" | "model_unavailable" | "node_lost" | "worker_lost" | "unavailable" | "overloaded" | "model_paused" | "timed_out" | "expired" | "storage_full";
             /**
              * Format: date-time
              * @description When it went wrong, in UTC.
