@@ -77,7 +77,7 @@ it('a lost node is named, and so is what ran there', () => {
   at('info').onNodeLost([{ id: 'n-1', name: 'left' }]);
   at('info').onRequeued([{ ...request, reason: 'lost', delayMs: 0 }]);
   expect(lines).toEqual([
-    ['warn', 'node left (n-1) sends no heartbeats; it is given up'],
+    ['warn', 'node left sends no heartbeats; it is given up', { nodeId: 'n-1' }],
     ['warn', 'the node that ran r-1 of acme/up was lost; it runs again', { model: 'acme/up', count: 1 }],
   ]);
 });

@@ -15,7 +15,13 @@ import { ApiProblems } from '../http/openapi/operations.js';
 import { exampleId, headerReferences } from '../http/openapi/responses.js';
 import * as dto from './dto.js';
 
-const ofBodies = ['bad_request', 'invalid_json', 'body_too_large', 'unsupported_encoding'] as const;
+const ofBodies = [
+  'bad_request',
+  'invalid_json',
+  'body_too_large',
+  'too_slow',
+  'unsupported_encoding',
+] as const;
 
 const ApiHeld = (seconds: number, description: string): MethodDecorator =>
   ApiHeader({

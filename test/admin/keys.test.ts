@@ -1,5 +1,5 @@
 import { AdminCalls, type Page } from '../support/admin-calls.js';
-import { startTestService, type TestService } from '../support/index.js';
+import { startTestService, type TestService, until } from '../support/index.js';
 import { QueueCalls, keyHeader, problemOf, unknownId, verdict } from '../support/queue-calls.js';
 
 let service: TestService;
@@ -180,6 +180,7 @@ test('the last key with the scope admin is kept, unless it is said that this is 
   const meant = await admin.call('DELETE', `/keys/${left.id}?allow_no_admin=true`, { key: holder });
   expect(meant.status).toBe(204);
   await service.query(`UPDATE api_key SET revoked_at = NULL WHERE id = $1`, [own.id]);
+  await until(async () => (await admin.call('GET', '/keys')).ok, { message: 'the key is known again' });
 });
 
 describe('the list', () => {

@@ -180,7 +180,7 @@ test.each([
   [{ paused: true }, 400, 'bad_request'],
   [{ paused: 'stop' }, 400, 'bad_request'],
   [{ reason: 'x'.repeat(501) }, 400, 'bad_request'],
-  [{ reason: 'a\0b' }, 400, 'bad_request'],
+  [{ reason: 'a\0b' }, 422, 'invalid_input'],
   [{ pause: 'hold' }, 400, 'invalid_query'],
 ])('%j is no change', async (body, status, code) => {
   expect(await verdict(admin.call('PATCH', `models/${id}`, body))).toEqual([status, code]);

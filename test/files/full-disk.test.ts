@@ -32,8 +32,14 @@ afterEach(async () => {
 /** The disk of the service is said to have so much left of 100 GB, which leaves the reserve at its 2 GB. */
 function disk(freeBytes: number): void {
   const measure = { bsize: 1, blocks: 100 * gigabyte, bavail: freeBytes } as StatsFs;
-  service.app.get(DiskSpace).measure = () => Promise.resolve(measure);
+  looks = 0;
+  service.app.get(DiskSpace).measure = () => {
+    looks++;
+    return Promise.resolve(measure);
+  };
 }
+/** How often the service has looked at the disk since `disk`. */
+let looks = 0;
 
 /** The database refuses what is to be written to a table, as if its disk were full. */
 async function refuse(table: string, verb = 'INSERT'): Promise<() => Promise<unknown>> {
@@ -74,7 +80,7 @@ describe('a disk with no more free than the reserve', () => {
 
   test('ends an upload that would use it, while its bytes come', async () => {
     disk(2 * gigabyte + 100_000);
-    await until(async () => (await files.ask({ content_type: 'image/png' })).status === 200);
+    await until(async () => (await files.ask({ content_type: 'image/png' })).status === 200 && looks > 0);
     const { upload_url } = await files.initiate();
     expect(await verdict(files.put(upload_url, someBytes(2_000_000)))).toEqual([507, 'storage_full']);
     expect(await files.onDisk()).toHaveLength(1);

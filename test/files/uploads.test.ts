@@ -207,7 +207,7 @@ describe('bytes that are not as announced', () => {
   test('that break off leave nothing, and may be sent again', async () => {
     const { file_url, upload_url } = await files.initiate();
     await addsNothing(async () => {
-      await breaksOff(upload_url, 500_000, 100_000);
+      await breaksOff(upload_url, 1_000_000, 800_000);
     });
     expect(await verdict(fetch(file_url))).toEqual([404, 'unknown_file']);
     expect((await files.put(upload_url, 'whole')).status).toBe(200);

@@ -85,7 +85,10 @@ test('a failed attempt and a failed request say why', async () => {
     ['request.started', { modelId, attempt: 2 }],
     [
       'request.completed',
-      { modelId, outcome: 'failed', attemptOutcome: 'failed', attempt: 2, runMs, failure },
+      {
+        ...{ modelId, outcome: 'failed', attemptOutcome: 'failed', attempt: 2, runMs },
+        failure: { ...failure, status: 502 },
+      },
     ],
   ]);
 });
@@ -95,7 +98,12 @@ test('what a runner broke with is published with it', async () => {
   expect((await lifeOf(id)).at(-1)).toEqual([
     'request.completed',
     expect.objectContaining({
-      failure: { code: 'model_error', message: 'The runner broke.', cause: new TypeError('oops') },
+      failure: {
+        code: 'model_error',
+        message: 'The runner broke.',
+        status: 502,
+        cause: new TypeError('oops'),
+      },
     }),
   ]);
 });

@@ -45,7 +45,7 @@ test('by their ids: what waits never starts, what runs is asked to stop, the res
   const runs = await running();
   const waiting = await batch(5, 'test/one');
   const scheduled = await batch(2, 'test/one', { delay: '1h' });
-  const strangers = [foreign, erased, unknownId(), 'nonsense', '\0'];
+  const strangers = [foreign, erased, unknownId(), 'nonsense', ''];
   const all = [...waiting, done, runs, ...scheduled, ...strangers];
   const answer = await collection.cancel({ request_ids: [...all, ...all] });
   expect(answer).toEqual(
@@ -178,7 +178,7 @@ test.each([
   ['{"filter":{"tags":"a:b"}}', 'invalid_query', 'did you mean "tag"?'],
   ['{"filter":{"limit":"1"}}', 'invalid_query', 'There is no option "limit"'],
   ['{"filter":{"tag":{}}}', 'invalid_query', 'expected key:value'],
-  ['{"filter":{"model_id":"a\\u0000"}}', 'invalid_query', 'the id of a model'],
+  ['{"filter":{"model_id":"a\\u0000"}}', 'invalid_input', 'contains a NUL character'],
   ['{"filter":{"created_after":0}}', 'invalid_query', 'expected one text'],
   ['nothing', 'invalid_json', 'not valid JSON'],
 ])('%s is refused', async (body, code, detail) => {

@@ -98,7 +98,7 @@ describe('the list of a key', () => {
     ['?status=DONE', 'expected one of IN_QUEUE'],
     ['?status=IN_QUEUE&status=COMPLETED', 'expected one of IN_QUEUE'],
     ['?outcome=ok', 'expected one of succeeded'],
-    ['?model_id=%00', 'expected the id of a model'],
+    ['?model_id=%00', 'expected a text without NUL'],
     ['?tag=a', 'expected key:value'],
     ['?created_after=today', 'RFC 3339'],
     ['?cursor=x', 'Begin the list anew'],

@@ -4,6 +4,7 @@ import type { CanActivate, DynamicModule, ExecutionContext } from '@nestjs/commo
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
+import { AllowancesModule } from '../../src/allowances/allowances.module.js';
 import { Config, ConfigModule } from '../../src/config/config.js';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { BodyReader } from '../../src/http/body-reader.js';
@@ -82,7 +83,7 @@ class ProbeModule {
   static register(config: Config): DynamicModule {
     return {
       module: ProbeModule,
-      imports: [ConfigModule.register(config), LoggingModule.register(config), HttpModule],
+      imports: [ConfigModule.register(config), LoggingModule.register(config), AllowancesModule, HttpModule],
       controllers: [ProbeController],
     };
   }

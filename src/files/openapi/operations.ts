@@ -75,6 +75,7 @@ export const ApiUpload = (): MethodDecorator =>
       'unknown_file',
       'conflict',
       'body_too_large',
+      'too_slow',
       'unsupported_encoding',
       'storage_full',
     ),

@@ -19,6 +19,8 @@ const bodyProblems: ProblemCode[] = [
   'bad_request',
   'invalid_json',
   'body_too_large',
+  'too_large',
+  'too_slow',
   'unsupported_encoding',
   'invalid_input',
 ];

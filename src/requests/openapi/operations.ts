@@ -114,6 +114,8 @@ export const ApiSubmit = (): MethodDecorator =>
       'invalid_json',
       'unknown_model',
       'body_too_large',
+      'too_large',
+      'too_slow',
       'unsupported_encoding',
       'invalid_input',
       'invalid_idempotency_key',
