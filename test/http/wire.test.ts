@@ -36,7 +36,8 @@ test('the service waits longer for the next request than common proxies do', () 
   const server = probe.app.getHttpServer();
   expect(server.keepAliveTimeout).toBeGreaterThan(60_000);
   expect(server.headersTimeout).toBeLessThanOrEqual(60_000);
-  expect(server.requestTimeout).toBeGreaterThan(0);
+  // A body may take as long as its bytes move.
+  expect(server.requestTimeout).toBe(0);
 });
 
 describe('a client that closes its connection, and reads nothing until it has sent all, reads why its body', () => {

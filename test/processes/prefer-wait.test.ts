@@ -247,7 +247,7 @@ test('of clients that hang up nothing is left, and their requests go on', async 
 
 test('the server lets a call be held for a minute', () => {
   const server = service.app.getHttpServer();
-  expect([server.timeout, server.requestTimeout > 60_000]).toEqual([0, true]);
+  expect([server.timeout, server.requestTimeout]).toEqual([0, 0]);
 });
 
 /** A status as it is shown to callers of another address. */

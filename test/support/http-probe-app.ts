@@ -6,6 +6,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { AllowancesModule } from '../../src/allowances/allowances.module.js';
 import { Config, ConfigModule } from '../../src/config/config.js';
+import { DatabaseUnavailable } from '../../src/errors/database-error.js';
 import { DomainError } from '../../src/errors/domain-error.js';
 import { BodyReader } from '../../src/http/body-reader.js';
 import { configureHttp } from '../../src/http/configure-http.js';
@@ -48,7 +49,8 @@ class ProbeController {
 
   @Get('database')
   database(): never {
-    throw Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
+    const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
+    throw new DatabaseUnavailable('away', cause);
   }
 
   @Get('limited')
